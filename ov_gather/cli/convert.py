@@ -242,7 +242,7 @@ def _verify(
     from ov_gather.report.convert.verification import summary
 
     if source.suffix == _PROGRAM:
-        from ov_gather.crosscheck.models.verify_program import verify_program
+        from ov_gather.crosscheck.models.verify import verify_program
 
         result, bisects = verify_program(source, ir, target=target, inputs=inputs), False
     else:

@@ -9,7 +9,7 @@ import click
 from numpy.typing import NDArray
 
 from ov_gather.cli.arrays import load_array
-from ov_gather.crosscheck.inputs.files import as_declared
+from ov_gather.crosscheck.cases.values import as_declared
 from ov_gather.ir.files import Place
 from ov_gather.ir.model import Model
 from ov_gather.ops.layer_view import LayerView, family_layers

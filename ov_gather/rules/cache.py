@@ -150,7 +150,7 @@ def validate_unless_known(path: Place, chosen: Chosen, entry: bytes) -> tuple[li
         "bin": weights.state(),
         "findings": [asdict(replace(finding, fix=None)) for finding in findings],
     }
-    return findings, json.dumps(content, default=_value).encode()
+    return findings, json.dumps(content, default=lambda severity: severity.value).encode()
 
 
 class _Document(BytesIO):
@@ -176,10 +176,6 @@ def _known(entry: bytes, document: _Document) -> list[Finding] | None:
         return [_finding(finding, document.name) for finding in kept["findings"]]
     except (OSError, ValueError, LookupError, TypeError):
         return None  # written by another version, which a cluster may have
-
-
-def _value(severity: Severity) -> str:
-    return severity.value
 
 
 def _finding(kept: dict[str, Any], name: str) -> Finding:

@@ -14,11 +14,8 @@ import ov_gather
 from ov_gather import read_ir, validate
 from ov_gather.bench import contenders, measure
 from ov_gather.bench.cases import NAMES, make
-from ov_gather.bench.gather import Gather
-from ov_gather.bench.gather_elements import GatherElements
-from ov_gather.bench.gather_nd import GatherND
-from ov_gather.bench.scatter_elements import ScatterElements
-from ov_gather.bench.scatter_nd import ScatterND
+from ov_gather.bench.gather_cases import Gather, GatherElements, GatherND
+from ov_gather.bench.scatter_cases import ScatterElements, ScatterND
 from ov_gather.bench.validation import generate
 from ov_gather.cli.bench import command
 from ov_gather.report.bench.cases import render

@@ -5,8 +5,7 @@ from __future__ import annotations
 from collections.abc import Iterator
 from importlib.metadata import version
 
-from ov_gather.crosscheck.bisect.records import ComparedValue, Parting
-from ov_gather.crosscheck.bisect.results import BisectResult
+from ov_gather.crosscheck.bisect.results import BisectResult, ComparedValue, Culprit
 from ov_gather.report.bisect.text import facts, headline, notes
 from ov_gather.report.check.html_failure import difference_section
 from ov_gather.report.check.page import fact_list, page, table
@@ -24,15 +23,15 @@ def render(result: BisectResult) -> str:
         element("p", headline(result), class_="lead"),
     )
     remarks = [element("p", text) for text in notes(result)]
-    return page(f"ov-gather bisect: {word.lower()}", header, *map(_parting, result.partings), *remarks, *_environment(result))
+    return page(f"ov-gather bisect: {word.lower()}", header, *map(_culprit, result.culprits), *remarks, *_environment(result))
 
 
-def _parting(parting: Parting) -> Element:
-    body = [element("h2", parting.node), fact_list(facts(parting))]
-    rows = [_row("in", value) for value in parting.inputs] + [_row("out", parting.output)]
+def _culprit(culprit: Culprit) -> Element:
+    body = [element("h2", culprit.node), fact_list(facts(culprit))]
+    rows = [_row("in", value) for value in culprit.inputs] + [_row("out", culprit.output)]
     body.append(table("values", ("", "value", "in the reference", "type", "known by", "outcome"), rows))
-    if parting.output.difference is not None:
-        body.append(difference_section(parting.output.difference))
+    if culprit.output.difference is not None:
+        body.append(difference_section(culprit.output.difference))
     return element("section", *body)
 
 
