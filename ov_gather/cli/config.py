@@ -14,7 +14,6 @@ from ov_gather.cli.ignores import TABLES, read_ignores
 if TYPE_CHECKING:
     from ov_gather.rules.suppression import Ignore
 
-
 _NAMES = {list: "an array of strings", bool: "true or false", int: "a whole number", float: "a number", str: "a string"}
 _TYPES: Mapping[type, type] = {click.IntRange: int, click.FloatRange: float}
 
@@ -92,10 +91,7 @@ def _check(path: Path, key: str, value: Any, option: click.Option) -> None:
     items = value if isinstance(value, list) else ()
     value = float(value) if wanted is float and type(value) is int else value
     if type(value) is not wanted or not all(isinstance(item, str) for item in items):
-        name = {list: "an array of strings", bool: "true or false", int: "a whole number", float: "a number", str: "a string"}[
-            wanted
-        ]
-        raise click.UsageError(f"{path}: [tool.ov_gather] {key} must be {name}, not {value!r}")
+        raise click.UsageError(f"{path}: [tool.ov_gather] {key} must be {_NAMES[wanted]}, not {value!r}")
     try:
         option.type_cast_value(click.Context(click.Command(None)), value)
     except click.BadParameter as error:

@@ -6,17 +6,26 @@ from pathlib import Path
 from typing import Any
 
 import click
+import numpy as np
 from numpy.typing import NDArray
 
-from ov_gather.cli.arrays import load_array
 from ov_gather.crosscheck.inputs.files import as_declared
 from ov_gather.ir.files import Place
 from ov_gather.ir.model import Model
 from ov_gather.ops.layer_view import LayerView, family_layers
 
-INPUTS = click.option(
-    "--input", "inputs", multiple=True, metavar="NAME=FILE.npy", help="Value of a non-constant input; repeat for each."
-)
+
+def load_array(file: Path) -> NDArray[Any]:
+    """Return the array of a .npy file. Raises OSError, ValueError."""
+    try:
+        array = np.load(file)
+    except OSError:
+        raise
+    except Exception as error:  # NumPy raises many types for a damaged header
+        raise ValueError(f"{file}: not a .npy file: {error or type(error).__name__}") from error
+    if not isinstance(array, np.ndarray):
+        raise ValueError(f"{file}: holds several arrays; a .npy with one is needed")
+    return array
 
 
 def only_layer(model: Model, place: Place) -> LayerView:

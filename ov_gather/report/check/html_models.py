@@ -6,7 +6,7 @@ from collections.abc import Iterator
 
 from ov_gather.crosscheck.comparisons import Status
 from ov_gather.report.check.html_layer import css_class
-from ov_gather.report.check.page import table
+from ov_gather.report.check.page import row, table
 from ov_gather.report.check.report import CheckReport
 from ov_gather.report.elements import Element, element
 from ov_gather.report.places import path_text
@@ -15,11 +15,10 @@ from ov_gather.report.places import path_text
 def models_section(report: CheckReport) -> Iterator[Element]:
     """Yield the section of models, if it has any content."""
     rows = [
-        element(
-            "tr",
-            element("td", path_text(path)),
-            element("td", output.name),
-            element("td", f"{output.type}{list(output.shape)}"),
+        row(
+            path_text(path),
+            output.name,
+            f"{output.type}{list(output.shape)}",
             element("td", f"{output.comparison.runtime}: {output.comparison}", class_=css_class(output.comparison.status)),
         )
         for path, output in report.outputs
