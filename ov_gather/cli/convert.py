@@ -182,7 +182,7 @@ def _lower(source: Path, output: Path | None, release: str, force: bool) -> int:
 
 def _convert(source: Path, output: Path, options: _Options) -> int:
     """Convert a model, write it, and return the exit code."""
-    from ov_gather.cli.inputs import load_array
+    from ov_gather.cli.inputs import load_array, split_input
     from ov_gather.converters.models import convert, written
     from ov_gather.report.convert import tables
 
@@ -191,7 +191,8 @@ def _convert(source: Path, output: Path, options: _Options) -> int:
         warn(f"{source}: code of this file is executed now, as --trust says")
     elif options.verify:
         require("onnxruntime")
-    inputs = {name: load_array(file) for name, file in map(_parse, options.inputs)}
+    files = (split_input(text, "NAME=FILE.npy") for text in options.inputs)
+    inputs = {name: load_array(file) for name, file in files}
     target, assume_in_bounds = options.target, options.assume_in_bounds
     conversion = convert(
         source, target=target, assume_in_bounds=assume_in_bounds, lanes=options.lanes, output=output, trust=options.trust
@@ -263,13 +264,6 @@ def _accelerate(model: openvino.Model, options: _Options) -> None:
     summary = accelerate(model, portable=portable, assume_in_bounds=portable and options.assume_in_bounds)
     if summary.changes:
         print_table(summary.table())
-
-
-def _parse(text: str) -> tuple[str, Path]:
-    name, separator, file = text.partition("=")
-    if not separator or not name:
-        raise click.UsageError(f"--input {text}: write NAME=FILE.npy")
-    return name, Path(file)
 
 
 def _legalize(source: Path, output: Path, options: _Options) -> None:

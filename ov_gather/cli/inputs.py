@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Callable
 from pathlib import Path
 from typing import Any
 
@@ -28,6 +29,14 @@ def load_array(file: Path) -> NDArray[Any]:
     return array
 
 
+def split_input(text: str, form: str, is_name: Callable[[str], bool] = bool) -> tuple[str, Path]:
+    """Return the name and the file of a value of --input. Raises UsageError, which asks for this form, for any other name."""
+    name, separator, file = text.partition("=")
+    if not separator or not is_name(name):
+        raise click.UsageError(f"--input {text}: write {form}")
+    return name, Path(file)
+
+
 def only_layer(model: Model, place: Place) -> LayerView:
     """Return the only gather-family layer of a model. Raises UsageError if there are none or several, or a port is missing."""
     views = [view for _, graph in model.walk() for view in family_layers(graph)]
@@ -49,7 +58,7 @@ def load_inputs(model: Model, place: Place, texts: tuple[str, ...]) -> list[NDAr
     """
     view = only_layer(model, place)
     names = [given.name for given in view.operation.inputs]
-    given = [_parse(names, text) for text in texts]
+    given = [split_input(text, f"NAME=FILE.npy with NAME one of {', '.join(names)}", names.__contains__) for text in texts]
     wanted = [position for position in range(len(names)) if view.constant(position) is None]
     if sorted(name for name, _ in given) != sorted(names[position] for position in wanted):
         listed = " and ".join(names[position] for position in wanted) or "nothing"
@@ -60,17 +69,8 @@ def load_inputs(model: Model, place: Place, texts: tuple[str, ...]) -> list[NDAr
 
 def named_arrays(texts: tuple[str, ...]) -> dict[str, NDArray[Any]]:
     """Load the values of --input for a whole model, by name. Raises UsageError, ValueError, OSError."""
-    found = {}
+    found: dict[str, NDArray[Any]] = {}
     for text in texts:
-        name, separator, file = text.partition("=")
-        if not separator or name in found:
-            raise click.UsageError(f"--input {text}: write NAME=FILE.npy, each name once")
-        found[name] = load_array(Path(file))
+        name, file = split_input(text, "NAME=FILE.npy, each name once", lambda name: name not in found)
+        found[name] = load_array(file)
     return found
-
-
-def _parse(names: list[str], text: str) -> tuple[str, Path]:
-    name, separator, file = text.partition("=")
-    if not separator or name not in names:
-        raise click.UsageError(f"--input {text}: write NAME=FILE.npy with NAME one of {', '.join(names)}")
-    return name, Path(file)

@@ -39,10 +39,6 @@ class PathOrUrl(click.Path):
         return super().convert(value, param, context)
 
 
-def _keep_timeout(context: click.Context, option: click.Parameter, seconds: float) -> None:
-    context.meta[_TIMEOUT] = seconds
-
-
 TIMEOUT_OF_SERVERS = click.option(
     "--timeout",
     type=click.FloatRange(min=0.1, max=3600),
@@ -51,7 +47,7 @@ TIMEOUT_OF_SERVERS = click.option(
     metavar="SECONDS",
     is_eager=True,  # known before URLs are parsed
     expose_value=False,
-    callback=_keep_timeout,
+    callback=lambda context, option, seconds: context.meta.update({_TIMEOUT: seconds}),
     help="Longest wait for a server's answer, and for each 4 MiB of a file at a URL.",
 )
 FORCE = click.option("--force", is_flag=True, help="Overwrite existing files, but never one that is read.")

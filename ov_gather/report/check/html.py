@@ -14,7 +14,6 @@ from pathlib import Path
 
 from ov_gather.crosscheck.comparisons import LayerResult, Status
 from ov_gather.report.check.html_layer import MARKS, Packed, anchor, card, css_class
-from ov_gather.report.check.html_models import models_section
 from ov_gather.report.check.page import environment_section, header, page, row, table
 from ov_gather.report.check.report import CheckReport, outcome, word
 from ov_gather.report.elements import Element, element
@@ -39,7 +38,7 @@ _WITH_ROWS = 100
 
 def render(report: CheckReport) -> str:
     """Return the page: summary, layers by outcome, models, observed divergences, findings, environment."""
-    sections = (_summary, _layers, models_section, _divergences, _findings, _environment)
+    sections = (_summary, _layers, _models, _divergences, _findings, _environment)
     return page(f"ov-gather check: {word(_verdict(report))}", *(part for section in sections for part in section(report)))
 
 
@@ -141,6 +140,35 @@ def _filters(runtimes: Sequence[str]) -> Element:
 
 def _select(name: str, options: dict[str, str]) -> Element:
     return element("select", *(element("option", text, value=value) for value, text in options.items()), name=name)
+
+
+def _models(report: CheckReport) -> Iterator[Element]:
+    """Yield the section of models, if it has any content."""
+    rows = [
+        row(
+            path_text(path),
+            output.name,
+            f"{output.type}{list(output.shape)}",
+            element("td", f"{output.comparison.runtime}: {output.comparison}", class_=css_class(output.comparison.status)),
+        )
+        for path, output in report.outputs
+    ]
+    not_run = [
+        element("p", f"{path_text(result.path)}: not run as a whole: {result.not_run}")
+        for result in report.results
+        if result.not_run
+    ]
+    failed = [
+        element("p", f"{path_text(path)}: {problem}", class_=css_class(Status.FAILED)) for path, problem in report.problems
+    ]
+    inexactness = [
+        element("p", f"{path_text(result.path)}: not as ONNX says: {text}")
+        for result in report.results
+        for text in result.inexactness
+    ]
+    if rows or not_run or failed or inexactness:
+        tables = [table("outputs", ("file", "output", "shape", "result"), rows)] if rows else []
+        yield element("section", element("h2", "Whole models"), *failed, *tables, *not_run, *inexactness, class_="findings")
 
 
 def _divergences(report: CheckReport) -> Iterator[Element]:
