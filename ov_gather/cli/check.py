@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import shlex
 import sys
-from collections.abc import Sequence
 from datetime import datetime
 from functools import partial
 from importlib.util import find_spec
@@ -128,7 +127,14 @@ def command(
     with opened(page) as file:
         with shown(progress := Progress()):
             checks = CheckOptions(runtimes, seed, cases or (DEFAULT_SWEEP if is_sweep else DEFAULT_CASES), device, failures)
-            outcome = checks.sweep(scheduler, progress) if is_sweep else _check(checks, paths, scheduler, progress, inputs)
+            inputs_for = partial(load_inputs, texts=inputs) if inputs else None
+            try:
+                if is_sweep:
+                    outcome = checks.sweep(scheduler, progress)
+                else:
+                    outcome = checks.of_paths(paths, scheduler, progress, warn, inputs_for)
+            except NoIRError as error:
+                raise click.UsageError(str(error)) from None
         report = _report(outcome)
         if file:
             file.write(check_html.render(report).encode())
@@ -148,16 +154,6 @@ def command(
         say("error: there is no gather-family layer to check", err=True)
     undone = outcome.unreadable or nothing or any(result.not_run for result in report.onnx_results)
     sys.exit(2 if undone else 0 if report.passed and all(result.passed for result in report.onnx_results) else 1)
-
-
-def _check(
-    checks: CheckOptions, paths: Sequence[Place], scheduler: str | None, progress: Progress, inputs: tuple[str, ...]
-) -> CheckOutcome:
-    inputs_for = partial(load_inputs, texts=inputs) if inputs else None
-    try:
-        return checks.of_paths(paths, scheduler, progress, warn, inputs_for)
-    except NoIRError as error:
-        raise click.UsageError(str(error)) from None
 
 
 def _report(outcome: CheckOutcome) -> CheckReport:

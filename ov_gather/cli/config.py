@@ -51,14 +51,9 @@ class ConfigurableCommand(click.Command):
 
 def configuration() -> list[Path]:
     """Return the nearest pyproject.toml, if there is one."""
-    candidates = (directory / "pyproject.toml" for directory in _upward())
-    return [candidate for candidate in candidates if candidate.is_file()][:1]
-
-
-def _upward() -> tuple[Path, ...]:
-    """Return the working directory and its parents, the nearest first."""
     here = Path.cwd()
-    return (here, *here.parents)
+    candidates = (directory / "pyproject.toml" for directory in (here, *here.parents))
+    return [candidate for candidate in candidates if candidate.is_file()][:1]
 
 
 def _key(option: click.Option) -> str:

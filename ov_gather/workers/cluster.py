@@ -61,6 +61,7 @@ class _Cluster:
 
     def __init__(self, address: str) -> None:
         import dask
+        from dask.utils import parse_timedelta
         from distributed import Client
 
         for name in _LOGGERS:
@@ -68,7 +69,7 @@ class _Cluster:
         self.address = dask.config.get("scheduler-address", None) if address == _CONFIGURED else address
         if not self.address:
             raise ClusterError("Dask's configuration has no scheduler-address: name the scheduler, e.g. tcp://10.0.0.5:8786")
-        self._patience = _seconds("distributed.comm.timeouts.connect")
+        self._patience = float(parse_timedelta(dask.config.get("distributed.comm.timeouts.connect")))
         require_scheduler(self.address)
         try:
             self._client: Client = Client(self.address, set_as_default=False, timeout=ANSWER)
@@ -184,10 +185,3 @@ def _run(expected: str, function: Callable[[Any], Any], items: Sequence[Any]) ->
     start = monotonic()
     results = [function(item) for item in items]
     return _Done(monotonic() - start, results)
-
-
-def _seconds(key: str) -> float:
-    import dask
-    from dask.utils import parse_timedelta
-
-    return float(parse_timedelta(dask.config.get(key)))
