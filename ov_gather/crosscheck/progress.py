@@ -2,12 +2,14 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Iterator, Sequence
+from contextlib import contextmanager
 from time import monotonic
 
 from ov_gather.crosscheck.comparisons import LayerResult
 from ov_gather.crosscheck.results import CrossCheckResult, Environment
 from ov_gather.crosscheck.runtime_queue import RuntimeQueue
+from ov_gather.system.interrupts import exit_code
 
 
 class Progress:
@@ -18,10 +20,11 @@ class Progress:
         total: number of layers in the source, or of cases in a sweep; 0 while it is unknown.
         done: number of them that are done.
         unit: the unit of `total` and `done`, "layers" or "cases".
+        stopped: this progress as text, when Ctrl+C or SIGTERM stopped the check; "" if nothing did.
     """
 
     def __init__(self) -> None:
-        self.source, self.unit = "", "layers"
+        self.source, self.unit, self.stopped = "", "layers", ""
         self.total = self.done = 0
         self._seed = 0
         self._start = monotonic()
@@ -44,6 +47,16 @@ class Progress:
             self._environment = Environment.of([queue.runtime for queue in self._queues])
         self._layers[position] = layer
         self.done += steps
+
+    @contextmanager
+    def until_stopped(self) -> Iterator[None]:
+        """Leave the block without an error, and set `stopped`, if Ctrl+C or SIGTERM stops it."""
+        try:
+            yield
+        except BaseException:  # other libraries may turn a signal into an error of their own
+            if exit_code() is None:
+                raise
+            self.stopped = str(self)
 
     @property
     def layers(self) -> tuple[LayerResult, ...]:

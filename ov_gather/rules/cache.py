@@ -84,13 +84,6 @@ class Cache:
         with suppress(OSError), replacing(self._place(name, chosen), private=True) as file:
             file.write(_digest(entry) + entry)
 
-    def validate(self, path: Place, chosen: Chosen) -> tuple[list[Finding], bool]:
-        """Return what `validate` finds in a file, and True if the findings were cached."""
-        findings, entry = validate_unless_known(path, chosen, self.entry(str(path), chosen))
-        if entry:
-            self.keep(str(path), chosen, entry)
-        return findings, entry is None
-
     def _place(self, name: str, chosen: Chosen) -> Path:
         path = name if is_url(name) else os.path.abspath(name)  # noqa: PTH100 - resolve() would follow links
         key = repr((_rules(), path, chosen.select, chosen.ignore, chosen.target))

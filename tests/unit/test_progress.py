@@ -8,7 +8,7 @@ from threading import Event
 
 import pytest
 
-from ov_gather.cli import progress as shown_progress
+from ov_gather.cli import output
 from ov_gather.crosscheck import paths
 from ov_gather.crosscheck.comparisons import CaseResult, Comparison, LayerResult, Status
 from ov_gather.crosscheck.progress import Progress
@@ -72,8 +72,8 @@ def test_a_pipe_gets_lines(monkeypatch, capsys):
             said.set()
             return "m.xml: 2 of 3 layers"
 
-    monkeypatch.setattr(shown_progress, "_IN_A_PIPE", 0.001)
-    with shown_progress.shown(Telling()):
+    monkeypatch.setattr(output, "_IN_A_PIPE", 0.001)
+    with output.shown(Telling()):
         assert said.wait(60)
     assert capsys.readouterr().err.splitlines()[0] == "checking m.xml: 2 of 3 layers"
 
