@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Sequence
+from collections.abc import Sequence
 from dataclasses import dataclass
 from typing import Any
 
@@ -10,7 +10,6 @@ import numpy as np
 from numpy.typing import NDArray
 
 from ov_gather.bench.case import BenchCase, Create, Run, onnx_constant
-from ov_gather.bench.limit import gathers
 
 
 @dataclass(frozen=True)
@@ -31,10 +30,6 @@ class Gather(BenchCase):
             return np.take(self.data, self.own_indices, self.axis)
         slices: NDArray[Any] = self.data[(*_batch(self.own_indices, self.batch_dims), self.own_indices)]
         return slices
-
-    def limits(self, out: NDArray[Any]) -> Iterator[Run]:
-        """Copy slices at offsets."""
-        return gathers(self.data, self.places(), out)
 
     def kernel(self, out: NDArray[Any]) -> Run:
         """Call our function with `out`."""

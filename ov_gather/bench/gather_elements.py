@@ -2,16 +2,14 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Sequence
+from collections.abc import Sequence
 from dataclasses import dataclass
-from math import prod
 from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
 
 from ov_gather.bench.case import BenchCase, Create, Run, onnx_constant
-from ov_gather.bench.limit import gathers
 
 
 @dataclass(frozen=True)
@@ -39,15 +37,6 @@ class GatherElements(BenchCase):
     def numpy(self) -> NDArray[Any]:
         """Call `np.take_along_axis`, which has no `out`."""
         return np.take_along_axis(self.data, self.indices, self.axis)
-
-    def limits(self, out: NDArray[Any]) -> Iterator[Run]:
-        """Copy elements at offsets; by columns if the axis is not the last."""
-        before, after = self.data.shape[: self.axis], self.data.shape[self.axis + 1 :]
-        if self.is_expanded or not after:
-            return gathers(self.data, self.places(), out)
-        return gathers(
-            self.data, self.places(), out, (prod(before), self.data.shape[self.axis], self.shape[self.axis], prod(after))
-        )
 
     def kernel(self, out: NDArray[Any]) -> Run:
         """Call our function, which accepts expanded indices as a view."""

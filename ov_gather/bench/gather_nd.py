@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Sequence
+from collections.abc import Sequence
 from dataclasses import dataclass
 from typing import Any
 
@@ -10,7 +10,6 @@ import numpy as np
 from numpy.typing import NDArray
 
 from ov_gather.bench.case import BenchCase, Create, Run
-from ov_gather.bench.limit import gathers
 
 
 @dataclass(frozen=True)
@@ -27,10 +26,6 @@ class GatherND(BenchCase):
         batch = np.arange(len(self.data)).reshape(-1, *[1] * (self.own_indices.ndim - 2))
         slices: NDArray[Any] = self.data[(batch, *np.moveaxis(self.own_indices, -1, 0))]
         return slices
-
-    def limits(self, out: NDArray[Any]) -> Iterator[Run]:
-        """Copy slices at offsets."""
-        return gathers(self.data, self.places(), out)
 
     def kernel(self, out: NDArray[Any]) -> Run:
         """Call our function with `out`."""

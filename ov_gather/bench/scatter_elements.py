@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Sequence
+from collections.abc import Sequence
 from dataclasses import dataclass
 from typing import Any, Literal
 
@@ -10,7 +10,6 @@ import numpy as np
 from numpy.typing import NDArray
 
 from ov_gather.bench.case import Create, Run, onnx_constant
-from ov_gather.bench.limit import scatters
 from ov_gather.bench.scatter import Scatter
 from ov_gather.kernels.reduction_names import onnx_name
 
@@ -35,23 +34,16 @@ class ScatterElements(Scatter):
         """True if the indices are smaller than the updates: one per row."""
         return self.own_indices.shape != self.updates.shape
 
-    def places(self) -> NDArray[np.int32]:
-        """Return for each update its flat position in the output."""
-        numbered = np.arange(self.data.size, dtype=np.int32).reshape(self.shape)
-        return np.take_along_axis(numbered, self.indices, self.axis)
-
     def numpy(self) -> NDArray[Any]:
         """Call `np.put_along_axis` or `np.add.at` on a copy."""
         output = self.data.copy()
         if self.reduction == "sum":
-            np.add.at(output.reshape(-1), self.places(), self.updates)
+            places = list(np.indices(self.updates.shape, sparse=True))
+            places[self.axis] = self.indices
+            np.add.at(output, tuple(places), self.updates)
         else:
             np.put_along_axis(output, self.indices, self.updates, self.axis)
         return output
-
-    def limits(self, out: NDArray[Any]) -> Iterator[Run]:
-        """Copy data, then assign or add updates at offsets."""
-        return scatters(self.data, self.places(), self.updates, out, self.axis, self.reduction == "sum")
 
     def kernel(self, out: NDArray[Any]) -> Run:
         """Call our function with `out`."""

@@ -2,15 +2,13 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Sequence
+from collections.abc import Sequence
 from dataclasses import dataclass
 from typing import Any
 
-import numpy as np
 from numpy.typing import NDArray
 
 from ov_gather.bench.case import Create, Run
-from ov_gather.bench.limit import scatters
 from ov_gather.bench.scatter import Scatter
 
 
@@ -18,20 +16,11 @@ from ov_gather.bench.scatter import Scatter
 class ScatterND(Scatter):
     """A ScatterND that replaces rows of a matrix. No row occurs twice."""
 
-    def places(self) -> NDArray[np.int32]:
-        """Return for each update its flat position in the output."""
-        numbered = np.arange(self.data.size, dtype=np.int32).reshape(self.shape)
-        return np.take(numbered, self.own_indices[:, 0], axis=0)
-
     def numpy(self) -> NDArray[Any]:
         """Assign to a copy by array indexing."""
         output = self.data.copy()
         output[self.own_indices[:, 0]] = self.updates
         return output
-
-    def limits(self, out: NDArray[Any]) -> Iterator[Run]:
-        """Copy data, then assign updates at offsets."""
-        return scatters(self.data, self.places(), self.updates, out, 0, False)
 
     def kernel(self, out: NDArray[Any]) -> Run:
         """Call our function with `out`."""

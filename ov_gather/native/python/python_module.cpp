@@ -17,7 +17,6 @@
 
 #include "gather.hpp"
 #include "isa.hpp"
-#include "limits.hpp"
 #include "scatter.hpp"
 #include "scatter_rows.hpp"
 #include "slices.hpp"
@@ -403,6 +402,5 @@ NB_MODULE(_native, module) {
     module.def("update_rows", &update_rows, "Updates rows of `output`.");
     module.def("set_num_threads", &ov_gather::set_num_threads, nb::arg("count"));
     module.def("isa_name", &ov_gather::isa_name, "The instruction set in use.");
-    add_limits(module);
     module.def("available_isas", &ov_gather::available_isas, "Those that this machine has, best first.");
 }
