@@ -140,8 +140,7 @@ bool GatherElementsOp::evaluate(ov::TensorVector& outputs, const ov::TensorVecto
     auto place = unravel(position, shape);
     place.resize(indices.get_shape().size());                                      // drop the lanes
     for (size_t i = 0; i < place.size(); ++i) place[i] %= indices.get_shape()[i];  // 0 along broadcast dimensions
-    OPENVINO_THROW("GatherElements '", get_friendly_name(),
-                   "': ", out_of_bounds(place, index_at(indices, place), axis, gather.axis_size));
+    reject_index(*this, indices, place, axis, gather.axis_size);
 }
 
 }  // namespace ov_gather

@@ -105,8 +105,7 @@ bool GatherOp::evaluate(ov::TensorVector& outputs, const ov::TensorVector& input
         place.erase(place.begin() + axis + rank - batch, place.end());
         place.erase(place.begin() + batch, place.begin() + axis);
     }
-    OPENVINO_THROW("Gather '", get_friendly_name(),
-                   "': ", out_of_bounds(place, index_at(indices, place), axis, gather.axis_size));
+    reject_index(*this, indices, place, axis, gather.axis_size);
 }
 
 }  // namespace ov_gather

@@ -34,8 +34,10 @@ bool has_reductions(const ov::element::Type& type) {
 ScatterOp::ScatterOp(const ov::OutputVector& inputs, const std::string& reduction, const std::string& lanes)
     : Op(inputs), m_reduction(reduction), m_lanes(lanes) {}
 
-ScatterOp::ScatterOp(const ov::OutputVector& inputs, const ScatterOp& model)
-    : Op(inputs), m_reduction(model.m_reduction), m_lanes(model.m_lanes), m_type(model.m_type) {}
+std::shared_ptr<ov::Node> ScatterOp::as_copy(const std::shared_ptr<ScatterOp>& op) const {
+    op->m_type = type_in_model(op->get_input_element_type(0));
+    return op;
+}
 
 bool ScatterOp::visit_attributes(ov::AttributeVisitor& visitor) {
     visitor.on_attribute("reduction", m_reduction);

@@ -119,13 +119,8 @@ std::vector<int64_t> flatten(const ov::Node& node, const ov::Tensor& indices, co
 void reject_tuple(const ov::Node& node, const ov::Tensor& indices, const std::vector<int64_t>& dims, size_t axis, int64_t bad) {
     auto place = unravel(bad * dims.size(), indices.get_shape());
     size_t& coordinate = place.back();
-    int64_t index = index_at(indices, place);
-    while (is_in_bounds(index, dims[coordinate]) && coordinate + 1 < dims.size()) {
-        ++coordinate;
-        index = index_at(indices, place);
-    }
-    OPENVINO_THROW(node.get_type_name(), " '", node.get_friendly_name(),
-                   "': ", out_of_bounds(place, index, axis + coordinate, dims[coordinate]));
+    while (is_in_bounds(index_at(indices, place), dims[coordinate]) && coordinate + 1 < dims.size()) ++coordinate;
+    reject_index(node, indices, place, axis + coordinate, dims[coordinate]);
 }
 
 int64_t gather_tensors(const Gather& gather, const ov::Tensor& data, const void* indices, ov::Tensor& output) {
@@ -136,11 +131,14 @@ int64_t gather_tensors(const Gather& gather, const ov::Tensor& data, const void*
 
 bool is_in_bounds(int64_t index, int64_t size) { return -size <= index && index < size; }
 
-std::string out_of_bounds(const ov::Coordinate& place, int64_t index, size_t axis, int64_t size) {
-    if (is_in_bounds(index, size))
-        return "an index was out of bounds, but another thread has changed the indices since; they must not change while they "
-               "are in use";
+void reject_index(const ov::Node& node, const ov::Tensor& indices, const ov::Coordinate& place, size_t axis, int64_t size) {
+    const int64_t index = index_at(indices, place);
     std::ostringstream text;
+    text << node.get_type_name() << " '" << node.get_friendly_name() << "': ";
+    if (is_in_bounds(index, size))
+        OPENVINO_THROW(text.str(),
+                       "an index was out of bounds, but another thread has changed the indices since; they must not ",
+                       "change while they are in use");
     text << "indices[";
     for (size_t i = 0; i < place.size(); ++i) text << (i ? ", " : "") << place[i];
     text << "] = " << index << " is out of bounds for axis " << axis << " of size " << size;
@@ -148,7 +146,7 @@ std::string out_of_bounds(const ov::Coordinate& place, int64_t index, size_t axi
         text << " (no index is valid)";
     else
         text << " (valid " << -size << ".." << size - 1 << ")";
-    return text.str();
+    OPENVINO_THROW(text.str());
 }
 
 }  // namespace ov_gather

@@ -40,7 +40,7 @@ std::vector<Loop> index_loops(const ov::Tensor& indices);
 // coordinate is out of bounds.
 std::vector<int64_t> flatten(const ov::Node& node, const ov::Tensor& indices, const std::vector<int64_t>& dims, size_t axis);
 
-// Throw `out_of_bounds` for the tuple at this position.
+// Call `reject_index` for the tuple at this position.
 [[noreturn]] void reject_tuple(const ov::Node& node, const ov::Tensor& indices, const std::vector<int64_t>& dims, size_t axis,
                                int64_t position);
 
@@ -49,7 +49,8 @@ int64_t gather_tensors(const Gather& gather, const ov::Tensor& data, const void*
 
 bool is_in_bounds(int64_t index, int64_t size);
 
-// Return "indices[0, 17] = 52 is out of bounds for axis 1 of size 50 (valid -50..49)", or that the indices have been changed.
-std::string out_of_bounds(const ov::Coordinate& place, int64_t index, size_t axis, int64_t size);
+// Throw "indices[0, 17] = 52 is out of bounds for axis 1 of size 50 (valid -50..49)", or that the indices have been changed.
+[[noreturn]] void reject_index(const ov::Node& node, const ov::Tensor& indices, const ov::Coordinate& place, size_t axis,
+                               int64_t size);
 
 }  // namespace ov_gather

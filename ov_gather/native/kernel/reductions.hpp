@@ -4,13 +4,11 @@
 #include <cstdint>
 #include <type_traits>
 
+#include "lines.hpp"
+
 namespace ov_gather {
 
 enum class Reduction { none, sum, prod, min, max };
-
-struct Bytes16 {
-    uint64_t low, high;
-};
 
 // Each step of a product is rounded, as in Python. std::complex would also handle infinities.
 template <typename T>

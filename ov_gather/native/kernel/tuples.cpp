@@ -2,6 +2,8 @@
 
 #include <algorithm>
 #include <atomic>
+#include <functional>
+#include <numeric>
 
 #include "caches.hpp"
 #include "isa.hpp"
@@ -57,8 +59,7 @@ int64_t flatten_long(const Index* tuples, int64_t count, const std::vector<int64
         flat[i] = 0;
         for (const int64_t size : dims) {
             int64_t index = read_once<Index>(tuples++);
-            index += (index >> 63) & size;
-            if (index < 0 || index >= size) return i;
+            if (!wrap_index(index, size)) return i;
             flat[i] = flat[i] * size + index;
         }
     }
@@ -74,6 +75,10 @@ int64_t flatten_part(const Index* tuples, int64_t count, const std::vector<int64
         case 4: return flatten<Index, 4>(tuples, count, dims, flat);
         default: return flatten_long(tuples, count, dims, flat);
     }
+}
+
+int64_t count_places(const std::vector<int64_t>& dims) {
+    return std::accumulate(dims.begin(), dims.end(), int64_t{1}, std::multiplies<>());
 }
 
 // Set an atomic to the minimum of itself and `found`.
@@ -108,9 +113,8 @@ Plane describe(const GatherTuples& gather, const char* data, const char* output,
 
 template <typename Index>
 int64_t gather_all(const GatherTuples& gather, const char* data, const Index* indices, char* output) {
-    int64_t axis_size = 1, element_size;
-    for (const int64_t size : gather.dims) axis_size *= size;
-    const int64_t count = gather.batches * gather.tuples, depth = gather.dims.size();
+    int64_t element_size;
+    const int64_t axis_size = count_places(gather.dims), count = gather.batches * gather.tuples, depth = gather.dims.size();
     const int64_t bytes = gather.slice * gather.element_size;
     const Plane plane = describe(gather, data, output, axis_size, element_size);
     const PlaneFunction gather_plane = planes_of(element_size)[1];
@@ -130,28 +134,29 @@ int64_t gather_all(const GatherTuples& gather, const char* data, const Index* in
     return first_bad == count ? all_in_bounds : first_bad.load();
 }
 
-// Gather by tuples of one coordinate, which are plain indices.
-int64_t gather_single(const GatherTuples& gather, const char* data, const char* indices, char* output) {
-    const int64_t bytes = gather.slice * gather.element_size, index_size = gather.index_type == IndexType::int32 ? 4 : 8;
-    const Gather slices{{{gather.batches, gather.tuples * index_size, gather.dims[0] * bytes, gather.tuples * bytes},
-                         {gather.tuples, index_size, 0, bytes},
-                         {gather.slice, 0, gather.element_size, gather.element_size}},
-                        gather.dims[0],
-                        bytes,
-                        gather.element_size,
-                        gather.index_type};
-    const int64_t position = gather_elements(slices, data, indices, output);
-    return position == all_in_bounds ? all_in_bounds : position / gather.slice;
-}
-
 }  // namespace
+
+Gather with_flat_indices(const GatherTuples& gather, IndexType type) {
+    const int64_t size = gather.element_size, slice = gather.slice * size, index_size = size_of(type);
+    const int64_t axis_size = count_places(gather.dims);
+    return {{{gather.batches, gather.tuples * index_size, axis_size * slice, gather.tuples * slice},
+             {gather.tuples, index_size, 0, slice},
+             {gather.slice, 0, size, size}},
+            axis_size,
+            slice,
+            size,
+            type};
+}
 
 int64_t gather_tuples(const GatherTuples& gather, const char* data, const char* indices, char* output) {
     if (gather.slice == 0 || gather.batches == 0 || gather.tuples == 0) {  // check the tuples, although nothing is gathered
         std::vector<int64_t> flat(gather.batches * gather.tuples);
         return flatten_tuples(indices, gather.index_type, flat.size(), gather.dims, flat.data());
     }
-    if (gather.dims.size() == 1) return gather_single(gather, data, indices, output);
+    if (gather.dims.size() == 1) {  // tuples of one coordinate are flat
+        const int64_t position = gather_elements(with_flat_indices(gather, gather.index_type), data, indices, output);
+        return position == all_in_bounds ? all_in_bounds : position / gather.slice;
+    }
     return gather.index_type == IndexType::int32 ? gather_all(gather, data, reinterpret_cast<const int32_t*>(indices), output)
                                                  : gather_all(gather, data, reinterpret_cast<const int64_t*>(indices), output);
 }
