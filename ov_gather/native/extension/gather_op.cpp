@@ -85,7 +85,7 @@ bool GatherOp::evaluate(ov::TensorVector& outputs, const ov::TensorVector& input
     if (given < -last - 1 || given > last) infer_shape(data.get_shape(), indices.get_shape(), given);  // throws
     const size_t rank = indices.get_shape().size(), batch = normalized(m_batch_dims, rank);
     const size_t axis = normalized(given, data.get_shape().size());
-    Gather gather{
+    const Gather gather{
         slice_loops(shape, shape.size(), rank - batch, axis, batch, strides_of(data), strides_of(indices), strides_of(output)),
         static_cast<int64_t>(data.get_shape()[axis]),
         static_cast<int64_t>(strides_of(data)[axis]),
@@ -94,8 +94,7 @@ bool GatherOp::evaluate(ov::TensorVector& outputs, const ov::TensorVector& input
         m_bounds == "zero"};
     ov::Coordinate place;
     if (output.get_size() == 0 && !gather.zero) {
-        gather.loops = index_loops(indices);
-        const int64_t position = first_out_of_bounds(gather, static_cast<const char*>(indices.data()));
+        const int64_t position = first_bad(indices, gather.axis_size);
         if (position == all_in_bounds) return true;
         place = unravel(position, indices.get_shape());
     } else {

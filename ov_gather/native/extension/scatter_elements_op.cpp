@@ -28,12 +28,6 @@ Scatter describe(const ov::Shape& data, const ov::Shape& indices, size_t axis, c
     return scatter;
 }
 
-// Return the row-major position of the first index out of bounds; 0 if another thread has changed indices since.
-int64_t first_bad(const ov::Tensor& indices, int64_t axis_size) {
-    const Gather gather{index_loops(indices), axis_size, 0, 1, index_type(indices)};
-    return std::max<int64_t>(first_out_of_bounds(gather, static_cast<const char*>(indices.data())), 0);
-}
-
 // Off the axis, a dimension of indices is at most data's.
 bool fits(const ov::Dimension& part, const ov::Dimension& whole) {
     return part.compatible(ov::Dimension(0, whole.get_max_length()));
@@ -82,9 +76,9 @@ Update ScatterElementsOp::update(const ov::Shape& data, const ov::Tensor& indice
     const auto* const index = static_cast<const char*>(indices.data());
     return [=](const Elements& elements, const char* from, const char* updates, char* output) {
         const Scatter scatter = describe(data, indices.get_shape(), axis, elements, type);
-        if (!scatter_elements(scatter, from, index, updates, output))
-            reject_index(*this, indices, unravel(first_bad(indices, scatter.axis_size), indices.get_shape()), axis,
-                         scatter.axis_size);
+        if (scatter_elements(scatter, from, index, updates, output)) return;
+        const int64_t position = std::max<int64_t>(first_bad(indices, scatter.axis_size), 0);  // 0 if indices were changed
+        reject_index(*this, indices, unravel(position, indices.get_shape()), axis, scatter.axis_size);
     };
 }
 

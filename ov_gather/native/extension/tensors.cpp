@@ -98,13 +98,13 @@ ov::Coordinate unravel(size_t position, const ov::Shape& shape) {
     return place;
 }
 
-std::vector<Loop> index_loops(const ov::Tensor& indices) {
+int64_t first_bad(const ov::Tensor& indices, int64_t axis_size) {
     const auto shape = indices.get_shape();
     const auto strides = strides_of(indices);
-    std::vector<Loop> loops;
+    Gather gather{{}, axis_size, 0, 1, index_type(indices)};
     for (size_t i = 0; i < shape.size(); ++i)
-        loops.push_back({static_cast<int64_t>(shape[i]), static_cast<int64_t>(strides[i]), 0, 0});
-    return loops;
+        gather.loops.push_back({static_cast<int64_t>(shape[i]), static_cast<int64_t>(strides[i]), 0, 0});
+    return first_out_of_bounds(gather, static_cast<const char*>(indices.data()));
 }
 
 std::vector<int64_t> flatten(const ov::Node& node, const ov::Tensor& indices, const std::vector<int64_t>& dims, size_t axis) {

@@ -33,8 +33,8 @@ IndexType index_type(const ov::Tensor& indices);
 int64_t index_at(const ov::Tensor& indices, const ov::Coordinate& place);
 ov::Coordinate unravel(size_t position, const ov::Shape& shape);
 
-// Return the loops over indices alone, to check them even if the output is empty.
-std::vector<Loop> index_loops(const ov::Tensor& indices);
+// Return the row-major position of the first index out of bounds, or all_in_bounds.
+int64_t first_bad(const ov::Tensor& indices, int64_t axis_size);
 
 // Flatten each tuple of contiguous indices to one index into the dimensions `dims`, which start at `axis` of data. Throw if a
 // coordinate is out of bounds.

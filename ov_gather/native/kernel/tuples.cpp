@@ -81,22 +81,26 @@ int64_t count_places(const std::vector<int64_t>& dims) {
     return std::accumulate(dims.begin(), dims.end(), int64_t{1}, std::multiplies<>());
 }
 
-// Set an atomic to the minimum of itself and `found`.
-void lower(std::atomic<int64_t>& least, int64_t found) {
-    int64_t seen = least.load();
-    while (found < seen && !least.compare_exchange_weak(seen, found)) {
-    }
+// Call `work` for parts of [0, count). It returns the first bad position in its part, or its end. Return the first of all, or
+// all_in_bounds.
+template <typename Work>
+int64_t find_first(int64_t count, int64_t grain, const Work& work) {
+    std::atomic<int64_t> first{count};
+    in_parallel(count, grain, [&](const Range& range) {
+        const int64_t found = work(range);
+        int64_t seen = first.load();
+        while (found < range.end() && found < seen && !first.compare_exchange_weak(seen, found)) {
+        }
+    });
+    return first == count ? all_in_bounds : first.load();
 }
 
 template <typename Index>
 int64_t flatten_all(const Index* indices, int64_t count, const std::vector<int64_t>& dims, int64_t* flat) {
-    std::atomic<int64_t> first_bad{count};
-    in_parallel(count, grain, [&](const Range& range) {
+    return find_first(count, grain, [&](const Range& range) {
         const int64_t start = range.begin();
-        const int64_t good = flatten_part(indices + start * dims.size(), range.size(), dims, flat + start);
-        if (good < range.size()) lower(first_bad, start + good);
+        return start + flatten_part(indices + start * dims.size(), range.size(), dims, flat + start);
     });
-    return first_bad == count ? all_in_bounds : first_bad.load();
 }
 
 // Describe slices as lines with one index; slices of 1, 2, 4, 8 or 16 aligned bytes as elements, blocks of which form a line.
@@ -118,20 +122,19 @@ int64_t gather_all(const GatherTuples& gather, const char* data, const Index* in
     const int64_t bytes = gather.slice * gather.element_size;
     const Plane plane = describe(gather, data, output, axis_size, element_size);
     const PlaneFunction gather_plane = planes_of(element_size)[1];
-    std::atomic<int64_t> first_bad{count};
-    in_parallel(count, std::clamp<int64_t>(slice_grain / bytes, 1, grain), [&](const Range& range) {
+    return find_first(count, std::clamp<int64_t>(slice_grain / bytes, 1, grain), [&](const Range& range) {
         int64_t flat[block];
         for (int64_t start = range.begin(), length; start < range.end(); start += length) {
             const int64_t batch = start / gather.tuples;
             length = std::min({block, range.end() - start, (batch + 1) * gather.tuples - start});
             const int64_t good = flatten_part(indices + start * depth, length, gather.dims, flat);
-            if (good < length) return lower(first_bad, start + good);
+            if (good < length) return start + good;
             const bool is_line = plane.line.index_stride != 0;
             gather_plane(plane, data + batch * axis_size * bytes, reinterpret_cast<const char*>(flat), output + start * bytes,
                          is_line ? 1 : length, is_line ? length : gather.slice);
         }
+        return range.end();
     });
-    return first_bad == count ? all_in_bounds : first_bad.load();
 }
 
 }  // namespace
