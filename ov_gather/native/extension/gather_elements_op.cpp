@@ -73,8 +73,7 @@ bool GatherElementsOp::visit_attributes(ov::AttributeVisitor& visitor) {
 }
 
 void GatherElementsOp::validate_and_infer_types() {
-    NODE_VALIDATION_CHECK(this, get_input_size() == 2, "takes data and indices, not ", get_input_size(), " inputs");
-    check_types(*this);
+    check_inputs(*this, 2, "data and indices");
     keep_narrow_table(*this);
     NODE_VALIDATION_CHECK(this, !m_lanes || !m_transpose, "lanes=true and transpose=true exclude each other");
     set_output_type(0, get_input_element_type(0), infer_shape(get_input_partial_shape(0), get_input_partial_shape(1)));

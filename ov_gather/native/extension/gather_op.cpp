@@ -20,10 +20,9 @@ bool GatherOp::visit_attributes(ov::AttributeVisitor& visitor) {
 }
 
 void GatherOp::validate_and_infer_types() {
-    NODE_VALIDATION_CHECK(this, get_input_size() == 3, "takes data, indices and axis, not ", get_input_size(), " inputs");
     NODE_VALIDATION_CHECK(this, m_bounds == "error" || m_bounds == "zero", "bounds must be 'error' or 'zero', not '", m_bounds,
                           "'");
-    check_types(*this);
+    check_inputs(*this, 3, "data, indices and axis");
     keep_narrow_table(*this);
     const auto type = get_input_element_type(2);
     NODE_VALIDATION_CHECK(this, type.is_dynamic() || type == ov::element::i32 || type == ov::element::i64,

@@ -54,8 +54,7 @@ void ScatterOp::validate_and_infer_types() {
 }
 
 void ScatterOp::check_types() const {
-    NODE_VALIDATION_CHECK(this, get_input_size() == 3, "takes data, indices and updates, not ", get_input_size(), " inputs");
-    ov_gather::check_types(*this);
+    check_inputs(*this, 3, "data, indices and updates");
     const auto data = get_input_element_type(0), updates = get_input_element_type(2);
     NODE_VALIDATION_CHECK(this, data.compatible(updates), "updates must have the type ", data, " of data, not ", updates);
     NODE_VALIDATION_CHECK(this, std::find(reductions.begin(), reductions.end(), m_reduction) != reductions.end(),

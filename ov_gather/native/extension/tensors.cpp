@@ -40,7 +40,8 @@ bool is_size(const ov::Dimension& dimension, size_t size) {
 
 }  // namespace
 
-void check_types(const ov::Node& node) {
+void check_inputs(const ov::Node& node, size_t count, const char* names) {
+    NODE_VALIDATION_CHECK(&node, node.get_input_size() == count, "takes ", names, ", not ", node.get_input_size(), " inputs");
     const auto data = node.get_input_element_type(0), indices = node.get_input_element_type(1);
     NODE_VALIDATION_CHECK(&node, data.is_dynamic() || data == ov::element::string || data.bitwidth() % 8 == 0, "data of ", data,
                           " has elements smaller than a byte, which cannot be moved one by one: convert it to i8 or u8");

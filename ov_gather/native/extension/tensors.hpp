@@ -9,8 +9,8 @@
 
 namespace ov_gather {
 
-// Check the types of a node whose first inputs are data and indices.
-void check_types(const ov::Node& node);
+// Check the number of inputs, named `names`, and the types of the first two: data and indices.
+void check_inputs(const ov::Node& node, size_t count, const char* names);
 // Keep the type of a constant 16-bit table if only Converts read the gathered elements: the CPU plugin would otherwise widen
 // the whole table, which takes twice the memory and more time to read.
 void keep_narrow_table(ov::Node& node);
