@@ -25,7 +25,7 @@ protected:
     ScatterOp() = default;
     ScatterOp(const ov::OutputVector& inputs, const std::string& reduction, const std::string& lanes);
 
-    // Return a copy of this operation on other inputs; it keeps data's type in the model.
+    // Copy data's type in the model to `op`, an operation of the same attributes on other inputs, and return `op`.
     std::shared_ptr<ov::Node> as_copy(const std::shared_ptr<ScatterOp>& op) const;
 
     // Throw if shapes do not fit; those of data and updates are without lanes.

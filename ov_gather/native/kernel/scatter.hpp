@@ -9,9 +9,8 @@
 // What the kernel does differently, and why:
 // - Indices are checked and wrapped a block at a time, as in a gather (line_indices.hpp).
 // - Rows with one index each are moved whole (row_indices.cpp, scatter_rows.cpp).
-// - If the axis is not the last, neighbours off the axis are updated together, since they share cache lines; columns of rows
-// are
-//   packed if they exceed the near caches.
+// - If the axis is not the last, neighbours off the axis are updated together, since they share cache lines. Columns of rows
+//   are packed into a buffer if they exceed the near caches.
 // - If there are many indices, elements are copied just before their update, so that each is moved once.
 #pragma once
 
