@@ -134,7 +134,7 @@ def limit(case: BenchCase, conditions: BenchConditions) -> tuple[Run, Result]:
     data, out = (np.ones(min(case.bytes_moved, whole_arrays) // 2, np.uint8) for _ in range(2))
     no_tuples, no_updates = np.empty((0, 1), np.int64), np.empty(0, np.uint8)
     on_threads = partial(scatter_nd, data, no_tuples, no_updates, out=out)  # only copies
-    ways = (partial(setitem, out, ..., data), on_threads)
+    ways: tuple[Run, Run] = (partial(setitem, out, ..., data), on_threads)
     return min(ways, key=lambda run: min(repeat(run, number=1, repeat=4))), case.numpy
 
 

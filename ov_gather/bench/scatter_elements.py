@@ -38,7 +38,7 @@ class ScatterElements(Scatter):
         """Call `np.put_along_axis` or `np.add.at` on a copy."""
         output = self.data.copy()
         if self.reduction == "sum":
-            places = list(np.indices(self.updates.shape, sparse=True))
+            places: list[Any] = list(np.indices(self.updates.shape, sparse=True))
             places[self.axis] = self.indices
             np.add.at(output, tuple(places), self.updates)
         else:
