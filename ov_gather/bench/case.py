@@ -4,8 +4,8 @@ from __future__ import annotations
 
 import time
 from abc import ABC, abstractmethod
-from collections.abc import Callable, Iterator, Mapping, Sequence
-from dataclasses import dataclass, field, replace
+from collections.abc import Callable, Mapping, Sequence
+from dataclasses import dataclass, field
 from math import prod
 from typing import Any
 
@@ -47,15 +47,6 @@ class BenchCase(ABC):
     @abstractmethod
     def numpy(self) -> NDArray[Any]:
         """Return the expected output, computed by NumPy, which is also a contender."""
-
-    def places(self) -> NDArray[np.int32]:
-        """Return for each element of the output its flat position in data."""
-        numbered = np.arange(self.data.size, dtype=np.int32).reshape(self.data.shape)
-        return np.asarray(replace(self, data=numbered).numpy())
-
-    @abstractmethod
-    def limits(self, out: NDArray[Any]) -> Iterator[Run]:
-        """Yield runs that do the same without indices and checks. The fastest is the limit."""
 
     @abstractmethod
     def kernel(self, out: NDArray[Any]) -> Run:

@@ -2,16 +2,14 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Sequence
+from collections.abc import Sequence
 from dataclasses import dataclass
-from math import prod
 from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
 
 from ov_gather.bench.case import BenchCase, Create, Run, onnx_constant, onnx_node, opset
-from ov_gather.bench.limit import gathers
 from ov_gather.kernels.gather import gather
 from ov_gather.kernels.gather_elements import gather_elements
 from ov_gather.kernels.gather_nd import gather_nd
@@ -42,15 +40,6 @@ class GatherElements(BenchCase):
     def numpy(self) -> NDArray[Any]:
         """Call `np.take_along_axis`, which has no `out`."""
         return np.take_along_axis(self.data, self.indices, self.axis)
-
-    def limits(self, out: NDArray[Any]) -> Iterator[Run]:
-        """Copy elements at offsets; by columns if the axis is not the last."""
-        before, after = self.data.shape[: self.axis], self.data.shape[self.axis + 1 :]
-        if self.is_expanded or not after:
-            return gathers(self.data, self.places(), out)
-        return gathers(
-            self.data, self.places(), out, (prod(before), self.data.shape[self.axis], self.shape[self.axis], prod(after))
-        )
 
     def kernel(self, out: NDArray[Any]) -> Run:
         """Call our function, which accepts expanded indices as a view."""
@@ -104,10 +93,6 @@ class Gather(BenchCase):
         slices: NDArray[Any] = self.data[(*_batch(self.own_indices, self.batch_dims), self.own_indices)]
         return slices
 
-    def limits(self, out: NDArray[Any]) -> Iterator[Run]:
-        """Copy slices at offsets."""
-        return gathers(self.data, self.places(), out)
-
     def kernel(self, out: NDArray[Any]) -> Run:
         """Call our function with `out`."""
         return lambda: gather(self.data, self.own_indices, self.axis, self.batch_dims, out=out)
@@ -157,10 +142,6 @@ class GatherND(BenchCase):
         batch = np.arange(len(self.data)).reshape(-1, *[1] * (self.own_indices.ndim - 2))
         slices: NDArray[Any] = self.data[(batch, *np.moveaxis(self.own_indices, -1, 0))]
         return slices
-
-    def limits(self, out: NDArray[Any]) -> Iterator[Run]:
-        """Copy slices at offsets."""
-        return gathers(self.data, self.places(), out)
 
     def kernel(self, out: NDArray[Any]) -> Run:
         """Call our function with `out`."""

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from typing import Any, Literal
 
@@ -10,7 +10,6 @@ import numpy as np
 from numpy.typing import NDArray
 
 from ov_gather.bench.case import BenchCase, Create, Run, onnx_constant, onnx_node, opset
-from ov_gather.bench.limit import scatters
 from ov_gather.kernels.reduction_names import onnx_name
 from ov_gather.kernels.scatter_elements import scatter_elements
 from ov_gather.kernels.scatter_nd import scatter_nd
@@ -58,23 +57,16 @@ class ScatterElements(_Scatter):
         """True if the indices are smaller than the updates: one per row."""
         return self.own_indices.shape != self.updates.shape
 
-    def places(self) -> NDArray[np.int32]:
-        """Return for each update its flat position in the output."""
-        numbered = np.arange(self.data.size, dtype=np.int32).reshape(self.shape)
-        return np.take_along_axis(numbered, self.indices, self.axis)
-
     def numpy(self) -> NDArray[Any]:
         """Call `np.put_along_axis` or `np.add.at` on a copy."""
         output = self.data.copy()
         if self.reduction == "sum":
-            np.add.at(output.reshape(-1), self.places(), self.updates)
+            places: list[Any] = list(np.indices(self.updates.shape, sparse=True))
+            places[self.axis] = self.indices
+            np.add.at(output, tuple(places), self.updates)
         else:
             np.put_along_axis(output, self.indices, self.updates, self.axis)
         return output
-
-    def limits(self, out: NDArray[Any]) -> Iterator[Run]:
-        """Copy data, then assign or add updates at offsets."""
-        return scatters(self.data, self.places(), self.updates, out, self.axis, self.reduction == "sum")
 
     def kernel(self, out: NDArray[Any]) -> Run:
         """Call our function with `out`."""
@@ -121,20 +113,11 @@ class ScatterElements(_Scatter):
 class ScatterND(_Scatter):
     """A ScatterND that replaces rows of a matrix. No row occurs twice."""
 
-    def places(self) -> NDArray[np.int32]:
-        """Return for each update its flat position in the output."""
-        numbered = np.arange(self.data.size, dtype=np.int32).reshape(self.shape)
-        return np.take(numbered, self.own_indices[:, 0], axis=0)
-
     def numpy(self) -> NDArray[Any]:
         """Assign to a copy by array indexing."""
         output = self.data.copy()
         output[self.own_indices[:, 0]] = self.updates
         return output
-
-    def limits(self, out: NDArray[Any]) -> Iterator[Run]:
-        """Copy data, then assign updates at offsets."""
-        return scatters(self.data, self.places(), self.updates, out, 0, False)
 
     def kernel(self, out: NDArray[Any]) -> Run:
         """Call our function with `out`."""

@@ -47,8 +47,8 @@ def command(
     """Measure our kernel, torch, onnxruntime, NumPy and stock OpenVINO on the same work, in one run.
 
     Prints median times of blocks of calls; the contenders take turns, round after round. Ratios above 1 mean that our kernel is
-    faster. Contenders that are not installed, or whose result differs, are left out and named. The limit is the time of the
-    same memory accesses without indices and checks, in the fastest known way.
+    faster. Contenders that are not installed, or whose result differs, are left out and named. The limit is the time of a
+    copy that reads and writes as many bytes as the case must.
 
     Exit code: 0 measured, 1 a result differs, 2 failed.
     """

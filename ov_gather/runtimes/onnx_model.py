@@ -21,9 +21,9 @@ _BY_TUPLES = ("GatherND", "ScatterND", "ScatterNDUpdate")
 
 
 def onnx_model(model: Model) -> bytes:
-    """Return an ONNX model with the operator equivalent to the only layer; a Cast to int64 precedes indices of other types.
+    """Return an ONNX model with the operator equivalent to the only layer, after a Cast of indices if it rejects their type.
 
-    Raises RefusedError if the axis is an input, since it is an attribute in ONNX.
+    Raises RefusedError if the axis is an input that is not constant, since it is an attribute in ONNX.
     """
     (view,) = family_layers(model)
     attributes = view.read_attributes()

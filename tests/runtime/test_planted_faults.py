@@ -64,7 +64,7 @@ FAULTS = {
         "place = «place * sizes[k] + index»;\n        }\n        if (!in_bounds) return i;",
         "place + index * sizes[depth - 1 - k]",
     ),
-    "tuples of later batches take the first": ("kernel/tuples.cpp", "* index_size, «gather.dims[0] * bytes»,", "0"),
+    "tuples of later batches take the first": ("kernel/tuples.cpp", "* index_size, «axis_size * slice»,", "0"),
     "short lines start where the first does": (
         "kernel/short_lines.hpp",
         "starts[row * count + i] = «static_cast<int32_t>(row) * row_step»;",

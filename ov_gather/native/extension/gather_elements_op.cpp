@@ -73,8 +73,7 @@ bool GatherElementsOp::visit_attributes(ov::AttributeVisitor& visitor) {
 }
 
 void GatherElementsOp::validate_and_infer_types() {
-    NODE_VALIDATION_CHECK(this, get_input_size() == 2, "takes data and indices, not ", get_input_size(), " inputs");
-    check_types(*this);
+    check_inputs(*this, 2, "data and indices");
     keep_narrow_table(*this);
     NODE_VALIDATION_CHECK(this, !m_lanes || !m_transpose, "lanes=true and transpose=true exclude each other");
     set_output_type(0, get_input_element_type(0), infer_shape(get_input_partial_shape(0), get_input_partial_shape(1)));
@@ -140,8 +139,7 @@ bool GatherElementsOp::evaluate(ov::TensorVector& outputs, const ov::TensorVecto
     auto place = unravel(position, shape);
     place.resize(indices.get_shape().size());                                      // drop the lanes
     for (size_t i = 0; i < place.size(); ++i) place[i] %= indices.get_shape()[i];  // 0 along broadcast dimensions
-    OPENVINO_THROW("GatherElements '", get_friendly_name(),
-                   "': ", out_of_bounds(place, index_at(indices, place), axis, gather.axis_size));
+    reject_index(*this, indices, place, axis, gather.axis_size);
 }
 
 }  // namespace ov_gather

@@ -1,33 +1,9 @@
 #include "gather_nd_op.hpp"
 
-#include <functional>
-#include <numeric>
-
 #include "tensors.hpp"
 #include "tuples.hpp"
 
 namespace ov_gather {
-namespace {
-
-template <typename Iterator>
-int64_t product(Iterator begin, Iterator end) {
-    return std::accumulate(begin, end, int64_t{1}, std::multiplies<>());
-}
-
-// Describe the gather of string positions by flattened tuples: the indexed dimensions form one axis.
-Gather describe(const GatherTuples& tuples) {
-    const int64_t size = tuples.element_size, index_size = sizeof(int64_t), slice = tuples.slice * size;
-    const int64_t axis_size = product(tuples.dims.begin(), tuples.dims.end());
-    return {{{tuples.batches, tuples.tuples * index_size, axis_size * slice, tuples.tuples * slice},
-             {tuples.tuples, index_size, 0, slice},
-             {tuples.slice, 0, size, size}},
-            axis_size,
-            slice,
-            size,
-            IndexType::int64};
-}
-
-}  // namespace
 
 GatherNDOp::GatherNDOp(const ov::Output<ov::Node>& data, const ov::Output<ov::Node>& indices, int64_t batch_dims)
     : Op({data, indices}), m_batch_dims(batch_dims) {
@@ -40,8 +16,7 @@ bool GatherNDOp::visit_attributes(ov::AttributeVisitor& visitor) {
 }
 
 void GatherNDOp::validate_and_infer_types() {
-    NODE_VALIDATION_CHECK(this, get_input_size() == 2, "takes data and indices, not ", get_input_size(), " inputs");
-    check_types(*this);
+    check_inputs(*this, 2, "data and indices");
     keep_narrow_table(*this);
     set_output_type(0, get_input_element_type(0), infer_shape(get_input_partial_shape(0), get_input_partial_shape(1)));
 }
@@ -80,6 +55,7 @@ bool GatherNDOp::evaluate(ov::TensorVector& outputs, const ov::TensorVector& inp
     OPENVINO_ASSERT(is_contiguous(data) && is_contiguous(indices) && is_contiguous(output), "GatherND '", get_friendly_name(),
                     "': a part of a tensor is not gathered by tuples: copy it");
 
+    const auto product = [](auto begin, auto end) { return static_cast<int64_t>(ov::shape_size(begin, end)); };
     const auto indexed = data_shape.begin() + m_batch_dims, behind = indexed + index_shape.back();
     const GatherTuples gather{product(data_shape.begin(), indexed),
                               product(index_shape.begin() + m_batch_dims, index_shape.end() - 1),
@@ -88,7 +64,8 @@ bool GatherNDOp::evaluate(ov::TensorVector& outputs, const ov::TensorVector& inp
                               static_cast<int64_t>(data.get_element_type().size()),
                               index_type(indices)};
     if (data.get_element_type() == ov::element::string) {
-        gather_tensors(describe(gather), data, flatten(*this, indices, gather.dims, m_batch_dims).data(), output);
+        const auto flat = flatten(*this, indices, gather.dims, m_batch_dims);
+        gather_tensors(with_flat_indices(gather, IndexType::int64), data, flat.data(), output);
         return true;
     }
     const int64_t position = gather_tuples(gather, static_cast<const char*>(data.data()),

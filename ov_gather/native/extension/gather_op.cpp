@@ -20,10 +20,9 @@ bool GatherOp::visit_attributes(ov::AttributeVisitor& visitor) {
 }
 
 void GatherOp::validate_and_infer_types() {
-    NODE_VALIDATION_CHECK(this, get_input_size() == 3, "takes data, indices and axis, not ", get_input_size(), " inputs");
     NODE_VALIDATION_CHECK(this, m_bounds == "error" || m_bounds == "zero", "bounds must be 'error' or 'zero', not '", m_bounds,
                           "'");
-    check_types(*this);
+    check_inputs(*this, 3, "data, indices and axis");
     keep_narrow_table(*this);
     const auto type = get_input_element_type(2);
     NODE_VALIDATION_CHECK(this, type.is_dynamic() || type == ov::element::i32 || type == ov::element::i64,
@@ -85,7 +84,7 @@ bool GatherOp::evaluate(ov::TensorVector& outputs, const ov::TensorVector& input
     if (given < -last - 1 || given > last) infer_shape(data.get_shape(), indices.get_shape(), given);  // throws
     const size_t rank = indices.get_shape().size(), batch = normalized(m_batch_dims, rank);
     const size_t axis = normalized(given, data.get_shape().size());
-    Gather gather{
+    const Gather gather{
         slice_loops(shape, shape.size(), rank - batch, axis, batch, strides_of(data), strides_of(indices), strides_of(output)),
         static_cast<int64_t>(data.get_shape()[axis]),
         static_cast<int64_t>(strides_of(data)[axis]),
@@ -94,8 +93,7 @@ bool GatherOp::evaluate(ov::TensorVector& outputs, const ov::TensorVector& input
         m_bounds == "zero"};
     ov::Coordinate place;
     if (output.get_size() == 0 && !gather.zero) {
-        gather.loops = index_loops(indices);
-        const int64_t position = first_out_of_bounds(gather, static_cast<const char*>(indices.data()));
+        const int64_t position = first_bad(indices, gather.axis_size);
         if (position == all_in_bounds) return true;
         place = unravel(position, indices.get_shape());
     } else {
@@ -105,8 +103,7 @@ bool GatherOp::evaluate(ov::TensorVector& outputs, const ov::TensorVector& input
         place.erase(place.begin() + axis + rank - batch, place.end());
         place.erase(place.begin() + batch, place.begin() + axis);
     }
-    OPENVINO_THROW("Gather '", get_friendly_name(),
-                   "': ", out_of_bounds(place, index_at(indices, place), axis, gather.axis_size));
+    reject_index(*this, indices, place, axis, gather.axis_size);
 }
 
 }  // namespace ov_gather

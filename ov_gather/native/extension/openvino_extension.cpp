@@ -29,16 +29,11 @@ extern "C" OV_GATHER_EXPORT const char ov_gather_built_for[] = "ov_gather built 
 
 namespace {
 
+// Convert a GatherElements. In domain ov_gather, our converter emits it for data whose numbers are split into lanes.
+template <bool lanes>
 ov::OutputVector convert_gather_elements(const ov::frontend::NodeContext& node) {
     return std::make_shared<ov_gather::GatherElementsOp>(node.get_input(0), node.get_input(1),
-                                                         node.get_attribute<int64_t>("axis", 0), false, false, false, false)
-        ->outputs();
-}
-
-// Convert the node of domain ov_gather that our converter emits for data whose numbers are split into lanes.
-ov::OutputVector convert_gather_lanes(const ov::frontend::NodeContext& node) {
-    return std::make_shared<ov_gather::GatherElementsOp>(node.get_input(0), node.get_input(1),
-                                                         node.get_attribute<int64_t>("axis", 0), false, false, false, true)
+                                                         node.get_attribute<int64_t>("axis", 0), false, false, false, lanes)
         ->outputs();
 }
 
@@ -112,8 +107,8 @@ OPENVINO_CREATE_EXTENSIONS(std::vector<ov::Extension::Ptr>({
     std::make_shared<ov::OpExtension<ov_gather::GatherNDOp>>(),
     std::make_shared<ov::OpExtension<ov_gather::ScatterElementsOp>>(),
     std::make_shared<ov::OpExtension<ov_gather::ScatterNDOp>>(),
-    std::make_shared<ov::frontend::onnx::ConversionExtension>("GatherElements", convert_gather_elements),
-    std::make_shared<ov::frontend::onnx::ConversionExtension>("GatherElements", "ov_gather", convert_gather_lanes),
+    std::make_shared<ov::frontend::onnx::ConversionExtension>("GatherElements", convert_gather_elements<false>),
+    std::make_shared<ov::frontend::onnx::ConversionExtension>("GatherElements", "ov_gather", convert_gather_elements<true>),
     std::make_shared<ov::frontend::onnx::ConversionExtension>("Gather", convert_gather),
     std::make_shared<ov::frontend::onnx::ConversionExtension>("GatherND", convert_gather_nd),
     std::make_shared<ov::frontend::onnx::ConversionExtension>("Scatter", convert_scatter_elements),

@@ -16,10 +16,9 @@ Scatter describe(const ov::Shape& data, const ov::Shape& indices, size_t axis, c
                     static_cast<int64_t>(ov::shape_size(data)),
                     elements.kind,
                     elements.size};
-    const int64_t index_size = type == IndexType::int32 ? sizeof(int32_t) : sizeof(int64_t);
     int64_t step = 1, output_step = 1;
     for (size_t i = data.size(); i-- > 0; step *= indices[i], output_step *= data[i]) {
-        const ScatterLoop loop{static_cast<int64_t>(indices[i]), step * index_size, step * elements.size,
+        const ScatterLoop loop{static_cast<int64_t>(indices[i]), step * size_of(type), step * elements.size,
                                output_step * elements.size};
         if (i == axis)
             scatter.axis = loop;
@@ -27,12 +26,6 @@ Scatter describe(const ov::Shape& data, const ov::Shape& indices, size_t axis, c
             scatter.loops.insert(scatter.loops.begin(), loop);
     }
     return scatter;
-}
-
-// Return the row-major position of the first index out of bounds; 0 if another thread has changed indices since.
-int64_t first_bad(const ov::Tensor& indices, int64_t axis_size) {
-    const Gather gather{index_loops(indices), axis_size, 0, 1, index_type(indices)};
-    return std::max<int64_t>(first_out_of_bounds(gather, static_cast<const char*>(indices.data())), 0);
 }
 
 // Off the axis, a dimension of indices is at most data's.
@@ -45,11 +38,6 @@ bool fits(const ov::Dimension& part, const ov::Dimension& whole) {
 ScatterElementsOp::ScatterElementsOp(const ov::OutputVector& inputs, int64_t axis, const std::string& reduction,
                                      const std::string& lanes)
     : ScatterOp(inputs, reduction, lanes), m_axis(axis) {
-    constructor_validate_and_infer_types();
-}
-
-ScatterElementsOp::ScatterElementsOp(const ov::OutputVector& inputs, const ScatterElementsOp& model)
-    : ScatterOp(inputs, model), m_axis(model.m_axis) {
     constructor_validate_and_infer_types();
 }
 
@@ -79,22 +67,18 @@ void ScatterElementsOp::check_shapes(const ov::PartialShape& data, const ov::Par
 
 std::shared_ptr<ov::Node> ScatterElementsOp::clone_with_new_inputs(const ov::OutputVector& inputs) const {
     check_new_args_count(this, inputs);
-    return std::shared_ptr<ScatterElementsOp>(new ScatterElementsOp(inputs, *this));
+    return as_copy(std::make_shared<ScatterElementsOp>(inputs, m_axis, m_reduction, m_lanes));
 }
 
 Update ScatterElementsOp::update(const ov::Shape& data, const ov::Tensor& indices) const {
     const size_t axis = normalized(m_axis, data.size());
-    const int64_t size = data[axis];
     const IndexType type = index_type(indices);
     const auto* const index = static_cast<const char*>(indices.data());
-    const auto check = [this, axis, size, indices](bool in_bounds) {
-        if (in_bounds) return;
-        const auto place = unravel(first_bad(indices, size), indices.get_shape());
-        OPENVINO_THROW("ScatterElements '", get_friendly_name(),
-                       "': ", out_of_bounds(place, index_at(indices, place), axis, size));
-    };
     return [=](const Elements& elements, const char* from, const char* updates, char* output) {
-        check(scatter_elements(describe(data, indices.get_shape(), axis, elements, type), from, index, updates, output));
+        const Scatter scatter = describe(data, indices.get_shape(), axis, elements, type);
+        if (scatter_elements(scatter, from, index, updates, output)) return;
+        const int64_t position = std::max<int64_t>(first_bad(indices, scatter.axis_size), 0);  // 0 if indices were changed
+        reject_index(*this, indices, unravel(position, indices.get_shape()), axis, scatter.axis_size);
     };
 }
 

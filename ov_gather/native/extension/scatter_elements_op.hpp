@@ -23,8 +23,6 @@ protected:
     Update update(const ov::Shape& data, const ov::Tensor& indices) const override;
 
 private:
-    ScatterElementsOp(const ov::OutputVector& inputs, const ScatterElementsOp& model);
-
     int64_t m_axis = 0;
 };
 

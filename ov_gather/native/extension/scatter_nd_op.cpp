@@ -10,10 +10,6 @@ ScatterNDOp::ScatterNDOp(const ov::OutputVector& inputs, const std::string& redu
     constructor_validate_and_infer_types();
 }
 
-ScatterNDOp::ScatterNDOp(const ov::OutputVector& inputs, const ScatterNDOp& model) : ScatterOp(inputs, model) {
-    constructor_validate_and_infer_types();
-}
-
 void ScatterNDOp::check_shapes(const ov::PartialShape& data, const ov::PartialShape& indices,
                                const ov::PartialShape& updates) const {
     for (const auto* shape : {&data, &indices})
@@ -31,7 +27,7 @@ void ScatterNDOp::check_shapes(const ov::PartialShape& data, const ov::PartialSh
 
 std::shared_ptr<ov::Node> ScatterNDOp::clone_with_new_inputs(const ov::OutputVector& inputs) const {
     check_new_args_count(this, inputs);
-    return std::shared_ptr<ScatterNDOp>(new ScatterNDOp(inputs, *this));
+    return as_copy(std::make_shared<ScatterNDOp>(inputs, m_reduction, m_lanes));
 }
 
 Update ScatterNDOp::update(const ov::Shape& data, const ov::Tensor& indices) const {

@@ -19,9 +19,6 @@ protected:
     void check_shapes(const ov::PartialShape& data, const ov::PartialShape& indices,
                       const ov::PartialShape& updates) const override;
     Update update(const ov::Shape& data, const ov::Tensor& indices) const override;
-
-private:
-    ScatterNDOp(const ov::OutputVector& inputs, const ScatterNDOp& model);
 };
 
 }  // namespace ov_gather

@@ -34,8 +34,10 @@ bool has_reductions(const ov::element::Type& type) {
 ScatterOp::ScatterOp(const ov::OutputVector& inputs, const std::string& reduction, const std::string& lanes)
     : Op(inputs), m_reduction(reduction), m_lanes(lanes) {}
 
-ScatterOp::ScatterOp(const ov::OutputVector& inputs, const ScatterOp& model)
-    : Op(inputs), m_reduction(model.m_reduction), m_lanes(model.m_lanes), m_type(model.m_type) {}
+std::shared_ptr<ov::Node> ScatterOp::as_copy(const std::shared_ptr<ScatterOp>& op) const {
+    op->m_type = type_in_model(op->get_input_element_type(0));
+    return op;
+}
 
 bool ScatterOp::visit_attributes(ov::AttributeVisitor& visitor) {
     visitor.on_attribute("reduction", m_reduction);
@@ -52,8 +54,7 @@ void ScatterOp::validate_and_infer_types() {
 }
 
 void ScatterOp::check_types() const {
-    NODE_VALIDATION_CHECK(this, get_input_size() == 3, "takes data, indices and updates, not ", get_input_size(), " inputs");
-    ov_gather::check_types(*this);
+    check_inputs(*this, 3, "data, indices and updates");
     const auto data = get_input_element_type(0), updates = get_input_element_type(2);
     NODE_VALIDATION_CHECK(this, data.compatible(updates), "updates must have the type ", data, " of data, not ", updates);
     NODE_VALIDATION_CHECK(this, std::find(reductions.begin(), reductions.end(), m_reduction) != reductions.end(),

@@ -24,7 +24,9 @@ public:
 protected:
     ScatterOp() = default;
     ScatterOp(const ov::OutputVector& inputs, const std::string& reduction, const std::string& lanes);
-    ScatterOp(const ov::OutputVector& inputs, const ScatterOp& model);
+
+    // Copy data's type in the model to `op`, an operation of the same attributes on other inputs, and return `op`.
+    std::shared_ptr<ov::Node> as_copy(const std::shared_ptr<ScatterOp>& op) const;
 
     // Throw if shapes do not fit; those of data and updates are without lanes.
     virtual void check_shapes(const ov::PartialShape& data, const ov::PartialShape& indices,
@@ -33,14 +35,15 @@ protected:
     // Return a function that updates data of this shape. Either of the two throws if one of the indices is out of bounds.
     virtual Update update(const ov::Shape& data, const ov::Tensor& indices) const = 0;
 
+    std::string m_reduction = "none";
+    std::string m_lanes = "none";
+
 private:
     void check_types() const;
     ov::PartialShape without_lanes(const ov::PartialShape& shape) const;
     ov::element::Type type_in_model(const ov::element::Type& given) const;
     Elements elements(const ov::element::Type& type) const;
 
-    std::string m_reduction = "none";
-    std::string m_lanes = "none";
     ov::element::Type m_type;  // data's type in the model: the CPU plugin passes u32 as i32, and boolean as u8
 };
 

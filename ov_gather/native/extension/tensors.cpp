@@ -40,7 +40,8 @@ bool is_size(const ov::Dimension& dimension, size_t size) {
 
 }  // namespace
 
-void check_types(const ov::Node& node) {
+void check_inputs(const ov::Node& node, size_t count, const char* names) {
+    NODE_VALIDATION_CHECK(&node, node.get_input_size() == count, "takes ", names, ", not ", node.get_input_size(), " inputs");
     const auto data = node.get_input_element_type(0), indices = node.get_input_element_type(1);
     NODE_VALIDATION_CHECK(&node, data.is_dynamic() || data == ov::element::string || data.bitwidth() % 8 == 0, "data of ", data,
                           " has elements smaller than a byte, which cannot be moved one by one: convert it to i8 or u8");
@@ -98,13 +99,13 @@ ov::Coordinate unravel(size_t position, const ov::Shape& shape) {
     return place;
 }
 
-std::vector<Loop> index_loops(const ov::Tensor& indices) {
+int64_t first_bad(const ov::Tensor& indices, int64_t axis_size) {
     const auto shape = indices.get_shape();
     const auto strides = strides_of(indices);
-    std::vector<Loop> loops;
+    Gather gather{{}, axis_size, 0, 1, index_type(indices)};
     for (size_t i = 0; i < shape.size(); ++i)
-        loops.push_back({static_cast<int64_t>(shape[i]), static_cast<int64_t>(strides[i]), 0, 0});
-    return loops;
+        gather.loops.push_back({static_cast<int64_t>(shape[i]), static_cast<int64_t>(strides[i]), 0, 0});
+    return first_out_of_bounds(gather, static_cast<const char*>(indices.data()));
 }
 
 std::vector<int64_t> flatten(const ov::Node& node, const ov::Tensor& indices, const std::vector<int64_t>& dims, size_t axis) {
@@ -119,13 +120,8 @@ std::vector<int64_t> flatten(const ov::Node& node, const ov::Tensor& indices, co
 void reject_tuple(const ov::Node& node, const ov::Tensor& indices, const std::vector<int64_t>& dims, size_t axis, int64_t bad) {
     auto place = unravel(bad * dims.size(), indices.get_shape());
     size_t& coordinate = place.back();
-    int64_t index = index_at(indices, place);
-    while (is_in_bounds(index, dims[coordinate]) && coordinate + 1 < dims.size()) {
-        ++coordinate;
-        index = index_at(indices, place);
-    }
-    OPENVINO_THROW(node.get_type_name(), " '", node.get_friendly_name(),
-                   "': ", out_of_bounds(place, index, axis + coordinate, dims[coordinate]));
+    while (is_in_bounds(index_at(indices, place), dims[coordinate]) && coordinate + 1 < dims.size()) ++coordinate;
+    reject_index(node, indices, place, axis + coordinate, dims[coordinate]);
 }
 
 int64_t gather_tensors(const Gather& gather, const ov::Tensor& data, const void* indices, ov::Tensor& output) {
@@ -136,11 +132,14 @@ int64_t gather_tensors(const Gather& gather, const ov::Tensor& data, const void*
 
 bool is_in_bounds(int64_t index, int64_t size) { return -size <= index && index < size; }
 
-std::string out_of_bounds(const ov::Coordinate& place, int64_t index, size_t axis, int64_t size) {
-    if (is_in_bounds(index, size))
-        return "an index was out of bounds, but another thread has changed the indices since; they must not change while they "
-               "are in use";
+void reject_index(const ov::Node& node, const ov::Tensor& indices, const ov::Coordinate& place, size_t axis, int64_t size) {
+    const int64_t index = index_at(indices, place);
     std::ostringstream text;
+    text << node.get_type_name() << " '" << node.get_friendly_name() << "': ";
+    if (is_in_bounds(index, size))
+        OPENVINO_THROW(text.str(),
+                       "an index was out of bounds, but another thread has changed the indices since; they must not ",
+                       "change while they are in use");
     text << "indices[";
     for (size_t i = 0; i < place.size(); ++i) text << (i ? ", " : "") << place[i];
     text << "] = " << index << " is out of bounds for axis " << axis << " of size " << size;
@@ -148,7 +147,7 @@ std::string out_of_bounds(const ov::Coordinate& place, int64_t index, size_t axi
         text << " (no index is valid)";
     else
         text << " (valid " << -size << ".." << size - 1 << ")";
-    return text.str();
+    OPENVINO_THROW(text.str());
 }
 
 }  // namespace ov_gather

@@ -9,8 +9,8 @@
 
 namespace ov_gather {
 
-// Check the types of a node whose first inputs are data and indices.
-void check_types(const ov::Node& node);
+// Check the number of inputs, named `names`, and the types of the first two: data and indices.
+void check_inputs(const ov::Node& node, size_t count, const char* names);
 // Keep the type of a constant 16-bit table if only Converts read the gathered elements: the CPU plugin would otherwise widen
 // the whole table, which takes twice the memory and more time to read.
 void keep_narrow_table(ov::Node& node);
@@ -33,14 +33,14 @@ IndexType index_type(const ov::Tensor& indices);
 int64_t index_at(const ov::Tensor& indices, const ov::Coordinate& place);
 ov::Coordinate unravel(size_t position, const ov::Shape& shape);
 
-// Return the loops over indices alone, to check them even if the output is empty.
-std::vector<Loop> index_loops(const ov::Tensor& indices);
+// Return the row-major position of the first index out of bounds, or all_in_bounds.
+int64_t first_bad(const ov::Tensor& indices, int64_t axis_size);
 
 // Flatten each tuple of contiguous indices to one index into the dimensions `dims`, which start at `axis` of data. Throw if a
 // coordinate is out of bounds.
 std::vector<int64_t> flatten(const ov::Node& node, const ov::Tensor& indices, const std::vector<int64_t>& dims, size_t axis);
 
-// Throw `out_of_bounds` for the tuple at this position.
+// Call `reject_index` for the tuple at this position.
 [[noreturn]] void reject_tuple(const ov::Node& node, const ov::Tensor& indices, const std::vector<int64_t>& dims, size_t axis,
                                int64_t position);
 
@@ -49,7 +49,8 @@ int64_t gather_tensors(const Gather& gather, const ov::Tensor& data, const void*
 
 bool is_in_bounds(int64_t index, int64_t size);
 
-// Return "indices[0, 17] = 52 is out of bounds for axis 1 of size 50 (valid -50..49)", or that the indices have been changed.
-std::string out_of_bounds(const ov::Coordinate& place, int64_t index, size_t axis, int64_t size);
+// Throw "indices[0, 17] = 52 is out of bounds for axis 1 of size 50 (valid -50..49)", or that the indices have been changed.
+[[noreturn]] void reject_index(const ov::Node& node, const ov::Tensor& indices, const ov::Coordinate& place, size_t axis,
+                               int64_t size);
 
 }  // namespace ov_gather

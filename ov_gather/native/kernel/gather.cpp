@@ -7,6 +7,7 @@
 
 #include "caches.hpp"
 #include "isa.hpp"
+#include "loops.hpp"
 #include "platform.hpp"
 #include "threads.hpp"
 
@@ -24,31 +25,6 @@ int64_t shortest_piece() {
     return size;
 }
 
-int64_t count_positions(const std::vector<Loop>& loops) {
-    int64_t count = 1;
-    for (const Loop& loop : loops) count *= loop.size;
-    return count;
-}
-
-// Drop loops of size 1 and merge adjacent loops with matching strides. The order of positions stays the same.
-std::vector<Loop> merged(const std::vector<Loop>& loops) {
-    std::vector<Loop> result;
-    for (const Loop& inner : loops) {
-        if (inner.size == 1) continue;
-        if (!result.empty()) {
-            Loop& outer = result.back();
-            if (outer.index_stride == inner.index_stride * inner.size && outer.data_stride == inner.data_stride * inner.size &&
-                outer.output_stride == inner.output_stride * inner.size) {
-                outer = {outer.size * inner.size, inner.index_stride, inner.data_stride, inner.output_stride};
-                continue;
-            }
-        }
-        result.push_back(inner);
-    }
-    while (result.size() < 2) result.insert(result.begin(), {1, 0, 0, 0});  // a plane has two loops
-    return result;
-}
-
 bool are_multiples(const std::vector<Loop>& loops, int64_t of) {
     return std::all_of(loops.begin(), loops.end(),
                        [of](const Loop& loop) { return loop.data_stride % of == 0 && loop.output_stride % of == 0; });
@@ -57,7 +33,7 @@ bool are_multiples(const std::vector<Loop>& loops, int64_t of) {
 // Merge the loops. A short contiguous slice becomes one wide element if its address is aligned to its size.
 Gather merged(const Gather& given, const char* data, const char* output) {
     Gather gather = given;
-    gather.loops = merged(given.loops);
+    gather.loops = merged(given.loops, 2);  // a plane has two loops
     const Loop slice = gather.loops.back();
     const int64_t size = gather.element_size, wide = slice.size * size;
     if (slice.index_stride != 0 || slice.data_stride != size || slice.output_stride != size || wide > 16 || wide & (wide - 1))
@@ -133,9 +109,8 @@ void split_into_columns(std::vector<Loop>& loops, const Gather& gather) {
 
 Plane describe(const Gather& gather, const std::vector<Loop>& loops, int64_t positions) {
     const Loop& line = loops.back();
-    const int64_t index_size = gather.index_type == IndexType::int32 ? 4 : 8;
     const int64_t reach = gather.axis_size * std::abs(gather.axis_stride);
-    const int64_t moved = positions * (2 * gather.element_size + (line.index_stride ? index_size : 0));
+    const int64_t moved = positions * (2 * gather.element_size + (line.index_stride ? size_of(gather.index_type) : 0));
     return {loops[loops.size() - 2], line,       gather.axis_size, gather.axis_stride, reach > near_cache(),
             moved > cached_bytes(),  gather.zero};
 }
@@ -144,7 +119,7 @@ template <typename Index>
 int64_t find_out_of_bounds(const Gather& gather, const char* indices) {
     const int64_t count = count_positions(gather.loops);
     if (count == 0) return all_in_bounds;
-    const std::vector<Loop> loops = merged(gather.loops);
+    const std::vector<Loop> loops = merged(gather.loops, 1);
     Cursor cursor(loops, 0);
     for (int64_t position = 0; position < count; ++position, cursor.advance_elements(1)) {
         if (position % uninterrupted == uninterrupted - 1) check_interrupt();

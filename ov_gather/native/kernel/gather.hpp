@@ -32,6 +32,8 @@ namespace ov_gather {
 
 enum class IndexType { int32, int64 };
 
+inline int64_t size_of(IndexType type) { return type == IndexType::int32 ? 4 : 8; }
+
 struct Gather {
     std::vector<Loop> loops;  // outermost first
     int64_t axis_size;

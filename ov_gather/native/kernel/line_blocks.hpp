@@ -85,8 +85,7 @@ template <typename Element, typename Index>
 bool strided(const Plane& plane, const char* data, const char* indices, char* output, int64_t count) {
     for (int64_t i = 0; i < count; ++i) {
         int64_t index = read_once<Index>(indices + i * plane.line.index_stride);
-        index += (index >> 63) & plane.axis_size;
-        if (static_cast<uint64_t>(index) < static_cast<uint64_t>(plane.axis_size))
+        if (wrap_index(index, plane.axis_size))
             memcpy(output + i * plane.line.output_stride, data + index * plane.axis_stride + i * plane.line.data_stride,
                    sizeof(Element));
         else if (plane.zero)

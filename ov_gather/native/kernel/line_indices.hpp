@@ -18,9 +18,8 @@ inline bool wrap(const Index* indices, int64_t count, int64_t axis_size, int64_t
     bool in_bounds = true;
     for (int64_t i = 0; i < count; ++i) {
         int64_t index = read_once<Index>(indices + i);
-        index += (index >> 63) & axis_size;
+        in_bounds &= wrap_index(index, axis_size);
         wrapped[i] = index;
-        in_bounds &= static_cast<uint64_t>(index) < static_cast<uint64_t>(axis_size);
     }
     return in_bounds;
 }

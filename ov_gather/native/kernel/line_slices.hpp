@@ -16,8 +16,7 @@ constexpr int64_t slices_ahead = 64;      // slices in flight at most; fewer if 
 template <typename Element>
 bool constant(const Plane& plane, const char* data, int64_t index, char* output, int64_t count) {
     constexpr int64_t size = sizeof(Element);
-    if (index < 0) index += plane.axis_size;
-    if (static_cast<uint64_t>(index) >= static_cast<uint64_t>(plane.axis_size)) {
+    if (!wrap_index(index, plane.axis_size)) {
         for (int64_t i = 0; plane.zero && i < count; ++i) memset(output + i * plane.line.output_stride, 0, size);
         return plane.zero;
     }
@@ -49,8 +48,8 @@ bool copy_slices(const Plane& plane, const char* data, const char* indices, char
     for (int64_t i = 0; i < ahead && i < lines && plane.prefetch; ++i) prefetch(i);
     for (int64_t i = 0; i < lines; ++i) {
         if (i + ahead < lines) prefetch(i + ahead);
-        const int64_t given = read_once<Index>(indices + i * step.index_stride), index = given + ((given >> 63) & size);
-        if (static_cast<uint64_t>(index) < static_cast<uint64_t>(size))
+        int64_t index = read_once<Index>(indices + i * step.index_stride);
+        if (wrap_index(index, size))
             copy(data + i * step.data_stride + index * stride, output + i * step.output_stride);
         else if (plane.zero)
             memset(output + i * step.output_stride, 0, bytes);

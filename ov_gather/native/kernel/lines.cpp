@@ -15,10 +15,6 @@ namespace {
 
 constexpr int64_t row_prefetch = 1 << 14;  // bytes; prefetching longer rows would evict data in use
 
-struct Bytes16 {
-    uint64_t low, high;
-};
-
 template <typename Element, typename Index>
 bool gather_lines(const Plane& plane, const char* data, const char* indices, char* output, int64_t lines, int64_t count) {
     constexpr int64_t size = sizeof(Element);

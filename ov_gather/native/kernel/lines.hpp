@@ -15,6 +15,10 @@ struct Loop {
     int64_t output_stride;
 };
 
+struct Bytes16 {
+    uint64_t low, high;
+};
+
 struct Plane {
     Loop lines;
     Loop line;
@@ -33,6 +37,12 @@ using PlaneFunction = bool (*)(const Plane&, const char* data, const char* indic
 template <typename Index>
 static inline int64_t read_once(const void* index) {
     return load_once(static_cast<const Index*>(index));
+}
+
+// Wrap an index that counts from the end. Return false if it is out of bounds.
+static inline bool wrap_index(int64_t& index, int64_t axis_size) {
+    index += (index >> 63) & axis_size;
+    return static_cast<uint64_t>(index) < static_cast<uint64_t>(axis_size);
 }
 
 // Convert `count` contiguous indices to positions from the start, as int32. Return false if one is out of bounds; the positions

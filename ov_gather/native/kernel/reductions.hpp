@@ -2,15 +2,14 @@
 #pragma once
 
 #include <cstdint>
+#include <functional>
 #include <type_traits>
+
+#include "lines.hpp"
 
 namespace ov_gather {
 
 enum class Reduction { none, sum, prod, min, max };
-
-struct Bytes16 {
-    uint64_t low, high;
-};
 
 // Each step of a product is rounded, as in Python. std::complex would also handle infinities.
 template <typename T>
@@ -38,48 +37,33 @@ struct Replace {
 };
 
 // Integers wrap around, as in NumPy; in C++ only unsigned arithmetic may.
-struct Sum {
+template <typename Operator>
+struct Arithmetic {
     template <typename T>
     static T apply(T old, T update) {
         if constexpr (std::is_integral_v<T>)
-            return static_cast<T>(static_cast<uint64_t>(old) + static_cast<uint64_t>(update));
+            return static_cast<T>(Operator()(static_cast<uint64_t>(old), static_cast<uint64_t>(update)));
         else
-            return old + update;
-    }
-};
-
-struct Product {
-    template <typename T>
-    static T apply(T old, T update) {
-        if constexpr (std::is_integral_v<T>)
-            return static_cast<T>(static_cast<uint64_t>(old) * static_cast<uint64_t>(update));
-        else
-            return old * update;
+            return Operator()(old, update);
     }
 };
 
 // NaN propagates, as in np.minimum and np.maximum.
-struct Minimum {
+template <typename Order>
+struct Extremum {
     template <typename T>
     static T apply(T old, T update) {
-        return update < old || update != update ? update : old;
-    }
-};
-
-struct Maximum {
-    template <typename T>
-    static T apply(T old, T update) {
-        return update > old || update != update ? update : old;
+        return Order()(update, old) || update != update ? update : old;
     }
 };
 
 template <typename Element, typename Choice>
 auto with_reduction(Reduction reduction, const Choice& choice) {
     switch (reduction) {
-        case Reduction::sum: return choice(Element{}, Sum{});
-        case Reduction::prod: return choice(Element{}, Product{});
-        case Reduction::min: return choice(Element{}, Minimum{});
-        case Reduction::max: return choice(Element{}, Maximum{});
+        case Reduction::sum: return choice(Element{}, Arithmetic<std::plus<>>{});
+        case Reduction::prod: return choice(Element{}, Arithmetic<std::multiplies<>>{});
+        case Reduction::min: return choice(Element{}, Extremum<std::less<>>{});
+        case Reduction::max: return choice(Element{}, Extremum<std::greater<>>{});
         default: return choice(Element{}, Replace{});
     }
 }

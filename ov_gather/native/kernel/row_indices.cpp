@@ -4,6 +4,7 @@
 #include <atomic>
 
 #include "isa.hpp"
+#include "loops.hpp"
 #include "threads.hpp"
 
 namespace ov_gather {
@@ -44,8 +45,7 @@ RowIndices find(const Scatter& scatter, const char* indices, const std::vector<S
     const ScatterLoop& line = scatter.loops.back();
     const auto all_same = line.index_stride == 0 ? nullptr : line_functions().all_same[sizeof(Index) == sizeof(int64_t)];
     if (all_same && !all_same(indices, line.size)) return RowIndices::differ;
-    int64_t count = 1;
-    for (const ScatterLoop& loop : loops) count *= loop.size;
+    const int64_t count = count_positions(loops);
     rows.resize(count);
     const int64_t axis_step = scatter.axis.output_stride / bytes;
     std::atomic<RowIndices> result{RowIndices::found};
@@ -62,8 +62,7 @@ RowIndices find(const Scatter& scatter, const char* indices, const std::vector<S
             for (int64_t k = 0; k < line.size * line.index_stride; k += 64) fetch(at + bytes_ahead + k);
             if (all_same && !all_same(at, line.size)) result = RowIndices::differ;
             int64_t index = read_once<Index>(at);
-            index += (index >> 63) & scatter.axis_size;
-            if (static_cast<uint64_t>(index) >= static_cast<uint64_t>(scatter.axis_size)) {
+            if (!wrap_index(index, scatter.axis_size)) {
                 RowIndices found = RowIndices::found;
                 result.compare_exchange_strong(found, RowIndices::out_of_bounds);
             }
@@ -77,11 +76,10 @@ RowIndices find(const Scatter& scatter, const char* indices, const std::vector<S
 
 RowIndices find_rows(const Scatter& scatter, const char* indices, ScatterRows& by_rows, std::vector<int64_t>& rows) {
     const ScatterLoop& line = scatter.loops.back();
-    const int64_t index_size = scatter.index_type == IndexType::int32 ? sizeof(int32_t) : sizeof(int64_t);
     const std::vector<ScatterLoop> loops = loops_over_rows(scatter);
     const bool is_empty = line.size == 0 || scatter.axis.size == 0 || scatter.elements == 0;
     const int64_t bytes = is_empty ? 0 : bytes_of_rows(scatter, loops);
-    if (bytes == 0 || (line.index_stride != 0 && line.index_stride != index_size)) return RowIndices::differ;
+    if (bytes == 0 || (line.index_stride != 0 && line.index_stride != size_of(scatter.index_type))) return RowIndices::differ;
     const int64_t row_size = bytes / scatter.element_size;
     const RowIndices result = scatter.index_type == IndexType::int32 ? find<int32_t>(scatter, indices, loops, bytes, rows)
                                                                      : find<int64_t>(scatter, indices, loops, bytes, rows);

@@ -2,13 +2,13 @@
 
 #include <algorithm>
 #include <atomic>
-#include <cmath>
 #include <cstdlib>
 #include <cstring>
 #include <type_traits>
 
 #include "caches.hpp"
 #include "isa.hpp"
+#include "loops.hpp"
 #include "platform.hpp"
 #include "row_indices.hpp"
 #include "threads.hpp"
@@ -38,8 +38,7 @@ using Known = std::integral_constant<int64_t, value>;
 template <typename Index>
 bool read_index(const char* from, int64_t axis_size, int64_t& index) {
     index = read_once<Index>(from);
-    index += (index >> 63) & axis_size;
-    return static_cast<uint64_t>(index) < static_cast<uint64_t>(axis_size);
+    return wrap_index(index, axis_size);
 }
 
 // Apply `count` updates in order; each goes `output_step` further than its index alone says. Steps are integers or, for faster
@@ -151,26 +150,6 @@ LinesFunction choose(const Scatter& scatter) {
     });
 }
 
-// Drop loops of size 1, and merge adjacent loops with matching strides.
-std::vector<ScatterLoop> merged(const std::vector<ScatterLoop>& loops) {
-    std::vector<ScatterLoop> result;
-    for (const ScatterLoop& inner : loops) {
-        if (inner.size == 1) continue;
-        if (!result.empty()) {
-            ScatterLoop& outer = result.back();
-            if (outer.index_stride == inner.index_stride * inner.size &&
-                outer.update_stride == inner.update_stride * inner.size &&
-                outer.output_stride == inner.output_stride * inner.size) {
-                outer = {outer.size * inner.size, inner.index_stride, inner.update_stride, inner.output_stride};
-                continue;
-            }
-        }
-        result.push_back(inner);
-    }
-    if (result.empty()) result.push_back({1, 0, 0, 0});
-    return result;
-}
-
 // Return the width of packed columns in elements; 0 = do not pack. If the axis is not the last, the updates of a line go to
 // rows far apart, each to another cache line, the rest of which is wasted. Columns of rows are therefore packed into a buffer
 // that stays in near caches, and updated there, if there are enough updates.
@@ -219,7 +198,7 @@ bool scatter_column(Scatter scatter, LinesFunction scatter_lines, const char* da
 
 bool scatter_elements(const Scatter& given, const char* data, const char* indices, const char* updates, char* output) {
     Scatter scatter = given;
-    scatter.loops = merged(given.loops);
+    scatter.loops = merged(given.loops, 1);
     ScatterRows by_rows;
     std::vector<int64_t> rows;
     const RowIndices found = find_rows(scatter, indices, by_rows, rows);
@@ -230,8 +209,7 @@ bool scatter_elements(const Scatter& given, const char* data, const char* indice
     }
     const ScatterLoop& line = scatter.loops.back();
     // With many indices next to every element, elements are copied just before their update, so that each is moved once.
-    int64_t positions = 1;
-    for (const ScatterLoop& loop : scatter.loops) positions *= loop.size;
+    const int64_t positions = count_positions(scatter.loops);
     const bool copies =
         data != output && positions * scatter.axis_size == scatter.elements && scatter.axis.size * 2 >= scatter.axis_size;
     if (data != output && !copies) copy_in_parallel(data, output, scatter.elements * scatter.element_size);

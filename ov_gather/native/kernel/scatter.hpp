@@ -6,6 +6,12 @@
 //             output[row][checked(indices[row][i])] = updates[row][i];  // or reduced with the element there
 //
 // Updates of one element are applied in the order of indices, on any number of threads: no two threads update the same element.
+// What the kernel does differently, and why:
+// - Indices are checked and wrapped a block at a time, as in a gather (line_indices.hpp).
+// - Rows with one index each are moved whole (row_indices.cpp, scatter_rows.cpp).
+// - If the axis is not the last, neighbours off the axis are updated together, since they share cache lines. Columns of rows
+//   are packed into a buffer if they exceed the near caches.
+// - If there are many indices, elements are copied just before their update, so that each is moved once.
 #pragma once
 
 #include <cstdint>

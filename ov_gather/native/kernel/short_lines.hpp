@@ -43,7 +43,7 @@ bool short_lines(const Plane& plane, const char* data, const Index* indices, Ele
 #if OV_GATHER_VECTOR_GATHER
         if constexpr (size <= 8) {
             if (!plane.prefetch) {
-                if (!gather_short_lines(plane, from, where, starts, to, length)) return false;
+                if (!gather_line<Shift::listed>(plane, from, where, starts, to, length)) return false;
                 continue;
             }
         }

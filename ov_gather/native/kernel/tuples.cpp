@@ -2,6 +2,8 @@
 
 #include <algorithm>
 #include <atomic>
+#include <functional>
+#include <numeric>
 
 #include "caches.hpp"
 #include "isa.hpp"
@@ -57,8 +59,7 @@ int64_t flatten_long(const Index* tuples, int64_t count, const std::vector<int64
         flat[i] = 0;
         for (const int64_t size : dims) {
             int64_t index = read_once<Index>(tuples++);
-            index += (index >> 63) & size;
-            if (index < 0 || index >= size) return i;
+            if (!wrap_index(index, size)) return i;
             flat[i] = flat[i] * size + index;
         }
     }
@@ -76,22 +77,30 @@ int64_t flatten_part(const Index* tuples, int64_t count, const std::vector<int64
     }
 }
 
-// Set an atomic to the minimum of itself and `found`.
-void lower(std::atomic<int64_t>& least, int64_t found) {
-    int64_t seen = least.load();
-    while (found < seen && !least.compare_exchange_weak(seen, found)) {
-    }
+int64_t count_places(const std::vector<int64_t>& dims) {
+    return std::accumulate(dims.begin(), dims.end(), int64_t{1}, std::multiplies<>());
+}
+
+// Call `work` for parts of [0, count). It returns the first bad position in its part, or its end. Return the first of all, or
+// all_in_bounds.
+template <typename Work>
+int64_t find_first(int64_t count, int64_t grain, const Work& work) {
+    std::atomic<int64_t> first{count};
+    in_parallel(count, grain, [&](const Range& range) {
+        const int64_t found = work(range);
+        int64_t seen = first.load();
+        while (found < range.end() && found < seen && !first.compare_exchange_weak(seen, found)) {
+        }
+    });
+    return first == count ? all_in_bounds : first.load();
 }
 
 template <typename Index>
 int64_t flatten_all(const Index* indices, int64_t count, const std::vector<int64_t>& dims, int64_t* flat) {
-    std::atomic<int64_t> first_bad{count};
-    in_parallel(count, grain, [&](const Range& range) {
+    return find_first(count, grain, [&](const Range& range) {
         const int64_t start = range.begin();
-        const int64_t good = flatten_part(indices + start * dims.size(), range.size(), dims, flat + start);
-        if (good < range.size()) lower(first_bad, start + good);
+        return start + flatten_part(indices + start * dims.size(), range.size(), dims, flat + start);
     });
-    return first_bad == count ? all_in_bounds : first_bad.load();
 }
 
 // Describe slices as lines with one index; slices of 1, 2, 4, 8 or 16 aligned bytes as elements, blocks of which form a line.
@@ -108,50 +117,49 @@ Plane describe(const GatherTuples& gather, const char* data, const char* output,
 
 template <typename Index>
 int64_t gather_all(const GatherTuples& gather, const char* data, const Index* indices, char* output) {
-    int64_t axis_size = 1, element_size;
-    for (const int64_t size : gather.dims) axis_size *= size;
-    const int64_t count = gather.batches * gather.tuples, depth = gather.dims.size();
+    int64_t element_size;
+    const int64_t axis_size = count_places(gather.dims), count = gather.batches * gather.tuples, depth = gather.dims.size();
     const int64_t bytes = gather.slice * gather.element_size;
     const Plane plane = describe(gather, data, output, axis_size, element_size);
     const PlaneFunction gather_plane = planes_of(element_size)[1];
-    std::atomic<int64_t> first_bad{count};
-    in_parallel(count, std::clamp<int64_t>(slice_grain / bytes, 1, grain), [&](const Range& range) {
+    return find_first(count, std::clamp<int64_t>(slice_grain / bytes, 1, grain), [&](const Range& range) {
         int64_t flat[block];
         for (int64_t start = range.begin(), length; start < range.end(); start += length) {
             const int64_t batch = start / gather.tuples;
             length = std::min({block, range.end() - start, (batch + 1) * gather.tuples - start});
             const int64_t good = flatten_part(indices + start * depth, length, gather.dims, flat);
-            if (good < length) return lower(first_bad, start + good);
+            if (good < length) return start + good;
             const bool is_line = plane.line.index_stride != 0;
             gather_plane(plane, data + batch * axis_size * bytes, reinterpret_cast<const char*>(flat), output + start * bytes,
                          is_line ? 1 : length, is_line ? length : gather.slice);
         }
+        return range.end();
     });
-    return first_bad == count ? all_in_bounds : first_bad.load();
-}
-
-// Gather by tuples of one coordinate, which are plain indices.
-int64_t gather_single(const GatherTuples& gather, const char* data, const char* indices, char* output) {
-    const int64_t bytes = gather.slice * gather.element_size, index_size = gather.index_type == IndexType::int32 ? 4 : 8;
-    const Gather slices{{{gather.batches, gather.tuples * index_size, gather.dims[0] * bytes, gather.tuples * bytes},
-                         {gather.tuples, index_size, 0, bytes},
-                         {gather.slice, 0, gather.element_size, gather.element_size}},
-                        gather.dims[0],
-                        bytes,
-                        gather.element_size,
-                        gather.index_type};
-    const int64_t position = gather_elements(slices, data, indices, output);
-    return position == all_in_bounds ? all_in_bounds : position / gather.slice;
 }
 
 }  // namespace
+
+Gather with_flat_indices(const GatherTuples& gather, IndexType type) {
+    const int64_t size = gather.element_size, slice = gather.slice * size, index_size = size_of(type);
+    const int64_t axis_size = count_places(gather.dims);
+    return {{{gather.batches, gather.tuples * index_size, axis_size * slice, gather.tuples * slice},
+             {gather.tuples, index_size, 0, slice},
+             {gather.slice, 0, size, size}},
+            axis_size,
+            slice,
+            size,
+            type};
+}
 
 int64_t gather_tuples(const GatherTuples& gather, const char* data, const char* indices, char* output) {
     if (gather.slice == 0 || gather.batches == 0 || gather.tuples == 0) {  // check the tuples, although nothing is gathered
         std::vector<int64_t> flat(gather.batches * gather.tuples);
         return flatten_tuples(indices, gather.index_type, flat.size(), gather.dims, flat.data());
     }
-    if (gather.dims.size() == 1) return gather_single(gather, data, indices, output);
+    if (gather.dims.size() == 1) {  // tuples of one coordinate are flat
+        const int64_t position = gather_elements(with_flat_indices(gather, gather.index_type), data, indices, output);
+        return position == all_in_bounds ? all_in_bounds : position / gather.slice;
+    }
     return gather.index_type == IndexType::int32 ? gather_all(gather, data, reinterpret_cast<const int32_t*>(indices), output)
                                                  : gather_all(gather, data, reinterpret_cast<const int64_t*>(indices), output);
 }

@@ -21,6 +21,9 @@ struct GatherTuples {
     IndexType index_type;
 };
 
+// Describe the same gather by one flat index of this type per tuple: the indexed dimensions form one axis.
+Gather with_flat_indices(const GatherTuples& gather, IndexType type);
+
 // Gather all slices; return all_in_bounds, or the first tuple out of bounds, counted over all batches.
 int64_t gather_tuples(const GatherTuples& gather, const char* data, const char* indices, char* output);
 

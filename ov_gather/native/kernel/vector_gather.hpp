@@ -93,10 +93,9 @@ inline void gather_to(uint8_t* output, const uint8_t* data, __m512i offsets, __m
 
 inline __mmask16 first_lanes(int64_t count) { return static_cast<__mmask16>(count < lanes ? (1u << count) - 1 : 0xFFFF); }
 
-// Return false if an index is out of bounds, unless plane.zero. `starts` are used by Shift::listed.
 template <Shift shift, bool streamed, typename Element, typename Index>
-bool gather_line(const Plane& plane, const Element* data, const Index* indices, const int32_t* starts, Element* output,
-                 int64_t count) {
+bool gather_line_to(const Plane& plane, const Element* data, const Index* indices, const int32_t* starts, Element* output,
+                    int64_t count) {
     const int64_t step = plane.axis_stride / static_cast<int64_t>(sizeof(Element));
     const __m512i sizes = _mm512_set1_epi32(static_cast<int32_t>(plane.axis_size));
     const __m512i steps = _mm512_set1_epi32(static_cast<int32_t>(step));
@@ -125,6 +124,15 @@ bool gather_line(const Plane& plane, const Element* data, const Index* indices, 
     return bad == 0 || plane.zero;
 }
 
+// Gather a line. Return false if an index is out of bounds, unless plane.zero. `starts` are used by Shift::listed.
+template <Shift shift, typename Element, typename Index>
+bool gather_line(const Plane& plane, const char* data, const Index* indices, const int32_t* starts, Element* output,
+                 int64_t count) {
+    const auto* from = reinterpret_cast<const Element*>(data);
+    return plane.stream ? gather_line_to<shift, true>(plane, from, indices, starts, output, count)
+                        : gather_line_to<shift, false>(plane, from, indices, starts, output, count);
+}
+
 // Return true if 32-bit offsets suffice for lines of `count` elements, and the data are near enough for gather instructions.
 template <typename Element>
 bool are_vectors(const Plane& plane, int64_t count) {
@@ -137,20 +145,8 @@ bool are_vectors(const Plane& plane, int64_t count) {
 
 template <typename Element, typename Index>
 bool gather_vectors(const Plane& plane, const char* data, const Index* indices, Element* output, int64_t count) {
-    const auto* from = reinterpret_cast<const Element*>(data);
-    if (plane.line.data_stride != 0)
-        return plane.stream ? gather_line<Shift::position, true>(plane, from, indices, nullptr, output, count)
-                            : gather_line<Shift::position, false>(plane, from, indices, nullptr, output, count);
-    return plane.stream ? gather_line<Shift::none, true>(plane, from, indices, nullptr, output, count)
-                        : gather_line<Shift::none, false>(plane, from, indices, nullptr, output, count);
-}
-
-template <typename Element, typename Index>
-bool gather_short_lines(const Plane& plane, const char* data, const Index* indices, const int32_t* starts, Element* output,
-                        int64_t count) {
-    const auto* from = reinterpret_cast<const Element*>(data);
-    return plane.stream ? gather_line<Shift::listed, true>(plane, from, indices, starts, output, count)
-                        : gather_line<Shift::listed, false>(plane, from, indices, starts, output, count);
+    return plane.line.data_stride != 0 ? gather_line<Shift::position>(plane, data, indices, nullptr, output, count)
+                                       : gather_line<Shift::none>(plane, data, indices, nullptr, output, count);
 }
 
 }  // namespace

@@ -1,0 +1,37 @@
+// Loops over the positions of indices, of gathers (Loop) and scatters (ScatterLoop).
+#pragma once
+
+#include <cstdint>
+#include <vector>
+
+namespace ov_gather {
+
+template <typename AnyLoop>
+int64_t count_positions(const std::vector<AnyLoop>& loops) {
+    int64_t count = 1;
+    for (const AnyLoop& loop : loops) count *= loop.size;
+    return count;
+}
+
+// Drop loops of size 1 and merge adjacent loops whose three strides match. The order of positions stays the same. Fewer than
+// `least` loops are preceded by loops of size 1.
+template <typename AnyLoop>
+std::vector<AnyLoop> merged(const std::vector<AnyLoop>& loops, size_t least) {
+    std::vector<AnyLoop> result;
+    for (const AnyLoop& inner : loops) {
+        const auto& [size, index, from, to] = inner;
+        if (size == 1) continue;
+        if (!result.empty()) {
+            const auto [outer_size, outer_index, outer_from, outer_to] = result.back();
+            if (outer_index == index * size && outer_from == from * size && outer_to == to * size) {
+                result.back() = {outer_size * size, index, from, to};
+                continue;
+            }
+        }
+        result.push_back(inner);
+    }
+    while (result.size() < least) result.insert(result.begin(), {1, 0, 0, 0});
+    return result;
+}
+
+}  // namespace ov_gather
