@@ -12,7 +12,6 @@ from ov_gather.system import logs
 from .folding import repair_arithmetic, repair_division
 from .inexactness import Inexactness
 from .passes.rewriter import Rewrite
-from .ties import keep_order_of_ties
 
 if TYPE_CHECKING:
     import openvino
@@ -75,3 +74,18 @@ def _kept_compressed(model: openvino.Model) -> list[Rewrite]:
 
     what = "weights left compressed: only what is gathered is decompressed"
     return [Rewrite(f"node Gather '{name}'", what, True) for name in keep_compressed(model)]
+
+
+def keep_order_of_ties(model: openvino.Model) -> None:
+    """Make every TopK stable, bodies included: for ties ONNX takes the lowest index, OpenVINO only if stable.
+
+    Before: TopK(sort="none" or "value", stable=False). After: TopK(sort="value", stable=True). An unsorted TopK of ONNX may
+    return its numbers in any order, so sorting them is valid.
+    """
+    from ov_gather.acceleration.graph import walk
+
+    for _, node in walk(model):
+        given = node.get_attributes() if node.get_type_name() == "TopK" else {}
+        if given.get("stable") is False and given["sort"] != "index":
+            node.set_attribute("sort", "value")
+            node.set_attribute("stable", True)

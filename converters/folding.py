@@ -6,7 +6,8 @@ from typing import TYPE_CHECKING
 
 import numpy as np
 
-from ov_gather.ranges.folding import COMPUTED_ANEW, FUSING
+from ov_gather.ranges.folding import is_fused
+from ov_gather.ranges.openvino_graph import OpenvinoGraph
 
 if TYPE_CHECKING:
     import openvino
@@ -27,44 +28,22 @@ def repair_division(model: openvino.Model) -> None:
     3. Floor(Divide(x, 2)), PyTorch's x // 2:       ->  Floor(Divide(Subtract(x, FloorMod(x, 2)), 2)): exact, -3 // 2 = -2
        -3 // 2 = -1
     """
-    from ov_gather.acceleration.graph import nodes_of, replace_node
+    from ov_gather.acceleration.graph import nodes_of, readers, replace_node
     from ov_gather.extension.python_api import opset13
 
-    inputs = {node.get_instance_id() for node in model.get_parameters()}
+    graph = OpenvinoGraph(model)
     for divide in nodes_of(model, "Divide-1"):
         divide.set_attribute("m_pythondiv", False)  # case 1
         one, other = divide.input_values()
         if not divide.get_element_type().is_integral_number():
             continue
-        rounds_down = any(use.get_node().get_type_name() == "Floor" for use in divide.output(0).get_target_inputs())
-        if rounds_down or _is_fused(one, inputs) or _is_fused(other, inputs):  # cases 3 and 2
+        rounds_down = any(reader.get_type_name() == "Floor" for reader in readers(divide))
+        if rounds_down or is_fused(graph, graph.key(one)) or is_fused(graph, graph.key(other)):  # cases 3 and 2
             remainder = opset13.floor_mod(one, other) if rounds_down else opset13.mod(one, other)
             multiple = opset13.subtract(one, remainder)
             exact = opset13.divide(multiple, other)
             exact.set_attribute("m_pythondiv", False)
             replace_node(divide, exact)
-
-
-def _is_fused(value: openvino.Output, inputs: set[int]) -> bool:
-    """Return True if integers may be computed together with a fusing operation, in a body maybe: OpenVINO may inline it.
-
-    `inputs` are the ids of the parameters of the model.
-    """
-    from ov_gather.acceleration.graph import bodies
-
-    seen, waiting = set(inputs), [value]
-    while waiting:
-        value = waiting.pop()
-        node = value.get_node()
-        kind, number = node.get_type_name(), node.get_instance_id()
-        if number in seen or not value.get_element_type().is_integral():
-            continue
-        seen.add(number)
-        if kind.startswith("Reduce") or kind in ("Parameter", *FUSING) or bodies(node):
-            return True
-        if kind not in COMPUTED_ANEW:
-            waiting += node.input_values()
-    return False
 
 
 def repair_arithmetic(model: openvino.Model) -> None:
@@ -126,13 +105,7 @@ def _is_bounded(value: openvino.Output, *, by_sizes: bool = True) -> bool:
 
     OpenVINO drops an Abs of such a value, whatever its sign, and infers shapes from the value.
     """
-    seen, waiting = set(), [value.get_node()]
-    while waiting:
-        node = waiting.pop()
-        if node.get_instance_id() in seen or (by_sizes and node.get_type_name() == "ShapeOf"):
-            continue
-        seen.add(node.get_instance_id())
-        if not node.get_input_size() and node.get_type_name() != "Constant":
-            return False
-        waiting += [source.get_node() for source in node.input_values()]
-    return True
+    from ov_gather.acceleration.graph import ancestors
+
+    nodes = ancestors([value], lambda node: [] if by_sizes and node.get_type_name() == "ShapeOf" else node.input_values())
+    return all(node.get_input_size() or node.get_type_name() == "Constant" for node in nodes)

@@ -17,14 +17,25 @@ from ov_gather.ir.element_types import F64, STRING, U32
 from ov_gather.ops.onnx_nodes import GATHERS, SCATTERS
 
 from .errors import describe
-from .graphs import bodies_of, constant_of, constants_of, inputs_of, nodes_of
-from .halves import CASTS, UNROUNDED, is_unrounded
-from .integers import INT32, ROUNDED, SIGNED, WRAPPED, is_rounded, is_signed, is_wrapped, narrowing, stays_within
-from .loading import is_default
+from .graphs import bodies_of, constant_of, constants_of, inputs_of, is_default, nodes_of
+from .inexact_nodes import (
+    CASTS,
+    INT32,
+    ROUNDED,
+    SIGNED,
+    UNROUNDED,
+    WRAPPED,
+    is_rounded,
+    is_signed,
+    is_unrounded,
+    is_wrapped,
+    narrowing,
+    stays_within,
+    wrong_tiles,
+)
 from .moves import element_type_of, is_gathered, is_only_index, is_read
 from .passes.empty_constants import lost_constants
 from .ranges import Ranges
-from .repeats import wrong_tiles
 
 _PART = 2**16  # elements compared at once: they fit in a cache, and weights may have gigabytes
 

@@ -22,11 +22,10 @@ from .errors import ConversionError, describe
 from .external_data import external_tensors
 from .finishing import Conversion, finish, record
 from .inexactness import LossyConversionWarning, find_inexactness, summaries
-from .legal_xml import make_well_formed, refuse_illegal_names
 from .legalize import Rewrite, legalize
 from .loading import OnnxSource, files_of, load, naming, refuse_to_overwrite
+from .names import make_well_formed, refuse_illegal_names, restore_names
 from .passes.lanes import LaneInterface, travel_in_lanes
-from .port_names import restore_names
 from .pytorch.sources import is_program
 from .refusals import refuse_fatal
 from .saving import data_file, save_onnx, temporary_file

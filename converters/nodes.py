@@ -13,8 +13,6 @@ from ov_gather.ir.model import Model
 from .errors import ConversionError, describe
 from .layers import CONVERTERS, add_node, element_type_of, partial_shape
 
-__all__ = ["ConversionError", "convert_node", "describe"]
-
 
 def convert_node(node: onnx.NodeProto, shapes: Sequence[Sequence[int | str | None] | None], types: Sequence[int]) -> Model:
     """Convert one ONNX node to IR layers.

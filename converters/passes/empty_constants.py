@@ -9,8 +9,7 @@ from collections.abc import Iterator
 
 import onnx_ir
 
-from ..graphs import constant_of, constants_of
-from ..loading import is_default
+from ..graphs import constant_of, constants_of, is_default
 from ..passes.rewriter import Rewriter, drop
 
 # Operators whose inputs after the first are settings: axes, sizes, a region. The front end handles empty settings correctly.

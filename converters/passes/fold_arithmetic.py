@@ -14,8 +14,7 @@ import onnx_ir
 from numpy.typing import NDArray
 
 from ..arithmetic import LARGEST, evaluate
-from ..graphs import bodies_of, constant_of
-from ..loading import is_default
+from ..graphs import bodies_of, constant_of, is_default
 from ..moves import moves
 from ..passes.rewriter import Rewriter
 

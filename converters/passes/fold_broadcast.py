@@ -13,11 +13,11 @@ from dataclasses import dataclass
 import onnx_ir
 
 from ov_gather.divergences import low_precision
+from ov_gather.system.worklists import reachable
 
-from ..graphs import Dim, elements_of, nodes_of, same
+from ..graphs import Dim, elements_of, nodes_of, operands_of, same
 from ..passes.rewriter import Rewriter
 from ..passes.slice_data import I64, narrower, slice_to
-from ..quantised import is_low_precision, is_quantised
 
 
 @dataclass(frozen=True)
@@ -50,7 +50,7 @@ class BroadcastFold:
 
 def fold_broadcast(rewriter: Rewriter, *, unchecked: bool, stock: bool) -> None:
     """Rewrite in place. Indices must be proved to be in bounds unless `unchecked`. `stock`: for OpenVINO's Gather, not ours."""
-    in_8_bits = stock and is_quantised(rewriter.model)
+    in_8_bits = stock and _is_quantised(rewriter.model)
     for node in nodes_of(rewriter.model, "GatherElements"):
         fold = _candidate(node)
         if fold is None:
@@ -108,7 +108,7 @@ def _why_not(rewriter: Rewriter, fold: BroadcastFold, unchecked: bool, in_8_bits
     data = fold.node.inputs[0]
     if data is not None and data.dtype == onnx_ir.DataType.STRING:
         return "onnxruntime 1.31's Gather copies the first string of each block only"
-    if in_8_bits and not varies and data is not None and is_low_precision(data):
+    if in_8_bits and not varies and data is not None and _is_low_precision(data):
         return low_precision.REASON
     if varies and rewriter.opset < 12:
         return f"GatherND has batches from opset 12 on, this is {rewriter.opset}"
@@ -150,3 +150,28 @@ def _become(rewriter: Rewriter, node: onnx_ir.Node, op_type: str, indices: onnx_
     node.op_type = op_type
     node.attributes.clear()
     node.attributes.update({name: onnx_ir.AttrInt64(name, value) for name, value in attributes.items()})
+
+
+_NARROW = (onnx_ir.DataType.INT8, onnx_ir.DataType.UINT8, onnx_ir.DataType.INT4, onnx_ir.DataType.UINT4)
+
+
+def _is_quantised(model: onnx_ir.Model) -> bool:
+    """Return True if OpenVINO will run its low-precision passes: it converts QuantizeLinear to FakeQuantize."""
+    return any(node.op_type in ("QuantizeLinear", "FakeQuantize") for node in model.graph.all_nodes())
+
+
+def _is_low_precision(value: onnx_ir.Value) -> bool:
+    """Return True if a value of a quantised model may be computed in 8 bits: a quantisation or dequantisation precedes it."""
+
+    def before(value: onnx_ir.Value) -> list[onnx_ir.Value]:
+        node = value.producer()
+        is_end = node is None or node.op_type in low_precision.STOPS
+        return [] if is_end else [given for given in operands_of(value) if given.dtype is None or not given.dtype.is_integer()]
+
+    nodes = [node for found in reachable([value], before) if (node := found.producer()) is not None]
+    return any(
+        node.op_type in ("QuantizeLinear", "FakeQuantize")
+        or any(given is not None and given.dtype in _NARROW for given in node.inputs)
+        for node in nodes
+        if node.op_type not in low_precision.STOPS
+    )

@@ -8,12 +8,13 @@ import numpy as np
 import onnx_ir
 from onnx_ir import DataType, Value
 
+from ov_gather.system.worklists import reachable
+
 from ..graphs import bodies_of, constant_of, inputs_of
 from ..inexactness import is_preserved
 from ..lane_types import CHANGED, LANE_TYPES
 from .lane_loops import LoopView, has_parts
-from .lane_moves import is_move, sources_of
-from .lane_scatters import takes_lanes
+from .lane_moves import is_move, sources_of, takes_lanes
 from .rewriter import Rewriter
 
 _QUIET = 0x0040  # the bit that is set in quiet NaNs of bfloat16, and not in signalling ones
@@ -54,13 +55,7 @@ class Flow:
 
     def _before(self, values: Iterable[Value]) -> dict[Value, None]:
         """Return the values and all values that they are moved from."""
-        found, waiting = dict[Value, None](), list(values)
-        while waiting:
-            value = waiting.pop()
-            if value not in found:
-                found[value] = None
-                waiting += self._sources(value)
-        return found
+        return dict.fromkeys(reachable(values, self._sources))
 
     def _sources(self, value: Value) -> list[Value]:
         """Return the values this one copies from; empty if it is computed."""

@@ -16,8 +16,8 @@ from ov_gather.ir.element_types import F64, by_name
 
 from ..errors import ConversionError
 from ..finishing import Conversion, finish, record
+from ..inexact_nodes import narrowing
 from ..inexactness import OUT_OF_BOUNDS, Inexactness, is_preserved
-from ..integers import narrowing
 from ..legalize import TARGETS
 from ..passes.rewriter import Rewrite
 from .program import read_program

@@ -1,15 +1,16 @@
-"""Guards: stock operations before indices that clamp them, or raise for an index out of bounds.
+"""Guards: operations before indices, or instead of a gather, that clamp indices or raise for one out of bounds.
 
-They rely on a guarantee of OpenVINO's CPU plugin (2026.4.1): in asynchronous inference, with one thread or many, GatherElements
-raises for an index out of bounds of a non-empty axis.
+The stock ones rely on a guarantee of OpenVINO's CPU plugin (2026.4.1): in asynchronous inference, with one thread or many,
+GatherElements raises for an index out of bounds of a non-empty axis.
 """
 
 from __future__ import annotations
 
 import numpy as np
 
-from ov_gather.acceleration.axis_sizes import BoundTensors
-from ov_gather.acceleration.graph import constant, copied, ours
+from ov_gather.acceleration.axis_sizes import BoundTensors, batch_dims
+from ov_gather.acceleration.compressed import is_compressed
+from ov_gather.acceleration.graph import constant, copied, demands_same_shape, has_same_shape, ours, wide
 from ov_gather.extension.python_api import Node, Output
 from ov_gather.extension.python_api import opset13 as ops
 from ov_gather.ops.spec import CUSTOM_OPSET
@@ -78,3 +79,55 @@ def _may_scatter_shortly(node: Node) -> bool:
 def is_ours(node: Node) -> bool:
     """Return True if a node is an operation of this package."""
     return bool(node.get_type_info().version_id == CUSTOM_OPSET)
+
+
+def checking_operation(gather: Node, *, counts_from_end: bool) -> Node | None:
+    """Return our operation on the same inputs; None if there is none or its output shape would be less precise.
+
+    Gathers of compressed weights have none: OpenVINO's Gather decompresses only what it gathers, but before ours all weights.
+    """
+    kind, (data, indices) = gather.get_type_name(), gather.input_values()[:2]
+    if not kind.startswith("Gather") or not counts_from_end or data.get_element_type().bitwidth % 8:
+        return None
+    if kind == "Gather":
+        if is_compressed(data):
+            return None
+        inputs = [data, indices, gather.input_value(2)]
+        other = ours("Gather", inputs, {"batch_dims": batch_dims(gather), "bounds": "error"})
+    elif kind == "GatherElements":
+        same_shape = demands_same_shape(gather) and not has_same_shape(gather)
+        attributes = {"axis": gather.get_attributes()["axis"], "broadcast": False, "same_shape": same_shape}
+        other = ours("GatherElements", [data, indices], attributes)
+    else:
+        if batch_dims(gather) > 1 and gather.get_type_info().version_id == "opset5":
+            return None  # its output joins the batch dimensions
+        other = ours("GatherND", [data, indices], {"batch_dims": batch_dims(gather)})
+    return other if other.get_output_partial_shape(0) == gather.get_output_partial_shape(0) else None
+
+
+def removed_axis(gather: Node) -> int | None:
+    """Return the axis of a Gather of one index along an axis of size 1; None for others.
+
+    OpenVINO removes it because its output equals data.
+    """
+    if gather.get_type_name() != "Gather" or is_ours(gather):
+        return None
+    axis, shape = constant(gather.input_value(2)), gather.get_input_partial_shape(0)
+    if axis is None or shape.is_dynamic or shape != gather.get_output_partial_shape(0):
+        return None
+    return int(axis.item()) if shape[int(axis.item())] == 1 else None
+
+
+def as_gather_elements(gather: Node, axis: int, *, counts_from_end: bool) -> Node:
+    """Return an equivalent GatherElements, which OpenVINO keeps and which raises.
+
+    before: Gather(data [2, 1], indices [2, 1], axis 1, batch_dims 1)
+    after:  GatherElements(data, Broadcast(Maximum(i, -1 - i)), axis 1)
+    """
+    data, indices = gather.input_value(0), wide(gather.input_value(1))
+    shape, batch = list(data.get_shape()), batch_dims(gather)
+    # Map -1 to 0 if it counts from the end; else to 1, which is out of bounds.
+    negated = ops.negative(indices)
+    mirrored = ops.add(negated, ops.constant(-1, indices.get_element_type())) if counts_from_end else negated
+    positions = ops.reshape(ops.maximum(indices, mirrored), ops.constant([*shape[:batch], *[1] * (len(shape) - batch)]), False)
+    return ops.gather_elements(data, ops.broadcast(positions, ops.constant(shape)), axis)

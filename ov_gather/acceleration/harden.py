@@ -6,16 +6,21 @@ from collections.abc import Mapping, Sequence
 from typing import Literal, get_args
 
 from ov_gather.acceleration.axis_sizes import AxisSizes
-from ov_gather.acceleration.checking_operations import checking_operation
 from ov_gather.acceleration.compressed import is_compressed
-from ov_gather.acceleration.constant_tables import distribute, joined_indices, sharing_constants
 from ov_gather.acceleration.empty_gathers import empty_gathers, fill
 from ov_gather.acceleration.graph import operation, replace_node, wide
-from ov_gather.acceleration.guards import checked, clamped, is_ours, raises_by_itself
+from ov_gather.acceleration.guards import (
+    as_gather_elements,
+    checked,
+    checking_operation,
+    clamped,
+    is_ours,
+    raises_by_itself,
+    removed_axis,
+)
 from ov_gather.acceleration.hardened import HardenedSite, HardeningSummary
-from ov_gather.acceleration.index_roots import Root, roots
 from ov_gather.acceleration.names import unique_names
-from ov_gather.acceleration.removed_gathers import as_gather_elements, removed_axis
+from ov_gather.acceleration.shared_guards import Root, distribute, joined_indices, roots, sharing_constants
 from ov_gather.acceleration.unproved import INDICES, Unproved, grouped_by_sizes, unproved_sites
 from ov_gather.acceleration.zeros import add_slice, clear_results, to_added_slice, what_is_zero, why_not_zeros
 from ov_gather.extension import checked_path

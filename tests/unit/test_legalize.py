@@ -14,7 +14,7 @@ from onnx import numpy_helper
 
 from helpers.legalized import constant, indices, legalized, model, random
 from ov_gather.converters.legalize import legalize
-from ov_gather.converters.nodes import ConversionError
+from ov_gather.converters.errors import ConversionError
 
 pytestmark = pytest.mark.onnxruntime
 
