@@ -10,7 +10,7 @@ from collections.abc import Iterator
 import onnx_ir
 
 from ..graphs import constant_of, constants_of, is_default
-from ..passes.rewriter import Rewriter, drop
+from .rewriter import Rewriter, drop
 
 # Operators whose inputs after the first are settings: axes, sizes, a region. The front end handles empty settings correctly.
 _WITH_SETTINGS = (

@@ -16,7 +16,7 @@ from ov_gather.ops.onnx_nodes import SCATTERS
 
 from ..errors import ConstantIndexError, describe
 from ..graphs import axis_of, nodes_of
-from ..passes.rewriter import Rewriter
+from .rewriter import Rewriter
 
 
 def empty_gathers(rewriter: Rewriter) -> None:

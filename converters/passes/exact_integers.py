@@ -13,7 +13,7 @@ import onnx_ir
 
 from ..graphs import nodes_of
 from ..moves import element_type_of
-from ..passes.rewriter import Rewriter
+from .rewriter import Rewriter
 
 _ARITHMETIC = ("Abs", "Add", "BitShift", "Div", "Mul", "Neg", "Sub")
 _BYTES = (onnx_ir.DataType.INT8, onnx_ir.DataType.UINT8)

@@ -16,7 +16,7 @@ from numpy.typing import NDArray
 from ..arithmetic import LARGEST, evaluate
 from ..graphs import bodies_of, constant_of, is_default
 from ..moves import moves
-from ..passes.rewriter import Rewriter
+from .rewriter import Rewriter
 
 _FIRST_OPSET = 9  # of Constants of integers
 

@@ -16,8 +16,8 @@ from ov_gather.divergences import low_precision
 from ov_gather.system.worklists import reachable
 
 from ..graphs import Dim, elements_of, nodes_of, operands_of, same
-from ..passes.rewriter import Rewriter
-from ..passes.slice_data import I64, narrower, slice_to
+from .rewriter import Rewriter
+from .slice_data import I64, narrower, slice_to
 
 
 @dataclass(frozen=True)

@@ -15,7 +15,7 @@ from ov_gather.ops.onnx_nodes import attribute
 
 from ..errors import ConversionError, describe
 from ..graphs import axis_of, constant_of, nodes_of
-from ..passes.rewriter import Rewriter
+from .rewriter import Rewriter
 
 
 def fold_constants(rewriter: Rewriter) -> None:

@@ -9,6 +9,7 @@ import onnx_ir
 from onnx_ir import DataType
 
 from ov_gather.ir.element_types import STRING
+from ov_gather.ops.onnx_nodes import attribute
 
 from ..graphs import constant_of, nodes_of
 from ..inexactness import is_preserved
@@ -25,7 +26,7 @@ def one_hot(rewriter: Rewriter) -> None:
             continue
         rewriter.report(node, "OneHot replaced by a Gather of its values")
         numbers = rewriter.constant(node, [0, 1])
-        axis = node.attributes["axis"].as_int() if "axis" in node.attributes else -1
+        axis = attribute(node, "axis", -1)
         shape = None if node.outputs[0].shape is None else node.outputs[0].shape.dims
         which = rewriter.insert(node, "OneHot", [indices, depth, numbers], DataType.INT64, shape, axis=axis)
         rewriter.become(node, "Gather", [values, which])

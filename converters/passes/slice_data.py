@@ -16,7 +16,7 @@ import onnx_ir
 from ov_gather.ranges.algebra.values import LARGEST_SIZE
 
 from ..graphs import Dim, elements_of, is_default, nodes_of, same, viewed
-from ..passes.rewriter import Rewriter
+from .rewriter import Rewriter
 
 I64 = onnx_ir.DataType.INT64
 # Start of a Slice at the first element: the longest axis before the end, clamped. OpenVINO removes a Slice that starts at 0

@@ -23,7 +23,7 @@ from ..passes.rewriter import Rewrite
 from .program import read_program
 from .sites import IndexUse
 from .sources import Program, load_program
-from .translation import FAR, INDICES, refusing_negative
+from .translation import FAR, refusing_negative
 
 if TYPE_CHECKING:
     import openvino
@@ -107,6 +107,7 @@ def _unchecked(model: openvino.Model, sites: dict[str, IndexUse]) -> Iterator[In
 
 def _checked(model: openvino.Model, sites: dict[str, IndexUse]) -> Sequence[Rewrite]:
     """Make the model raise for indices that PyTorch refuses."""
+    from ov_gather.acceleration.graph import INDICES
     from ov_gather.acceleration.harden import harden
 
     rewrites = []

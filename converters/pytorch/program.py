@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Mapping, Sequence
 from typing import TYPE_CHECKING, Any
 
-from ..errors import ConversionError
+from ..errors import ConversionError, explained
 from .sites import OPERATOR, IndexUse, mark
 from .sources import quiet
 
@@ -42,7 +42,7 @@ def read_program(program: torch.export.ExportedProgram) -> tuple[openvino.Model,
         try:
             model = front_end.convert(front_end.load(decoder))
         except Exception as error:  # the front end raises errors without a common base
-            raise ConversionError(_explained(str(error))) from None
+            raise ConversionError(explained(str(error), "Summary", "Model")) from None
     _name(model.inputs, program.graph_signature.user_inputs)
     _name(model.outputs, program.graph_signature.user_outputs)
     _bound_sizes(model, program)
@@ -85,9 +85,3 @@ def _dimension(size: Any, bounds: Mapping[Any, Any]) -> openvino.Dimension:
         return openvino.Dimension()
     low, high = int(known.lower), known.upper
     return openvino.Dimension(low if low > 2 else 0, int(high) if high.is_finite and high < 2**31 - 1 else -1)
-
-
-def _explained(message: str) -> str:
-    lines = [line.strip() for line in message.splitlines() if line.strip()]
-    telling = [line for line in lines if not line.startswith(("Exception from", "Check '", "FrontEnd API", "Summary", "Model"))]
-    return f"OpenVINO cannot convert it: {' '.join(telling)[:500]}"

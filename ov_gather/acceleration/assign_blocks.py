@@ -20,7 +20,6 @@ from ov_gather.acceleration.changes import Tracker, too_small
 from ov_gather.acceleration.graph import (
     FOLDED_AT_COMPILE,
     ancestors,
-    bodies,
     constant,
     identity,
     is_constant_foldable,
@@ -34,6 +33,7 @@ from ov_gather.acceleration.quantised import is_quantised
 from ov_gather.acceleration.rounding import is_computed
 from ov_gather.extension.python_api import Model, Node, Output
 from ov_gather.extension.python_api import opset13 as ops
+from ov_gather.ranges.openvino_graph import bodies
 
 _TYPES = ("boolean", "i8", "u8", "i32", "i64", "f16", "bf16", "f32")
 

@@ -2,9 +2,8 @@
 
 from __future__ import annotations
 
-from ov_gather.acceleration.graph import constant, redirect_readers, walk
+from ov_gather.acceleration.graph import INDICES, constant, redirect_readers, walk
 from ov_gather.acceleration.guards import is_ours
-from ov_gather.acceleration.unproved import INDICES
 from ov_gather.extension.python_api import Model, Node, Output
 from ov_gather.extension.python_api import opset13 as ops
 

@@ -13,9 +13,13 @@ from ov_gather.extension import checked_path
 from ov_gather.extension.python_api import Dimension, Model, Node, NodeFactory, Output
 from ov_gather.extension.python_api import opset13 as ops
 from ov_gather.ops.spec import CUSTOM_OPSET
+from ov_gather.ranges.openvino_graph import bodies
 from ov_gather.system.worklists import reachable
 
 Found = TypeVar("Found")
+
+INDICES = 1
+"""Input port of the indices of every gather and scatter."""
 
 
 def operation(node: Node) -> str:
@@ -46,13 +50,6 @@ def walk(model: Model) -> Iterator[tuple[str, Node]]:
         yield place, node
         for body in reversed(bodies(node)):
             left.append((f"{place}{node.get_friendly_name()}/", iter(body.get_ordered_ops())))
-
-
-def bodies(node: Node) -> list[Model]:
-    """Return the sub-graphs of If, Loop and TensorIterator."""
-    if node.get_type_name() == "If":
-        return [node.get_then_body(), node.get_else_body()]
-    return [node.get_function()] if node.get_type_name() in ("Loop", "TensorIterator") else []
 
 
 def ours(kind: str, inputs: list[Output], attributes: dict[str, Any]) -> Node:

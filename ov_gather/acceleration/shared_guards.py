@@ -17,9 +17,9 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from ov_gather.acceleration.axis_sizes import takes_tuples
-from ov_gather.acceleration.graph import constant, copied, dims, identity, operation, wide
-from ov_gather.acceleration.unproved import INDICES, Unproved
+from ov_gather.acceleration.axis_sizes import picked, takes_tuples
+from ov_gather.acceleration.graph import INDICES, constant, copied, dims, identity, wide
+from ov_gather.acceleration.unproved import Unproved
 from ov_gather.extension.python_api import Node, Output, Type
 from ov_gather.extension.python_api import opset13 as ops
 
@@ -125,7 +125,7 @@ def _limit(site: Unproved) -> Hashable:
 
 def _is_part(node: Node) -> bool:
     """Return True if an operation outputs only elements of its first input, maybe not all."""
-    return node.get_type_name() in (*_SPLITS, "Slice", "StridedSlice") or _pick(node) is not None
+    return node.get_type_name() in (*_SPLITS, "Slice", "StridedSlice") or picked(node) is not None
 
 
 def _is_all(parts: Iterable[Output]) -> bool:
@@ -138,26 +138,12 @@ def _is_all(parts: Iterable[Output]) -> bool:
             splits.setdefault(node.get_instance_id(), set()).add(part.get_index())
             if len(splits[node.get_instance_id()]) == len(node.outputs()):
                 return True
-        elif (pick := _pick(node)) is not None:
+        elif (pick := picked(node)) is not None:
             axis, taken, size = pick
-            picks[axis] = picks.get(axis, set()) | taken
+            picks[axis] = picks.get(axis, set()) | set(taken)
             if len(picks[axis]) == size:
                 return True
     return False
-
-
-def _pick(node: Node) -> tuple[int, set[int], int] | None:
-    """Return axis, positions and axis size of a Gather by constant indices in bounds; None for other nodes."""
-    if node.get_type_name() != "Gather" or node.get_attributes().get("batch_dims"):
-        return None
-    shape, positions, axis = dims(node.input_value(0)), constant(node.input_value(1)), constant(node.input_value(2))
-    if shape is None or positions is None or axis is None or shape[int(axis.item())].is_dynamic:
-        return None
-    size = shape[int(axis.item())].get_length()
-    lowest = -size if operation(node) == "Gather-8" else 0
-    if not all(lowest <= one < size for one in positions.ravel()):
-        return None
-    return int(axis.item()) % len(shape), {int(one) % size for one in positions.ravel()}, size
 
 
 def _only_moves(node: Node) -> bool:

@@ -293,7 +293,7 @@ def _legalize(source: Path, output: Path, target: str, assume_in_bounds: bool) -
 
 
 def _write_nodes(source: Path, directory: Path, target: str, assume_in_bounds: bool, force: bool) -> None:
-    from ov_gather.converters.single_gathers import gathers_of
+    from ov_gather.converters.nodes import gathers_of
     from ov_gather.ir.writer import write_ir
 
     gathers = gathers_of(source, target=target, assume_in_bounds=assume_in_bounds)
