@@ -96,7 +96,7 @@ def is_rounded(node: onnx_ir.Node, ranges: Ranges) -> bool:
     known = [(value, ranges.of(value)) for value in values if value is not None]
     if computes and element_type in (I64, U64):  # wide ones are reported as narrowed, unless OpenVINO folds them exactly
         folded = [value for value in node.inputs if value is not None and is_constant(value)]
-        known = [(value, found) for value, found in known if value in folded or not _is_wide(found)]
+        known = [(value, found) for value, found in known if value in folded or not exceeds_int32(found)]
     intervals = [found for _, found in known]
     if node.op_type in _COMPARISONS:  # rounding never moves a number across a small one
         return not any(_fits(interval, sizes=True) for interval in intervals)
@@ -119,7 +119,8 @@ def _is_rounded_bound(value: onnx_ir.Value | None) -> bool:
     return INT32.min < number < INT32.max and int(np.float32(number)) != number
 
 
-def _is_wide(interval: Interval | None) -> bool:
+def exceeds_int32(interval: Interval | None) -> bool:
+    """Return True if a number of an interval may not fit in 32 bits."""
     return interval is None or interval.low < INT32.min or interval.high > INT32.max
 
 

@@ -20,11 +20,11 @@ from .errors import describe
 from .graphs import bodies_of, constant_of, constants_of, inputs_of, is_default, nodes_of
 from .inexact_nodes import (
     CASTS,
-    INT32,
     ROUNDED,
     SIGNED,
     UNROUNDED,
     WRAPPED,
+    exceeds_int32,
     is_rounded,
     is_signed,
     is_unrounded,
@@ -119,8 +119,7 @@ def _narrowed(model: onnx_ir.Model, ranges: Ranges, assume_in_bounds: bool, chec
     def is_wide(value: onnx_ir.Value | None) -> bool:
         if value is None or element_type_of(value) not in NARROWED_BY_CPU or constant_of(value) is not None:
             return False
-        interval = ranges.of(value)
-        return interval is None or interval.low < INT32.min or interval.high > INT32.max
+        return exceeds_int32(ranges.of(value))
 
     for value in filter(is_wide, filter(is_read, inputs_of(model))):
         is_harmless = (checks_inputs and stays_within(value)) or (assume_in_bounds and is_only_index(value))

@@ -6,7 +6,6 @@ GatherElements, and it changes the precision before and after our operations.
 
 from __future__ import annotations
 
-from collections.abc import Collection
 from math import prod
 
 from ov_gather.acceleration.graph import ancestors, descendants, is_gather, operation, readers, real_inputs
@@ -40,7 +39,7 @@ def rounds_elsewhere(gather: Node) -> bool:
 
 def stays_given(gather: Node) -> bool:
     """Return True if the gathered elements are only moved until they leave the model."""
-    return only_reaches_outputs(gather, _MOVES)
+    return all(node.get_type_name() in ("Result", *_MOVES) for node in descendants(gather))
 
 
 def is_computed(value: Output) -> bool:
@@ -72,8 +71,3 @@ def is_computed_before(gathered: Node) -> bool:
 
 def _is_number(value: Output) -> bool:
     return bool(value.get_node().get_type_name() == "Constant" and prod(value.get_shape()) == 1)
-
-
-def only_reaches_outputs(source: Node, moves: Collection[str]) -> bool:
-    """Return True if operations of the types `moves` take the output of a node to outputs of the model, and nowhere else."""
-    return all(node.get_type_name() == "Result" or node.get_type_name() in moves for node in descendants(source))

@@ -46,8 +46,7 @@ def scatter_rows(model: Model, tracker: Tracker, *, portable: bool = False) -> N
             continue
         data, updates = scatter.input_value(0), scatter.input_value(2)
         rank = len(dims(smaller) or ())
-        rows = ops.squeeze(smaller, ops.constant(np.arange(2, rank))) if rank > 2 else smaller.get_node()
-        index = rows.output(0) if rank > 2 else smaller
+        index = ops.squeeze(smaller, ops.constant(np.arange(2, rank))).output(0) if rank > 2 else smaller
         reduction = scatter.get_attributes().get("reduction", "none")
         if is_ours:  # case 3
             other = ours("ScatterND", [data, index, updates], {"reduction": reduction})

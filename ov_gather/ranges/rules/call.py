@@ -102,10 +102,9 @@ class Operands:
 
     def integers(self, position: int) -> list[int] | None:
         """Return the elements of a vector or scalar; None unless each is exactly one number."""
-        found = [None if dim is None else dim.value for dim in self.dims(position) or (None,)]
-        return (
-            [] if self.dims(position) == [] else None if None in found else [number for number in found if number is not None]
-        )
+        dims = self.dims(position)
+        found = [dim.value for dim in dims or () if dim.value is not None]
+        return found if dims is not None and len(found) == len(dims) else None
 
     def integer(self, position: int) -> int | None:
         """Return the only element of an operand, such as an axis; None if unknown."""

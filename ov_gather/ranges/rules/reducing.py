@@ -50,11 +50,8 @@ def mean(call: Operands, axes: Sequence[int] | None, *, keep_dims: bool) -> Sequ
     """Infer ReduceMean, which lies within the bounds of the elements if their sum is exact."""
     (found,) = extreme(call, axes, keep_dims=keep_dims)
     number = _number(call, _axes(call, axes))
-    elements = mean_of(call, found.elements, number)
-    if found.parts is None or elements.is_any:
-        return [replace(found, elements=elements, parts=None)]
-    intervals = tuple(mean_of(call, part, number) for part in found.parts.intervals)
-    return [replace(found, elements=elements, parts=replace(found.parts, intervals=intervals))]
+    means = found.mapped(lambda elements: mean_of(call, elements, number))
+    return [replace(means, parts=None) if means.elements.is_any else means]
 
 
 def mean_of(call: Operands, elements: Interval, number: Polynomial) -> Interval:
