@@ -146,10 +146,7 @@ def _to_gather_nd(rewriter: Rewriter, fold: BroadcastFold) -> None:
 
 def _become(rewriter: Rewriter, node: onnx_ir.Node, op_type: str, indices: onnx_ir.Value, **attributes: int) -> None:
     rewriter.report(node, f"broadcast of the indices folded into {op_type}")
-    rewriter.replace_input(node, 1, indices)
-    node.op_type = op_type
-    node.attributes.clear()
-    node.attributes.update({name: onnx_ir.AttrInt64(name, value) for name, value in attributes.items()})
+    rewriter.become(node, op_type, [node.inputs[0], indices], **attributes)
 
 
 _NARROW = (onnx_ir.DataType.INT8, onnx_ir.DataType.UINT8, onnx_ir.DataType.INT4, onnx_ir.DataType.UINT4)
@@ -164,14 +161,16 @@ def _is_low_precision(value: onnx_ir.Value) -> bool:
     """Return True if a value of a quantised model may be computed in 8 bits: a quantisation or dequantisation precedes it."""
 
     def before(value: onnx_ir.Value) -> list[onnx_ir.Value]:
-        node = value.producer()
-        is_end = node is None or node.op_type in low_precision.STOPS
-        return [] if is_end else [given for given in operands_of(value) if given.dtype is None or not given.dtype.is_integer()]
+        given = [] if is_stopped(value) else operands_of(value)
+        return [one for one in given if one.dtype is None or not one.dtype.is_integer()]
 
-    nodes = [node for found in reachable([value], before) if (node := found.producer()) is not None]
-    return any(
-        node.op_type in ("QuantizeLinear", "FakeQuantize")
-        or any(given is not None and given.dtype in _NARROW for given in node.inputs)
-        for node in nodes
-        if node.op_type not in low_precision.STOPS
-    )
+    def is_stopped(value: onnx_ir.Value) -> bool:
+        node = value.producer()
+        return node is None or node.op_type in low_precision.STOPS
+
+    def is_quantising(value: onnx_ir.Value) -> bool:
+        node = value.producer()
+        is_quantiser = node is not None and node.op_type in ("QuantizeLinear", "FakeQuantize")
+        return is_quantiser or any(given.dtype in _NARROW for given in operands_of(value))
+
+    return any(is_quantising(found) and not is_stopped(found) for found in reachable([value], before))

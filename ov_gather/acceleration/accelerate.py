@@ -15,8 +15,7 @@ from ov_gather.acceleration.gather_tuples import gather_tuples
 from ov_gather.acceleration.join_gathers import join_gathers
 from ov_gather.acceleration.names import unique_names
 from ov_gather.acceleration.replace_elements import fold_broadcasts, replace_elements, to_gather
-from ov_gather.acceleration.scatter_elements import scatter_elements
-from ov_gather.acceleration.scatter_rows import scatter_rows
+from ov_gather.acceleration.replace_scatters import scatter_elements, scatter_rows
 from ov_gather.acceleration.scatter_slices import scatter_slices
 from ov_gather.acceleration.shield_selects import shield_selects
 from ov_gather.acceleration.shrink_constants import shrink_constants

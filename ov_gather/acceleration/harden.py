@@ -7,13 +7,14 @@ from typing import Literal, get_args
 
 from ov_gather.acceleration.axis_sizes import AxisSizes
 from ov_gather.acceleration.compressed import is_compressed
-from ov_gather.acceleration.empty_gathers import empty_gathers, fill
 from ov_gather.acceleration.graph import INDICES, operation, replace_node, wide
 from ov_gather.acceleration.guards import (
     as_gather_elements,
     checked,
     checking_operation,
     clamped,
+    empty_gathers,
+    fill,
     is_ours,
     raises_by_itself,
     removed_axis,
