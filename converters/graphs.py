@@ -8,7 +8,7 @@ import onnx_ir
 
 from ov_gather.kernels.arguments import checked_axis
 from ov_gather.ops.onnx_nodes import attribute
-from ov_gather.system.worklists import reachable
+from ov_gather.system.traversal import reachable
 
 from .errors import ConversionError, describe
 

@@ -13,7 +13,7 @@ from dataclasses import dataclass
 import onnx_ir
 
 from ov_gather.divergences import low_precision
-from ov_gather.system.worklists import reachable
+from ov_gather.system.traversal import reachable
 
 from ..graphs import Dim, elements_of, nodes_of, operands_of, same
 from .rewriter import Rewriter

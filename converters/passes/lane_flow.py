@@ -8,7 +8,7 @@ import numpy as np
 import onnx_ir
 from onnx_ir import DataType, Value
 
-from ov_gather.system.worklists import reachable
+from ov_gather.system.traversal import reachable
 
 from ..graphs import bodies_of, constant_of, inputs_of
 from ..inexact_nodes import exceeds_int32

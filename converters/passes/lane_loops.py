@@ -10,7 +10,7 @@ import onnx_ir
 from onnx_ir import Value
 
 from ov_gather.ops.onnx_nodes import attribute
-from ov_gather.system.worklists import reachable
+from ov_gather.system.traversal import reachable
 
 from ..graphs import bodies_of, is_default, is_used, operands_of
 from .rewriter import drop

@@ -14,7 +14,7 @@ from ov_gather.extension.python_api import Dimension, Model, Node, NodeFactory, 
 from ov_gather.extension.python_api import opset13 as ops
 from ov_gather.ops.spec import CUSTOM_OPSET
 from ov_gather.ranges.openvino_graph import bodies
-from ov_gather.system.worklists import reachable
+from ov_gather.system.traversal import reachable
 
 Found = TypeVar("Found")
 

@@ -9,7 +9,7 @@ from ov_gather.ranges.algebra.polynomials import Polynomial
 from ov_gather.ranges.algebra.values import LARGEST_SIZE, Value, is_integer, is_of_sizes, name_of_number
 from ov_gather.ranges.graph import Graph, Key, Step
 from ov_gather.ranges.rules.call import Operands
-from ov_gather.system.worklists import reachable
+from ov_gather.system.traversal import reachable
 
 FUSING = ("Convolution", "Einsum", "GroupConvolution", "Interpolate", "MatMul")
 """Operations, beside Reduce*, that the CPU plugin computes in f32 together with the integer arithmetic that follows."""
