@@ -68,7 +68,7 @@ def is_used(value: onnx_ir.Value) -> bool:
 def viewed(value: onnx_ir.Value, operators: Collection[str]) -> onnx_ir.Value:
     """Return the value at the start of a chain of operators of the default domain, each of which passes on its first input."""
     while (node := value.producer()) is not None and is_default(node, operators):
-        if node.inputs[0] is None:
+        if node.inputs[0] is None or (node.op_type == "Concat" and len(node.inputs) > 1):
             break
         value = node.inputs[0]
     return value
