@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import time
 from abc import ABC, abstractmethod
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field, replace
@@ -77,8 +78,29 @@ class BenchCase(ABC):
         raise LookupError("there is no such operation of ours")
 
 
+def seconds_of(run: Run) -> float:
+    """Return the duration of one call."""
+    start = time.perf_counter()
+    run()
+    return time.perf_counter() - start
+
+
+def opset() -> Any:
+    """Return OpenVINO's opset13. Raises ImportError if OpenVINO is not installed."""
+    from ov_gather.extension.python_api import opset13
+
+    return opset13
+
+
+def onnx_node(operator: str, inputs: Sequence[str], output: str, **attributes: Any) -> Any:
+    """Return an ONNX node with one output."""
+    from onnx import helper
+
+    return helper.make_node(operator, inputs, [output], **attributes)
+
+
 def onnx_constant(name: str, values: Sequence[int]) -> Any:
     """Return an int64 Constant node."""
-    from onnx import helper, numpy_helper
+    from onnx import numpy_helper
 
-    return helper.make_node("Constant", [], [name], value=numpy_helper.from_array(np.array(values, np.int64)))
+    return onnx_node("Constant", [], name, value=numpy_helper.from_array(np.array(values, np.int64)))

@@ -10,11 +10,8 @@ import numpy as np
 from numpy.typing import NDArray
 
 from ov_gather.bench.case import BenchCase
-from ov_gather.bench.gather import Gather
-from ov_gather.bench.gather_elements import GatherElements
-from ov_gather.bench.gather_nd import GatherND
-from ov_gather.bench.scatter_elements import ScatterElements
-from ov_gather.bench.scatter_nd import ScatterND
+from ov_gather.bench.gather_cases import Gather, GatherElements, GatherND
+from ov_gather.bench.scatter_cases import ScatterElements, ScatterND
 
 Shape = tuple[int, ...]
 Reduction = Literal["none", "sum"]

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import time
 from collections.abc import Callable, Mapping
 from dataclasses import dataclass
 from typing import Any
@@ -10,7 +9,8 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from ov_gather.bench.case import BenchCase, Run
+from ov_gather.bench.case import BenchCase, Run, seconds_of
+from ov_gather.kernels.native import set_num_threads
 
 Result = Callable[[], NDArray[Any]]
 _TRIALS = 4
@@ -30,8 +30,6 @@ Contender = Callable[[BenchCase, BenchConditions], tuple[Run, Result]]
 
 def kernel(case: BenchCase, conditions: BenchConditions) -> tuple[Run, Result]:
     """Prepare a call of our Python function with `out`."""
-    from ov_gather import set_num_threads
-
     set_num_threads(conditions.threads)
     run = case.kernel(np.empty(case.shape, case.data.dtype))
     return run, run
@@ -123,11 +121,9 @@ def _in_openvino(core: Any, work: Callable[..., Any], case: BenchCase, condition
 
 def limit(case: BenchCase, conditions: BenchConditions) -> tuple[Run, Result]:
     """Prepare the limit, which is not a contender, in its fastest variant."""
-    from ov_gather import set_num_threads
-
     set_num_threads(conditions.threads)
     out = np.empty(case.shape, case.data.dtype)
-    run = min(case.limits(out), key=_seconds)
+    run = min(case.limits(out), key=lambda run: min(seconds_of(run) for _ in range(_TRIALS)))
 
     def result() -> NDArray[Any]:
         out[...] = 0
@@ -135,15 +131,6 @@ def limit(case: BenchCase, conditions: BenchConditions) -> tuple[Run, Result]:
         return out
 
     return run, result
-
-
-def _seconds(run: Run) -> float:
-    times = []
-    for _ in range(_TRIALS):
-        start = time.perf_counter()
-        run()
-        times.append(time.perf_counter() - start)
-    return min(times)
 
 
 CONTENDERS: Mapping[str, Contender] = {

@@ -10,7 +10,7 @@ from statistics import median
 
 import numpy as np
 
-from ov_gather.bench.case import BenchCase, Run
+from ov_gather.bench.case import BenchCase, Run, seconds_of
 from ov_gather.bench.contenders import CONTENDERS, BenchConditions
 
 ROUNDS = 5
@@ -79,9 +79,7 @@ def _block(run: Run) -> list[float]:
     times: list[float] = []
     end = time.perf_counter() + BLOCK
     while len(times) < 3 or time.perf_counter() < end:
-        start = time.perf_counter()
-        run()
-        times.append(time.perf_counter() - start)
+        times.append(seconds_of(run))
     return times
 
 

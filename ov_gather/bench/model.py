@@ -19,6 +19,7 @@ import openvino as ov
 from numpy.typing import NDArray
 
 from ov_gather.acceleration.graph import operation, walk
+from ov_gather.bench.case import seconds_of
 from ov_gather.bench.inputs import inputs_for
 from ov_gather.ops.spec import CUSTOM_OPSET
 from ov_gather.runtimes.devices import CPU, leading, require_device
@@ -136,19 +137,13 @@ def _outputs(inference: Inference) -> list[Array]:
 
 def by_turns(first: Inference, second: Inference, seconds: float | None = None) -> list[tuple[float, float]]:
     """Return the seconds of pairs of inferences, which start alternately with the first and the second."""
-    _seconds(first), _seconds(second)
+    seconds_of(first.run), seconds_of(second.run)
     pairs: list[tuple[float, float]] = []
     end = time.perf_counter() + (SECONDS if seconds is None else seconds)
     while len(pairs) < PAIRS or time.perf_counter() < end:
-        pairs.append((_seconds(first), _seconds(second)))
-        pairs.append((_seconds(second), _seconds(first))[::-1])
+        pairs.append((seconds_of(first.run), seconds_of(second.run)))
+        pairs.append((seconds_of(second.run), seconds_of(first.run))[::-1])
     return pairs
-
-
-def _seconds(inference: Inference) -> float:
-    start = time.perf_counter()
-    inference.run()
-    return time.perf_counter() - start
 
 
 def _describe(port: Any) -> str:

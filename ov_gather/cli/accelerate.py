@@ -7,18 +7,18 @@ from pathlib import Path
 import click
 
 from ov_gather.acceleration.accelerate import PASSES, accelerate
-from ov_gather.cli.files import FORCE, array_files
-from ov_gather.cli.inputs import INPUTS, named_arrays
+from ov_gather.cli.files import array_files
+from ov_gather.cli.inputs import named_arrays
 from ov_gather.cli.models import check_ir_output, read_model, write_model
+from ov_gather.cli.options import FORCE, INPUTS, READ, THREADS, WRITTEN
 from ov_gather.cli.output import print_all, print_table, say
-from ov_gather.cli.threads import THREADS
 
 _PORTABLE = ", ".join(name for name, each in PASSES.items() if each.portable)
 
 
 @click.command(name="accelerate")
-@click.argument("model", type=click.Path(exists=True, dir_okay=False, path_type=Path), metavar="IN.xml")
-@click.option("-o", "--output", required=True, type=click.Path(dir_okay=False, path_type=Path), help="The .xml to write.")
+@click.argument("model", type=READ, metavar="IN.xml")
+@click.option("-o", "--output", required=True, type=WRITTEN, help="The .xml to write.")
 @click.option("--portable", is_flag=True, help=f"Make only changes that need no extension: {_PORTABLE}.")
 @click.option("--assume-in-bounds", is_flag=True, help="With --portable: assume that no index is out of bounds.")
 @click.option("--pass", "passes", multiple=True, type=click.Choice(tuple(PASSES)), help="Run only this pass; may be repeated.")
@@ -58,11 +58,11 @@ def command(
     read = read_model(model)
     if tuned:
         from ov_gather.bench.tuning import tune
-        from ov_gather.report.bench.tuning import render
+        from ov_gather.report.bench import tuning_table
 
         tuning = tune(read, threads, named_arrays(inputs), portable=portable, assume_in_bounds=assume_in_bounds)
         summary = tuning.summary
-        print_table(render(tuning))
+        print_table(tuning_table(tuning))
         say(f"{tuning.ratio:.2f}x on {threads} threads")
     else:
         summary = accelerate(read, portable=portable, assume_in_bounds=assume_in_bounds, passes=passes or None)

@@ -20,12 +20,11 @@ from ov_gather.bench.contenders import BenchConditions
 from ov_gather.bench.measure import Measurement
 from ov_gather.bench.measure import measure as measure_case
 from ov_gather.bench.validation import generate, measure
-from ov_gather.cli.files import FORCE, check_outputs
-from ov_gather.cli.inputs import INPUTS, named_arrays
+from ov_gather.cli.files import check_outputs
+from ov_gather.cli.inputs import named_arrays
+from ov_gather.cli.options import DEVICE, FORCE, INPUTS, READ, THREADS, WRITTEN
 from ov_gather.cli.output import console, print_table, say
-from ov_gather.cli.threads import THREADS
-from ov_gather.report.bench.cases import render
-from ov_gather.runtimes.devices import CPU
+from ov_gather.report.bench import cases_table, model_summary, model_table
 from ov_gather.system.files import replacing
 
 
@@ -39,7 +38,7 @@ from ov_gather.system.files import replacing
     show_default=True,
     help="Precision in which OpenVINO computes; 'default' is bf16 on some CPUs.",
 )
-@click.option("--json", "json_file", type=click.Path(dir_okay=False, path_type=Path), help="Also write the measurements here.")
+@click.option("--json", "json_file", type=WRITTEN, help="Also write the measurements here.")
 @FORCE
 @click.pass_context
 def command(
@@ -56,36 +55,30 @@ def command(
     if context.invoked_subcommand:
         return
     check_outputs([json_file], [], force=force, are_reports=True)
-    conditions = BenchConditions(threads, _default_precision() if device_precision == "default" else "f32")
+    if device_precision == "default":
+        from ov_gather.bench.model import default_precision
+
+        device_precision = default_precision()
+    conditions = BenchConditions(threads, device_precision)
     out = console()
     measurements = [
         measure_case(make(name), conditions)
         for name in track(cases or NAMES, "measuring", console=out, disable=not out.is_terminal, transient=True)
     ]
-    print_table(render(measurements))
+    print_table(cases_table(measurements))
     say(f"threads: {threads}, OpenVINO in {conditions.precision}")
     for measurement in measurements:
         for name, exclusion in measurement.excluded.items():
             say(f"{measurement.case}: {name} did not take part: {exclusion.reason}")
     if json_file:
+        document = {"generator": "ov-gather", **asdict(conditions), "cases": list(map(_case, measurements))}
         with replacing(json_file) as file:
-            document = {
-                "generator": "ov-gather",
-                **asdict(conditions),
-                "cases": [_case(measurement) for measurement in measurements],
-            }
             file.write(json.dumps(document, indent=2).encode())
     sys.exit(1 if any(exclusion.differs for measurement in measurements for exclusion in measurement.excluded.values()) else 0)
 
 
 def _case(measurement: Measurement) -> dict[str, Any]:
     return asdict(measurement) | {"excluded": {name: each.reason for name, each in measurement.excluded.items()}}
-
-
-def _default_precision() -> str:
-    from ov_gather.bench.model import default_precision
-
-    return default_precision()
 
 
 @command.command(name="validate")
@@ -107,11 +100,11 @@ def validate(layers: int, rounds: int) -> None:
 
 
 @command.command(name="model")
-@click.argument("model", type=click.Path(exists=True, dir_okay=False, path_type=Path), metavar="M.xml")
-@click.argument("other", type=click.Path(exists=True, dir_okay=False, path_type=Path), metavar="[N.xml]", required=False)
+@click.argument("model", type=READ, metavar="M.xml")
+@click.argument("other", type=READ, metavar="[N.xml]", required=False)
 @THREADS
 @INPUTS
-@click.option("--device", default=CPU, show_default=True, help="Device for OpenVINO: AUTO, HETERO:CPU, BATCH:CPU, GPU.")
+@DEVICE
 def model(model: Path, other: Path | None, threads: int, inputs: tuple[str, ...], device: str) -> None:
     """Measure M.xml against N.xml; without N.xml, against M.xml after `accelerate`.
 
@@ -123,14 +116,13 @@ def model(model: Path, other: Path | None, threads: int, inputs: tuple[str, ...]
     from ov_gather import accelerate
     from ov_gather.bench.model import measure
     from ov_gather.cli.models import read_model
-    from ov_gather.report.bench.model import render, summarize
 
     before, after = read_model(model), read_model(other or model)
     if other is None:
         accelerate(after)
     measurements = measure(before, after, threads, device, named_arrays(inputs))
     for measurement in measurements:
-        print_table(render(measurement))
-        say(f"{measurement.precision}: {summarize(measurement)}, threads: {threads}")
+        print_table(model_table(measurement))
+        say(f"{measurement.precision}: {model_summary(measurement)}, threads: {threads}")
     if any(measurement.is_worse for measurement in measurements):
         sys.exit(1)

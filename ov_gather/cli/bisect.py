@@ -12,8 +12,9 @@ from typing import Any
 import click
 from numpy.typing import NDArray
 
-from ov_gather.cli.arrays import load_array
-from ov_gather.cli.files import FORCE, array_files, check_outputs, opened
+from ov_gather.cli.files import array_files, check_outputs, opened
+from ov_gather.cli.inputs import load_array
+from ov_gather.cli.options import DIRECTORY, FORCE, READ, WRITTEN
 from ov_gather.cli.output import error_console, print_all, show
 from ov_gather.crosscheck.bisect.inputs import load_arrays
 from ov_gather.crosscheck.bisect.run import MEMORY, Progress, bisect
@@ -21,7 +22,6 @@ from ov_gather.crosscheck.cases.designed import DEFAULT_SEED
 from ov_gather.report.bisect import html, json, text
 from ov_gather.system.tables import printable
 
-_FILE = click.Path(exists=True, dir_okay=False, path_type=Path)
 _UNITS = {"": 1, "K": 10**3, "M": 10**6, "G": 10**9}
 
 
@@ -36,8 +36,8 @@ def _bytes(context: click.Context, option: click.Parameter, given: str | None) -
 
 
 @click.command(name="bisect")
-@click.argument("reference", type=_FILE)
-@click.argument("model", type=_FILE)
+@click.argument("reference", type=READ)
+@click.argument("model", type=READ)
 @click.option(
     "--input", "inputs", multiple=True, metavar="NAME=FILE.npy", help="An input, or FILE.npz with all; default: made up."
 )
@@ -60,26 +60,21 @@ def _bytes(context: click.Context, option: click.Parameter, given: str | None) -
     "--output",
     default="ov-gather-bisect",
     show_default=True,
-    type=click.Path(file_okay=False, path_type=Path),
+    type=DIRECTORY,
     help="Directory for the smallest model that shows the difference.",
 )
-@click.option("--report", "page", type=click.Path(dir_okay=False, path_type=Path), help="Also write an HTML page.")
+@click.option("--report", "page", type=WRITTEN, help="Also write an HTML page.")
 @FORCE
 @click.option("--format", "format_", type=click.Choice(["text", "json"]), default="text", show_default=True)
 def command(
     reference: Path,
     model: Path,
     inputs: tuple[str, ...],
-    seed: int,
-    runtime: str,
-    device: str,
-    precision: str,
-    memory: int,
-    every: bool,
     output: Path,
     page: Path | None,
     force: bool,
     format_: str,
+    **options: Any,
 ) -> None:
     """Find the first node at which MODEL differs from REFERENCE.
 
@@ -107,19 +102,7 @@ def command(
     check_outputs([page], [reference, model, *array_files(inputs)], force=force, are_reports=True)
     given = _load(inputs)
     with opened(page) as file, _progress() as progress:
-        result = bisect(
-            reference,
-            model,
-            given,
-            runtime=runtime,
-            device=device,
-            precision=precision,
-            memory=memory,
-            every=every,
-            reproducers=output,
-            seed=seed,
-            progress=progress,
-        )
+        result = bisect(reference, model, given, reproducers=output, progress=progress, **options)
         if file is not None:
             file.write(html.render(result).encode())
     if format_ == "json":

@@ -4,24 +4,22 @@ from __future__ import annotations
 
 import shlex
 import sys
-from collections.abc import Sequence
 from datetime import datetime
 from functools import partial
+from importlib.util import find_spec
 from pathlib import Path
 
 import click
 
-from ov_gather.cli.files import FORCE, TIMEOUT_OF_SERVERS, PathOrUrl, array_files, check_outputs, opened
-from ov_gather.cli.inputs import INPUTS, load_inputs
-from ov_gather.cli.output import print_all, say, show, warn
-from ov_gather.cli.progress import shown
-from ov_gather.cli.runtimes import parse_runtimes
-from ov_gather.cli.scheduler import SCHEDULER
+from ov_gather.cli.files import array_files, check_outputs, opened
+from ov_gather.cli.inputs import load_inputs
+from ov_gather.cli.options import DEVICE, DIRECTORY, FORCE, INPUTS, SCHEDULER, TIMEOUT_OF_SERVERS, WRITTEN, PathOrUrl
+from ov_gather.cli.output import print_all, say, show, shown, warn
 from ov_gather.crosscheck.cases.designed import DEFAULT_CASES, DEFAULT_SEED
 from ov_gather.crosscheck.cases.swept import DEFAULT_SWEEP
-from ov_gather.crosscheck.paths import CheckOutcome, check_paths
+from ov_gather.crosscheck.paths import CheckOutcome
 from ov_gather.crosscheck.progress import Progress
-from ov_gather.crosscheck.sweep import sweep
+from ov_gather.extension import extension_path
 from ov_gather.ir.files import NoIRError, Place
 from ov_gather.ir.remote import redacted
 from ov_gather.ir.urls import Url
@@ -32,9 +30,23 @@ from ov_gather.report.check import text as check_text
 from ov_gather.report.check.report import CheckReport
 from ov_gather.report.findings import text as findings_text
 from ov_gather.runtimes.devices import CPU
+from ov_gather.runtimes.isolated import RUNTIMES
+from ov_gather.system.extras import require
 from ov_gather.system.interrupts import exit_code
+from ov_gather.workers.checks import CheckOptions
 
 _FORMATS = {"json": check_json.render, "junit": check_junit.render}
+
+
+def _parse_runtimes(context: click.Context, option: click.Parameter, text: str | None) -> tuple[str, ...]:
+    """Parse the value of --runtimes, separated by commas; all installed runtimes if it is not given."""
+    if text is None:
+        return _available_runtimes()
+    names = tuple(dict.fromkeys(name.strip() for name in text.split(",")))
+    for name in names:
+        if name not in RUNTIMES:
+            raise click.BadParameter(f"there is no runtime '{name}'; there are {', '.join(RUNTIMES)}")
+    return names
 
 
 @click.command(name="check")
@@ -45,20 +57,18 @@ _FORMATS = {"json": check_json.render, "junit": check_junit.render}
 )
 @click.option("--seed", default=DEFAULT_SEED, type=click.IntRange(min=0), show_default=True, help="Seed of the cases.")
 @click.option(
-    "--runtimes", callback=parse_runtimes, metavar="NAME,...", help="Any of kernel, openvino, extension, onnxruntime."
+    "--runtimes", callback=_parse_runtimes, metavar="NAME,...", help="Any of kernel, openvino, extension, onnxruntime."
 )
 @INPUTS
-@click.option("--device", default=CPU, show_default=True, help="Device for OpenVINO: AUTO, HETERO:CPU, BATCH:CPU, GPU.")
+@DEVICE
 @click.option(
     "--failures",
     default="ov-gather-failures",
     show_default=True,
-    type=click.Path(file_okay=False, path_type=Path),
+    type=DIRECTORY,
     help="Directory for failed cases.",
 )
-@click.option(
-    "--report", "page", type=click.Path(dir_okay=False, path_type=Path), help="Also write an HTML page of everything."
-)
+@click.option("--report", "page", type=WRITTEN, help="Also write an HTML page of everything.")
 @FORCE
 @click.option("--format", "format_", type=click.Choice(("text", *_FORMATS)), default="text", show_default=True)
 @TIMEOUT_OF_SERVERS
@@ -116,12 +126,15 @@ def command(
     check_outputs([page], [*paths, *array_files(inputs)], force=force, are_reports=True)
     with opened(page) as file:
         with shown(progress := Progress()):
-            if scheduler:
-                outcome = _on_cluster(scheduler, paths, runtimes, seed, cases, device, failures, progress)
-            elif is_sweep:
-                outcome = _sweep(runtimes, seed, cases or DEFAULT_SWEEP, device, failures, progress)
-            else:
-                outcome = _check(paths, runtimes, seed, cases or DEFAULT_CASES, device, failures, inputs, progress)
+            checks = CheckOptions(runtimes, seed, cases or (DEFAULT_SWEEP if is_sweep else DEFAULT_CASES), device, failures)
+            inputs_for = partial(load_inputs, texts=inputs) if inputs else None
+            try:
+                if is_sweep:
+                    outcome = checks.sweep(scheduler, progress)
+                else:
+                    outcome = checks.of_paths(paths, scheduler, progress, warn, inputs_for)
+            except NoIRError as error:
+                raise click.UsageError(str(error)) from None
         report = _report(outcome)
         if file:
             file.write(check_html.render(report).encode())
@@ -143,64 +156,23 @@ def command(
     sys.exit(2 if undone else 0 if report.passed and all(result.passed for result in report.onnx_results) else 1)
 
 
-def _on_cluster(
-    scheduler: str,
-    paths: Sequence[Place],
-    runtimes: tuple[str, ...],
-    seed: int,
-    cases: int | None,
-    device: str,
-    failures: Path,
-    progress: Progress,
-) -> CheckOutcome:
-    """Check the paths on a Dask cluster, or run a sweep there if there are none."""
-    from ov_gather.cli.check_there import CheckOptions
-
-    checks = CheckOptions(runtimes, seed, cases or (DEFAULT_CASES if paths else DEFAULT_SWEEP), device, failures)
-    return checks.of_paths(paths, scheduler, progress) if paths else checks.sweep(scheduler, progress)
-
-
-def _check(
-    paths: Sequence[Place],
-    runtimes: Sequence[str],
-    seed: int,
-    cases: int,
-    device: str,
-    failures: Path,
-    inputs: tuple[str, ...],
-    progress: Progress,
-) -> CheckOutcome:
-    """Check the paths in this process."""
-    inputs_for = partial(load_inputs, texts=inputs) if inputs else None
-    try:
-        return check_paths(
-            paths,
-            runtimes=runtimes,
-            seed=seed,
-            cases=cases,
-            device=device,
-            failures=failures,
-            inputs_for=inputs_for,
-            progress=progress,
-            warn=warn,
-        )
-    except NoIRError as error:
-        raise click.UsageError(str(error)) from None
-
-
-def _sweep(runtimes: Sequence[str], seed: int, cases: int, device: str, failures: Path, progress: Progress) -> CheckOutcome:
-    """Check generated layers."""
-    try:
-        result = sweep(runtimes, seed=seed, cases=cases, device=device, failures=failures, progress=progress)
-        return CheckOutcome((result,))
-    except BaseException:  # as in `check_paths`
-        if exit_code() is None:
-            raise
-        return CheckOutcome(tuple(filter(None, [progress.partial()])), stopped=str(progress))
-
-
 def _report(outcome: CheckOutcome) -> CheckReport:
     """Return the report with the command line and the time."""
     command_line = shlex.join(["ov-gather", *map(redacted, sys.argv[1:])])
     now = datetime.now().astimezone().isoformat(sep=" ", timespec="seconds")
     return CheckReport(outcome.results, [*outcome.unreadable, *outcome.findings], command_line, now, outcome.stopped)
+
+
+def _available_runtimes() -> tuple[str, ...]:
+    """Return the installed runtimes. Warn if the extension cannot be compiled; onnxruntime is optional.
+
+    Raises ImportError if OpenVINO, the runtime under test, is not installed.
+    """
+    require("openvino")
+    absent = set() if find_spec("onnxruntime") and find_spec("onnx") else {"onnxruntime"}
+    try:
+        extension_path()
+    except (ImportError, OSError) as reason:
+        warn(reason)
+        absent.add("extension")
+    return tuple(name for name in RUNTIMES if name not in absent)

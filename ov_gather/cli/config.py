@@ -14,7 +14,6 @@ from ov_gather.cli.ignores import TABLES, read_ignores
 if TYPE_CHECKING:
     from ov_gather.rules.suppression import Ignore
 
-
 _NAMES = {list: "an array of strings", bool: "true or false", int: "a whole number", float: "a number", str: "a string"}
 _TYPES: Mapping[type, type] = {click.IntRange: int, click.FloatRange: float}
 
@@ -52,14 +51,9 @@ class ConfigurableCommand(click.Command):
 
 def configuration() -> list[Path]:
     """Return the nearest pyproject.toml, if there is one."""
-    candidates = (directory / "pyproject.toml" for directory in _upward())
-    return [candidate for candidate in candidates if candidate.is_file()][:1]
-
-
-def _upward() -> tuple[Path, ...]:
-    """Return the working directory and its parents, the nearest first."""
     here = Path.cwd()
-    return (here, *here.parents)
+    candidates = (directory / "pyproject.toml" for directory in (here, *here.parents))
+    return [candidate for candidate in candidates if candidate.is_file()][:1]
 
 
 def _key(option: click.Option) -> str:
@@ -92,10 +86,7 @@ def _check(path: Path, key: str, value: Any, option: click.Option) -> None:
     items = value if isinstance(value, list) else ()
     value = float(value) if wanted is float and type(value) is int else value
     if type(value) is not wanted or not all(isinstance(item, str) for item in items):
-        name = {list: "an array of strings", bool: "true or false", int: "a whole number", float: "a number", str: "a string"}[
-            wanted
-        ]
-        raise click.UsageError(f"{path}: [tool.ov_gather] {key} must be {name}, not {value!r}")
+        raise click.UsageError(f"{path}: [tool.ov_gather] {key} must be {_NAMES[wanted]}, not {value!r}")
     try:
         option.type_cast_value(click.Context(click.Command(None)), value)
     except click.BadParameter as error:

@@ -3,36 +3,59 @@
 from __future__ import annotations
 
 import sys
-from collections.abc import Mapping, Sequence
-from dataclasses import replace
+from collections.abc import Mapping
+from dataclasses import dataclass, replace
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 import click
-from click.core import ParameterSource
 
 from ov_gather.cli.convert_many import convert_many, written_files
-from ov_gather.cli.files import FORCE, array_files, check_outputs
+from ov_gather.cli.files import array_files, check_outputs
+from ov_gather.cli.options import DIRECTORY, FORCE, READ, SCHEDULER, given_besides, parse_release
 from ov_gather.cli.output import print_all, print_table, say, warn
-from ov_gather.cli.releases import parse_release
-from ov_gather.cli.scheduler import SCHEDULER
 from ov_gather.system.extras import require
 
 if TYPE_CHECKING:
     import openvino
     from numpy.typing import NDArray
 
-    from ov_gather.converters.inexactness import Inexactness
-    from ov_gather.converters.legalize import Rewrite
-
-_PROGRAM = ".pt2"
 _WRITTEN = (".xml", ".onnx")
+
+
+@dataclass(frozen=True)
+class _Options:
+    """The arguments and options of the command, by name."""
+
+    models: tuple[Path, ...]
+    output: Path | None
+    target: str
+    assume_in_bounds: bool
+    lanes: bool
+    accelerate: bool
+    fp16: bool
+    strict: bool
+    verify: bool
+    no_bisect: bool
+    inputs: tuple[str, ...]
+    legalize_only: bool
+    nodes: Path | None
+    target_release: str | None
+    trust: bool
+    force: bool
+    jobs: int
+    scheduler: str | None
+
+    @property
+    def is_program(self) -> bool:
+        """Whether the model is an exported PyTorch program."""
+        return self.models[0].suffix == ".pt2"
 
 
 @click.command(name="convert")
 @click.argument(
     "models",
-    type=click.Path(exists=True, dir_okay=False, path_type=Path),
+    type=READ,
     nargs=-1,
     required=True,
     metavar="MODEL.onnx|MODEL.pt2|IN.xml...",
@@ -61,9 +84,7 @@ _WRITTEN = (".xml", ".onnx")
 @click.option("--no-bisect", is_flag=True, help="After a failed --verify, do not search for the first node that differs.")
 @click.option("--input", "inputs", multiple=True, metavar="NAME=FILE.npy", help="An input for --verify; default: made up.")
 @click.option("--legalize-only", is_flag=True, help="Only rewrite what OpenVINO would get wrong, and write ONNX.")
-@click.option(
-    "--nodes", type=click.Path(file_okay=False, path_type=Path), help="Write each gather and scatter as an IR of its own."
-)
+@click.option("--nodes", type=DIRECTORY, help="Write each gather and scatter as an IR of its own.")
 @click.option(
     "--target-release", callback=parse_release, metavar="RELEASE", help="Rewrite IN.xml for this OpenVINO, e.g. 2025.4."
 )
@@ -71,26 +92,7 @@ _WRITTEN = (".xml", ".onnx")
 @FORCE
 @click.option("--jobs", type=click.IntRange(1, 1024), default=1, help="Number of processes, for several models.")
 @SCHEDULER
-def command(
-    models: tuple[Path, ...],
-    output: Path | None,
-    target: str,
-    assume_in_bounds: bool,
-    lanes: bool,
-    accelerate: bool,
-    fp16: bool,
-    strict: bool,
-    verify: bool,
-    no_bisect: bool,
-    inputs: tuple[str, ...],
-    legalize_only: bool,
-    nodes: Path | None,
-    target_release: str | None,
-    trust: bool,
-    force: bool,
-    jobs: int,
-    scheduler: str | None,
-) -> None:
+def command(**given: Any) -> None:
     """Convert a model to an OpenVINO IR whose gathers compute what ONNX or PyTorch specifies.
 
     \b
@@ -114,64 +116,60 @@ def command(
     to write; 2 failed and nothing is written, also if onnxruntime or PyTorch accepts none of the inputs of --verify. If
     onnxruntime lacks an operator of the original, the exit code is 2, too, but the IR is written, unverified.
     """
-    if len(models) > 1 or (output is not None and output.suffix not in _WRITTEN and output.is_dir()):
-        if output is None or output.suffix in _WRITTEN:
-            raise click.UsageError("--output DIRECTORY is needed for several models")
-        if inputs or nodes is not None:
-            raise click.UsageError(f"{'--input' if inputs else '--nodes'} is for a single model")
-        sys.exit(convert_many(models, output, ".onnx" if legalize_only else ".xml", jobs, scheduler))
-    if jobs > 1 or scheduler:
-        raise click.UsageError(f"{'--scheduler' if scheduler else '--jobs'} is for several models, and --output DIRECTORY")
+    options = _Options(**given)
+    model, output = options.models[0], options.output
+    if len(options.models) > 1 or (output is not None and output.suffix not in _WRITTEN and output.is_dir()):
+        sys.exit(_convert_many(options))
+    if options.jobs > 1 or options.scheduler:
+        name = "--scheduler" if options.scheduler else "--jobs"
+        raise click.UsageError(f"{name} is for several models, and --output DIRECTORY")
     if output is not None and output.is_dir():
         raise click.UsageError(f"{output} is a directory, and is to be a file")
-    (model,) = models
-    if target_release is not None:
-        _refuse_beside_release(model, output)
-        assert output is not None  # checked by `_refuse_beside_release`
-        check_outputs([output, output.with_suffix(".bin")], models, force=force)
-        sys.exit(_lower(model, output, target_release))
-    if model.suffix == _PROGRAM and (nodes is not None or legalize_only or lanes):
+    if options.target_release is not None:
+        sys.exit(_lower(model, output, options.target_release, options.force))
+    if options.is_program and (options.nodes is not None or options.legalize_only or options.lanes):
         raise click.UsageError("--lanes, --legalize-only and --nodes are for ONNX models")
-    if model.suffix == _PROGRAM and not trust:
+    if options.is_program and not options.trust:
         raise click.UsageError(f"{model}: to load a .pt2 executes code that the file holds: --trust, if you know who wrote it")
-    if nodes is not None:
-        if output is not None or verify or legalize_only:
+    if options.nodes is not None:
+        if output is not None or options.verify or options.legalize_only:
             raise click.UsageError("--nodes writes single gathers and nothing else")
-        _write_nodes(model, nodes, target, assume_in_bounds, force)
+        _write_nodes(model, options.nodes, options)
         return
-    if (inputs or no_bisect) and not verify:
-        raise click.UsageError(f"{'--input' if inputs else '--no-bisect'} is for --verify")
-    suffix = ".onnx" if legalize_only else ".xml"
+    if (options.inputs or options.no_bisect) and not options.verify:
+        raise click.UsageError(f"{'--input' if options.inputs else '--no-bisect'} is for --verify")
+    suffix = ".onnx" if options.legalize_only else ".xml"
     if output is None or output.suffix != suffix:
         raise click.UsageError(f"--output NAME{suffix} is needed{'' if output is None else f', not {output}'}")
-    if legalize_only and (accelerate or fp16 or strict or verify or lanes):
+    if options.legalize_only and (options.accelerate or options.fp16 or options.strict or options.verify or options.lanes):
         raise click.UsageError("--legalize-only writes ONNX: --accelerate, --fp16, --lanes, --strict and --verify are for IR")
-    check_outputs(written_files(output), [model, *array_files(inputs)], force=force)
-    if legalize_only:
-        _legalize(model, output, target, assume_in_bounds)
-        return
-    sys.exit(
-        _convert(model, output, target, assume_in_bounds, lanes, accelerate, fp16, strict, verify, not no_bisect, inputs, trust)
-    )
+    check_outputs(written_files(output), [model, *array_files(options.inputs)], force=options.force)
+    if options.legalize_only:
+        _legalize(model, output, options)
+    else:
+        sys.exit(_convert(model, output, options))
 
 
-def _refuse_beside_release(model: Path, output: Path | None) -> None:
-    """Raise UsageError if --target-release lacks an IR to read or to write, or is combined with options for ONNX models."""
-    if model.suffix != ".xml" or output is None or output.suffix != ".xml":
-        raise click.UsageError("--target-release reads an IR, and writes one: IN.xml -o OUT.xml")
-    context = click.get_current_context()
-    for option in context.command.params:
-        given = context.get_parameter_source(str(option.name)) is ParameterSource.COMMANDLINE
-        if given and option.name not in ("models", "output", "target_release", "force"):
-            raise click.UsageError(f"{option.opts[-1]} is for ONNX models, and not for --target-release")
+def _convert_many(options: _Options) -> int:
+    if options.output is None or options.output.suffix in _WRITTEN:
+        raise click.UsageError("--output DIRECTORY is needed for several models")
+    if options.inputs or options.nodes is not None:
+        raise click.UsageError(f"{'--input' if options.inputs else '--nodes'} is for a single model")
+    suffix = ".onnx" if options.legalize_only else ".xml"
+    return convert_many(options.models, options.output, suffix, options.jobs, options.scheduler)
 
 
-def _lower(source: Path, output: Path, release: str) -> int:
+def _lower(source: Path, output: Path | None, release: str, force: bool) -> int:
     """Write an IR for a release, print the changed and the unsupported layers, and return the exit code."""
     from ov_gather.converters.older_releases import lower
     from ov_gather.ir.reader import read_ir
     from ov_gather.ir.writer import write_ir
 
+    if source.suffix != ".xml" or output is None or output.suffix != ".xml":
+        raise click.UsageError("--target-release reads an IR, and writes one: IN.xml -o OUT.xml")
+    for option in given_besides(("models", "output", "target_release", "force")):
+        raise click.UsageError(f"{option.opts[-1]} is for ONNX models, and not for --target-release")
+    check_outputs([output, output.with_suffix(".bin")], [source], force=force)
     lowered = lower(read_ir(source), release)
     write_ir(lowered.model, output)
     for layer, opset in lowered.changes:
@@ -182,41 +180,32 @@ def _lower(source: Path, output: Path, release: str) -> int:
     return 1 if lowered.left else 0
 
 
-def _convert(
-    source: Path,
-    output: Path,
-    target: str,
-    assume_in_bounds: bool,
-    lanes: bool,
-    accelerate: bool,
-    fp16: bool,
-    strict: bool,
-    verify: bool,
-    bisects: bool,
-    inputs: Sequence[str],
-    trust: bool,
-) -> int:
+def _convert(source: Path, output: Path, options: _Options) -> int:
     """Convert a model, write it, and return the exit code."""
-    from ov_gather.cli.arrays import load_array
+    from ov_gather.cli.inputs import load_array, split_input
     from ov_gather.converters.models import convert, written
+    from ov_gather.report.convert import tables
 
-    is_program = source.suffix == _PROGRAM
-    if is_program:
+    if options.is_program:
         require("torch")
         warn(f"{source}: code of this file is executed now, as --trust says")
-    elif verify:
+    elif options.verify:
         require("onnxruntime")
-    given = {name: load_array(file) for name, file in map(_parse, inputs)} or None
-    conversion = convert(source, target=target, assume_in_bounds=assume_in_bounds, lanes=lanes, output=output, trust=trust)
-    original = "PyTorch" if is_program else "ONNX"
-    _print_changes(conversion.rewrites, conversion.inexactness, original)
-    if strict and conversion.inexactness:
+    files = (split_input(text, "NAME=FILE.npy") for text in options.inputs)
+    inputs = {name: load_array(file) for name, file in files}
+    target, assume_in_bounds = options.target, options.assume_in_bounds
+    conversion = convert(
+        source, target=target, assume_in_bounds=assume_in_bounds, lanes=options.lanes, output=output, trust=options.trust
+    )
+    original = "PyTorch" if options.is_program else "ONNX"
+    print_all(tables(conversion.rewrites, conversion.inexactness, original))
+    if options.strict and conversion.inexactness:
         say(f"error: {source}: OpenVINO would not do what {original} says, and --strict is given", err=True)
         return 1
-    if accelerate:
-        _accelerate(conversion.model, target, assume_in_bounds)
-    with written(conversion.model, output, fp16=fp16) as path:
-        code = _verify(source, path, output, target, bisects, given, conversion.in_lanes) if verify else 0
+    if options.accelerate:
+        _accelerate(conversion.model, options)
+    with written(conversion.model, output, fp16=options.fp16) as path:
+        code = _verify(source, path, output, options, inputs, conversion.in_lanes) if options.verify else 0
     for name, (original, dtype) in conversion.in_lanes.items():
         say(f"{output}: '{name}' holds {dtype} '{original}' in lanes")
     say(f"{output}: {len(conversion.model.get_ops())} layers")
@@ -227,9 +216,8 @@ def _verify(
     source: Path,
     ir: Path,
     output: Path,
-    target: str,
-    bisects: bool,
-    inputs: Mapping[str, NDArray[Any]] | None,
+    options: _Options,
+    inputs: Mapping[str, NDArray[Any]],
     lanes: Mapping[str, tuple[str, str]],
 ) -> int:
     """Compare the IR with the original, print the result, and return the exit code. `ir` moves to `output` afterwards.
@@ -239,24 +227,24 @@ def _verify(
 
     A difference is bisected to its first node, unless inputs or outputs of the IR are in lanes, which the original lacks.
     """
-    from ov_gather.report.convert.verification import summary
+    from ov_gather.report.convert import verification_summary
 
-    if source.suffix == _PROGRAM:
-        from ov_gather.crosscheck.models.verify_program import verify_program
+    if options.is_program:
+        from ov_gather.crosscheck.models.verify import verify_program
 
-        result, bisects = verify_program(source, ir, target=target, inputs=inputs), False
+        result = verify_program(source, ir, target=options.target, inputs=inputs or None)
     else:
         from ov_gather.crosscheck.models.verify import verify_conversion
 
-        result = verify_conversion(source, ir, target=target, inputs=inputs, lanes=lanes)
+        result = verify_conversion(source, ir, target=options.target, inputs=inputs or None, lanes=lanes)
     if result.no_reference:
         say(f"{source}: not verified: {result.not_run}", err=True)
         return 2
     if result.not_run:
         raise ValueError(f"{source}: not verified: {result.not_run}")
-    print_all([result.table(), *summary(result)])
-    if not result.passed and bisects and not lanes:
-        _bisect(source, ir, output, target, inputs or result.inputs)
+    print_all([result.table(), *verification_summary(result)])
+    if not (result.passed or options.is_program or options.no_bisect or lanes):
+        _bisect(source, ir, output, options.target, inputs or result.inputs)
     return 0 if result.passed else 1
 
 
@@ -269,49 +257,34 @@ def _bisect(source: Path, ir: Path, output: Path, target: str, inputs: Mapping[s
     print_all(text.found(replace(found, model=str(output))))
 
 
-def _accelerate(model: openvino.Model, target: str, assume_in_bounds: bool) -> None:
+def _accelerate(model: openvino.Model, options: _Options) -> None:
     from ov_gather.acceleration.accelerate import accelerate
 
-    portable = target == "stock"
-    summary = accelerate(model, portable=portable, assume_in_bounds=portable and assume_in_bounds)
+    portable = options.target == "stock"
+    summary = accelerate(model, portable=portable, assume_in_bounds=portable and options.assume_in_bounds)
     if summary.changes:
         print_table(summary.table())
 
 
-def _parse(text: str) -> tuple[str, Path]:
-    name, separator, file = text.partition("=")
-    if not separator or not name:
-        raise click.UsageError(f"--input {text}: write NAME=FILE.npy")
-    return name, Path(file)
-
-
-def _legalize(source: Path, output: Path, target: str, assume_in_bounds: bool) -> None:
+def _legalize(source: Path, output: Path, options: _Options) -> None:
     from ov_gather.converters.models import legalize_file
+    from ov_gather.report.convert import tables
 
-    _print_changes(legalize_file(source, output, target=target, assume_in_bounds=assume_in_bounds))
+    print_all(tables(legalize_file(source, output, target=options.target, assume_in_bounds=options.assume_in_bounds)))
     say(f"{output}: written")
 
 
-def _write_nodes(source: Path, directory: Path, target: str, assume_in_bounds: bool, force: bool) -> None:
+def _write_nodes(source: Path, directory: Path, options: _Options) -> None:
     from ov_gather.converters.nodes import gathers_of
     from ov_gather.ir.writer import write_ir
 
-    gathers = gathers_of(source, target=target, assume_in_bounds=assume_in_bounds)
+    gathers = gathers_of(source, target=options.target, assume_in_bounds=options.assume_in_bounds)
     if not gathers:
         raise click.UsageError(f"{source} has no gather or scatter")
     if directory.exists():  # a new directory has no files to overwrite
-        check_outputs([file for name in gathers for file in written_files(directory / name)], [source], force=force)
+        files = [file for name in gathers for file in written_files(directory / name)]
+        check_outputs(files, [source], force=options.force)
     directory.mkdir(parents=True, exist_ok=True)
     for name, gather in gathers.items():
         write_ir(gather, directory / name)
     say(f"{directory}: {len(gathers)} gathers and scatters; ov-gather check {directory} executes them")
-
-
-def _print_changes(rewrites: Sequence[Rewrite], inexactness: Sequence[Inexactness] = (), original: str = "ONNX") -> None:
-    """Print tables of rewrites and of inexactness, if there are any."""
-    from ov_gather.report.convert.tables import inexactness_table, rewrites_table
-
-    if rewrites:
-        print_table(rewrites_table(rewrites))
-    if inexactness:
-        print_table(inexactness_table(inexactness, original))

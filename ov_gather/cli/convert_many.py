@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections import Counter
-from collections.abc import Iterator, Sequence
+from collections.abc import Sequence
 from contextlib import redirect_stderr, redirect_stdout
 from dataclasses import dataclass
 from functools import partial
@@ -13,10 +13,11 @@ from threading import Lock
 from typing import Any
 
 import click
-from click.core import ParameterSource
 
 from ov_gather.cli.files import check_outputs
+from ov_gather.cli.options import given_besides
 from ov_gather.cli.output import say, show, with_progress
+from ov_gather.workers import each
 
 _OWN = ("models", "output", "jobs", "scheduler")
 """Parameters that are not passed on to the conversion of a single model."""
@@ -52,8 +53,14 @@ def convert_many(models: Sequence[Path], directory: Path, suffix: str, jobs: int
         check_outputs([file for output in outputs for file in written_files(output)], models, force=context.params["force"])
     directory.mkdir(parents=True, exist_ok=True)
     items = [(model.absolute(), output.absolute()) for model, output in zip(models, outputs, strict=True)]
+    function = partial(convert_alone, options=_given_options(context))
+
+    def died(index: int, how: str) -> Ended:
+        return Ended(2, "", f"error: {items[index][0]}: the process that converted it {how}\n")
+
     worst = 0
-    for index, ended in with_progress(_run(items, _options(context), jobs, scheduler), len(items), "converting"):
+    results = each(function, items, died, processes=jobs, scheduler=scheduler)
+    for index, ended in with_progress(results, len(items), "converting"):
         say(f"== {models[index]}")
         show(ended.output)
         show(ended.errors, err=True)
@@ -64,23 +71,6 @@ def convert_many(models: Sequence[Path], directory: Path, suffix: str, jobs: int
 def written_files(output: Path) -> list[Path]:
     """Return the files of a conversion: an IR with its .bin, or legalized ONNX with its possible external data."""
     return [output, output.with_name(f"{output.name}.data") if output.suffix == ".onnx" else output.with_suffix(".bin")]
-
-
-def _run(items: Sequence[Item], options: Sequence[str], jobs: int, scheduler: str | None) -> Iterator[tuple[int, Ended]]:
-    """Yield the index of each model with its outcome, in the order of completion."""
-    from ov_gather.cli.processes import Died, in_processes
-
-    function = partial(convert_alone, options=options)
-    if scheduler:
-        from ov_gather.cli.cluster import in_cluster
-
-        results = in_cluster(function, items, scheduler)
-    else:
-        results = in_processes(function, items, jobs)
-    for index, result in results:
-        if isinstance(result, Died):
-            result = Ended(2, "", f"error: {items[index][0]}: the process that converted it {result}\n")
-        yield index, result
 
 
 def convert_alone(item: Item, options: Sequence[str]) -> Ended:
@@ -98,11 +88,10 @@ def convert_alone(item: Item, options: Sequence[str]) -> Ended:
     return Ended(int(code or 0), printed.getvalue(), errors.getvalue())
 
 
-def _options(context: click.Context) -> list[str]:
+def _given_options(context: click.Context) -> list[str]:
     """Return the options of this command line that apply to every model."""
     options = []
-    for parameter in context.command.params:
-        name, value = str(parameter.name), context.params[str(parameter.name)]
-        if name not in _OWN and context.get_parameter_source(name) is ParameterSource.COMMANDLINE:
-            options += [parameter.opts[-1]] if value is True else [parameter.opts[-1], str(value)]
+    for option in given_besides(_OWN):
+        value = context.params[str(option.name)]
+        options += [option.opts[-1]] if value is True else [option.opts[-1], str(value)]
     return options

@@ -7,14 +7,15 @@ from pathlib import Path
 
 import click
 
+from ov_gather.cli.options import READ
 from ov_gather.cli.output import print_all, show
 from ov_gather.ir.differences.diff import diff
 from ov_gather.report.diff import text
 
 
 @click.command(name="diff")
-@click.argument("a", metavar="A.xml", type=click.Path(exists=True, dir_okay=False, path_type=Path))
-@click.argument("b", metavar="B.xml", type=click.Path(exists=True, dir_okay=False, path_type=Path))
+@click.argument("a", metavar="A.xml", type=READ)
+@click.argument("b", metavar="B.xml", type=READ)
 @click.option(
     "--format", "format_", type=click.Choice(("text", "json")), default="text", show_default=True, help="Report format."
 )

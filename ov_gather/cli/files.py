@@ -5,37 +5,14 @@ from __future__ import annotations
 import re
 from collections.abc import Collection, Iterable, Iterator, Sequence
 from contextlib import AbstractContextManager, nullcontext, suppress
-from dataclasses import replace
 from pathlib import Path
-from typing import IO, Any
+from typing import IO
 
 import click
 
 from ov_gather.ir import files
 from ov_gather.ir.files import Found, NoIRError, Place
-from ov_gather.ir.urls import TIMEOUT, url_of
 from ov_gather.system.files import identity, overwritten, place_of
-
-_TIMEOUT = "ov_gather.timeout"
-
-
-def _keep_timeout(context: click.Context, option: click.Parameter, seconds: float) -> None:
-    context.meta[_TIMEOUT] = seconds
-
-
-TIMEOUT_OF_SERVERS = click.option(
-    "--timeout",
-    type=click.FloatRange(min=0.1, max=3600),
-    default=TIMEOUT,
-    show_default=True,
-    metavar="SECONDS",
-    is_eager=True,  # known before URLs are parsed
-    expose_value=False,
-    callback=_keep_timeout,
-    help="Longest wait for a server's answer, and for each 4 MiB of a file at a URL.",
-)
-
-FORCE = click.option("--force", is_flag=True, help="Overwrite existing files, but never one that is read.")
 
 _URL_AS_PATH = re.compile(r"[A-Za-z][A-Za-z0-9+.-]+:/")
 _HEAD = 4096
@@ -47,16 +24,6 @@ _REPORT = re.compile(
     rb'|\{\s*"\$schema": "[^"]*sarif[^"]*",\s*"version": "2\.1\.0",\s*"runs": \[\s*'
     rb'\{\s*"tool": \{\s*"driver": \{\s*"name": "ov-gather"'
 )
-
-
-class PathOrUrl(click.Path):
-    """A parameter that is a path, or a URL that fsspec can read."""
-
-    def convert(self, value: Any, param: click.Parameter | None, context: click.Context | None) -> Any:
-        """Return a Path or a Url. A URL is not opened here."""
-        if url := url_of(value):
-            return replace(url, timeout=(context.meta if context else {}).get(_TIMEOUT, TIMEOUT))
-        return super().convert(value, param, context)
 
 
 def find_irs(paths: Iterable[Place], *, exclude: Collection[str] = (), skip_other_xml: bool = False) -> Found:

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
+from dataclasses import asdict
 from pathlib import Path
 from typing import TYPE_CHECKING
 
@@ -15,6 +16,7 @@ from ov_gather.system.tables import printable
 
 if TYPE_CHECKING:
     from ov_gather.rules.mending import Mended
+    from ov_gather.rules.selection import Chosen
     from ov_gather.rules.suppression import Ignore
 
 
@@ -29,14 +31,7 @@ def check_options(fix: bool, diff: bool, unsafe: bool, files: Sequence[Place]) -
 
 
 def mend_files(
-    files: Sequence[Place],
-    *,
-    write: bool,
-    unsafe: bool,
-    ignores: Sequence[Ignore],
-    select: tuple[str, ...],
-    ignore: tuple[str, ...],
-    target: str,
+    files: Sequence[Place], chosen: Chosen, *, write: bool, unsafe: bool, ignores: Sequence[Ignore]
 ) -> dict[Place, Mended]:
     """Fix files, or show the changes instead, and print the number of fixes on stderr.
 
@@ -47,7 +42,7 @@ def mend_files(
     done: dict[Place, Mended] = {}
     for file in with_progress(files, len(files), "mending"):
         try:
-            mended = mend(Path(file), unsafe=unsafe, ignores=ignores, select=select, ignore=ignore, target=target)
+            mended = mend(Path(file), unsafe=unsafe, ignores=ignores, **asdict(chosen))
             if write and mended.mended:
                 mended.write()
         except OSError as error:

@@ -7,15 +7,14 @@ from pathlib import Path
 import click
 
 from ov_gather.acceleration.harden import POLICIES, Policy, harden
-from ov_gather.cli.assumptions import Limits, assume_option
-from ov_gather.cli.files import FORCE
 from ov_gather.cli.models import check_ir_output, read_model, write_model
+from ov_gather.cli.options import FORCE, READ, WRITTEN, Limits, assume_option
 from ov_gather.cli.output import print_all, say
 
 
 @click.command(name="harden")
-@click.argument("model", type=click.Path(exists=True, dir_okay=False, path_type=Path), metavar="IN.xml")
-@click.option("-o", "--output", required=True, type=click.Path(dir_okay=False, path_type=Path), help="The .xml to write.")
+@click.argument("model", type=READ, metavar="IN.xml")
+@click.option("-o", "--output", required=True, type=WRITTEN, help="The .xml to write.")
 @click.option("--policy", required=True, type=click.Choice(POLICIES), help="What happens for an index out of bounds.")
 @click.option("--portable", is_flag=True, help="With --policy raise: use only OpenVINO's own operations.")
 @assume_option

@@ -2,21 +2,39 @@
 
 from __future__ import annotations
 
+from collections.abc import Callable
 from pathlib import Path
 from typing import Any
 
 import click
+import numpy as np
 from numpy.typing import NDArray
 
-from ov_gather.cli.arrays import load_array
-from ov_gather.crosscheck.inputs.files import as_declared
+from ov_gather.crosscheck.cases.values import as_declared
 from ov_gather.ir.files import Place
 from ov_gather.ir.model import Model
 from ov_gather.ops.layer_view import LayerView, family_layers
 
-INPUTS = click.option(
-    "--input", "inputs", multiple=True, metavar="NAME=FILE.npy", help="Value of a non-constant input; repeat for each."
-)
+
+def load_array(file: Path) -> NDArray[Any]:
+    """Return the array of a .npy file. Raises OSError, ValueError."""
+    try:
+        array = np.load(file)
+    except OSError:
+        raise
+    except Exception as error:  # NumPy raises many types for a damaged header
+        raise ValueError(f"{file}: not a .npy file: {error or type(error).__name__}") from error
+    if not isinstance(array, np.ndarray):
+        raise ValueError(f"{file}: holds several arrays; a .npy with one is needed")
+    return array
+
+
+def split_input(text: str, form: str, is_name: Callable[[str], bool] = bool) -> tuple[str, Path]:
+    """Return the name and the file of a value of --input. Raises UsageError, which asks for this form, for any other name."""
+    name, separator, file = text.partition("=")
+    if not separator or not is_name(name):
+        raise click.UsageError(f"--input {text}: write {form}")
+    return name, Path(file)
 
 
 def only_layer(model: Model, place: Place) -> LayerView:
@@ -40,7 +58,7 @@ def load_inputs(model: Model, place: Place, texts: tuple[str, ...]) -> list[NDAr
     """
     view = only_layer(model, place)
     names = [given.name for given in view.operation.inputs]
-    given = [_parse(names, text) for text in texts]
+    given = [split_input(text, f"NAME=FILE.npy with NAME one of {', '.join(names)}", names.__contains__) for text in texts]
     wanted = [position for position in range(len(names)) if view.constant(position) is None]
     if sorted(name for name, _ in given) != sorted(names[position] for position in wanted):
         listed = " and ".join(names[position] for position in wanted) or "nothing"
@@ -51,17 +69,8 @@ def load_inputs(model: Model, place: Place, texts: tuple[str, ...]) -> list[NDAr
 
 def named_arrays(texts: tuple[str, ...]) -> dict[str, NDArray[Any]]:
     """Load the values of --input for a whole model, by name. Raises UsageError, ValueError, OSError."""
-    found = {}
+    found: dict[str, NDArray[Any]] = {}
     for text in texts:
-        name, separator, file = text.partition("=")
-        if not separator or name in found:
-            raise click.UsageError(f"--input {text}: write NAME=FILE.npy, each name once")
-        found[name] = load_array(Path(file))
+        name, file = split_input(text, "NAME=FILE.npy, each name once", lambda name: name not in found)
+        found[name] = load_array(file)
     return found
-
-
-def _parse(names: list[str], text: str) -> tuple[str, Path]:
-    name, separator, file = text.partition("=")
-    if not separator or name not in names:
-        raise click.UsageError(f"--input {text}: write NAME=FILE.npy with NAME one of {', '.join(names)}")
-    return name, Path(file)

@@ -8,7 +8,9 @@ from __future__ import annotations
 import os
 import re
 import sys
-from collections.abc import Iterable
+from collections.abc import Iterable, Iterator
+from contextlib import contextmanager
+from threading import Event, Thread
 from typing import TYPE_CHECKING, TypeVar
 
 import click
@@ -20,7 +22,14 @@ if TYPE_CHECKING:
     from rich.console import Console
     from rich.table import Table
 
+    from ov_gather.crosscheck.progress import Progress
+
 T = TypeVar("T")
+
+_IN_A_PIPE = 10.0
+"""Seconds between two lines of progress."""
+_ON_A_TERMINAL = 0.2
+"""Seconds between two updates of a bar."""
 
 _PART = re.compile(r"(\x1b\[[0-9;]*m|[\n\t])")
 """Unprintable text that a report may have: the colours that click adds, line ends and tabs."""
@@ -98,3 +107,33 @@ def with_progress(results: Iterable[T], total: int, doing: str) -> Iterable[T]:
     from rich.progress import track
 
     return track(results, doing, total=total, console=error_console(), transient=True)
+
+
+@contextmanager
+def shown(progress: Progress) -> Iterator[None]:
+    """Show the progress on stderr until the block ends: as a bar on a terminal, as lines in a pipe."""
+    stop = Event()
+    thread = Thread(target=_bar if sys.stderr.isatty() else _lines, args=(progress, stop), daemon=True)
+    thread.start()
+    try:
+        yield
+    finally:
+        stop.set()
+        thread.join()
+
+
+def _lines(progress: Progress, stop: Event) -> None:
+    while not stop.wait(_IN_A_PIPE):
+        say(f"checking {progress}", err=True)
+
+
+def _bar(progress: Progress, stop: Event) -> None:
+    from rich.progress import BarColumn, MofNCompleteColumn, TextColumn, TimeElapsedColumn
+    from rich.progress import Progress as Bar
+
+    columns = TextColumn("{task.description}", markup=False), BarColumn(), MofNCompleteColumn(), TimeElapsedColumn()
+    with Bar(*columns, console=error_console(), transient=True, redirect_stdout=False) as bar:
+        task = bar.add_task("checking", total=None)
+        while not stop.wait(_ON_A_TERMINAL):
+            text = printable(f"{progress.source}{progress.longest}")
+            bar.update(task, description=text[-100:], completed=progress.done, total=progress.total or None)

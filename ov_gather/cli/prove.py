@@ -11,8 +11,8 @@ from pathlib import Path
 
 import click
 
-from ov_gather.cli.assumptions import Limits, assume_option
 from ov_gather.cli.files import find_irs
+from ov_gather.cli.options import Limits, assume_option
 from ov_gather.cli.output import print_all, show, with_progress
 from ov_gather.ir.files import Place
 from ov_gather.ranges.proofs import Proof

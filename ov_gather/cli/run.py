@@ -7,8 +7,9 @@ from pathlib import Path
 import click
 import numpy as np
 
-from ov_gather.cli.files import FORCE, array_files, check_outputs
-from ov_gather.cli.inputs import INPUTS, load_inputs, only_layer
+from ov_gather.cli.files import array_files, check_outputs
+from ov_gather.cli.inputs import load_inputs, only_layer
+from ov_gather.cli.options import FORCE, INPUTS, READ, WRITTEN
 from ov_gather.cli.output import say
 from ov_gather.crosscheck.cases.designed import operands
 from ov_gather.ir.reader import read_ir
@@ -17,9 +18,9 @@ from ov_gather.system.files import replacing
 
 
 @click.command(name="run")
-@click.argument("ir", type=click.Path(exists=True, dir_okay=False, path_type=Path))
+@click.argument("ir", type=READ)
 @INPUTS
-@click.option("-o", "--output", required=True, type=click.Path(dir_okay=False, path_type=Path), help="The .npy to write.")
+@click.option("-o", "--output", required=True, type=WRITTEN, help="The .npy to write.")
 @FORCE
 def command(ir: Path, inputs: tuple[str, ...], output: Path, force: bool) -> None:
     """Execute the gather-family layer of an OpenVINO IR, or a bare <layer> fragment, with our kernel.

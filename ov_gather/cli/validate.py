@@ -4,30 +4,37 @@ from __future__ import annotations
 
 import sys
 from collections.abc import Sequence
-from functools import partial
 from pathlib import Path
 from typing import TYPE_CHECKING
 
 import click
-from click.core import ParameterSource
 
 from ov_gather.cli import fixes, suppressions
 from ov_gather.cli.config import ConfigurableCommand, configuration
-from ov_gather.cli.each_file import STDIN, ValidateOptions, each
-from ov_gather.cli.files import FORCE, TIMEOUT_OF_SERVERS, PathOrUrl, check_outputs, find_irs, opened
+from ov_gather.cli.files import check_outputs, find_irs, opened
+from ov_gather.cli.options import (
+    DIRECTORY,
+    FORCE,
+    SCHEDULER,
+    TIMEOUT_OF_SERVERS,
+    WRITTEN,
+    PathOrUrl,
+    given_besides,
+    parse_release,
+)
 from ov_gather.cli.output import say, show, warn, with_progress, without_controls
-from ov_gather.cli.releases import parse_release
-from ov_gather.cli.scheduler import SCHEDULER
 from ov_gather.ir.files import Found, Place
 from ov_gather.report.findings import FORMATS, render
-from ov_gather.report.findings.oldest import line as oldest_line
 from ov_gather.report.findings.report import Report
+from ov_gather.report.findings.text import oldest_line
 from ov_gather.rules.findings import Finding, Severity
 from ov_gather.rules.oldest import OldestRelease, oldest_release
 from ov_gather.rules.selection import Chosen, select_rules
 from ov_gather.system.extras import require
 from ov_gather.system.private import NotPrivateError, user_cache
 from ov_gather.system.tables import printable
+from ov_gather.workers import each, processes_for
+from ov_gather.workers.validation import STDIN, ValidateOptions
 
 if TYPE_CHECKING:
     from ov_gather.rules.cache import Cache
@@ -47,9 +54,7 @@ _SEVERITIES = [severity.value for severity in Severity]
     type=PathOrUrl(exists=True, readable=False, allow_dash=True, path_type=Path),
 )
 @click.option("--format", "format_", type=click.Choice(FORMATS), default="text", show_default=True, help="Report format.")
-@click.option(
-    "-o", "--output", type=click.Path(dir_okay=False, path_type=Path), help="File for the report, written whole or not at all."
-)
+@click.option("-o", "--output", type=WRITTEN, help="File for the report, written whole or not at all.")
 @FORCE
 @click.option("--select", multiple=True, metavar="RULE", help="Check only this rule (OVG401) or group (OVG4); may be repeated.")
 @click.option("--ignore", multiple=True, metavar="RULE", help="Skip this rule or group; may be repeated.")
@@ -61,7 +66,7 @@ _SEVERITIES = [severity.value for severity in Severity]
     show_default=True,
     help="Exit 1 for a finding of this severity, or worse.",
 )
-@click.option("--baseline", type=click.Path(dir_okay=False, path_type=Path), help="Ignore the findings that this file holds.")
+@click.option("--baseline", type=WRITTEN, help="Ignore the findings that this file holds.")
 @click.option("--write-baseline", is_flag=True, help="Write the findings to the --baseline file, and exit 0.")
 @click.option("--show-suppressed/--no-show-suppressed", help="Also list findings that ignores or the baseline suppress.")
 @click.option("--fix", is_flag=True, help="Fix what is mechanical and keeps what OpenVINO computes.")
@@ -80,7 +85,7 @@ _SEVERITIES = [severity.value for severity in Severity]
 @click.option("--oldest", is_flag=True, help="Print the oldest OpenVINO that has what each file needs, and no findings.")
 @click.option(
     "--cache",
-    type=click.Path(file_okay=False, path_type=Path),
+    type=DIRECTORY,
     metavar="DIRECTORY|user",
     help="Keep results there, or in your cache directory ('user'), and skip unchanged files.",
 )
@@ -130,10 +135,12 @@ def command(
     Exit code: 0 no finding that --fail-on names, 1 there is one, 2 bad arguments or nothing to check. With --oldest, 1 if a
     file cannot be read, or no release has what it needs.
     """
+    chosen = Chosen(select, ignore, target or "")
     rules = [rule.id for rule in select_rules(select, ignore)]  # raises for unknown rules before any work
     found = _find(paths, exclude, skip_other_xml)
     if oldest:
-        _refuse_with_oldest()
+        for option in given_besides(_WITH_OLDEST):
+            raise click.UsageError(f"--oldest prints no findings, which {option.opts[-1]} is about")
         sys.exit(_print_oldest(found.files, jobs))
     if scheduler and STDIN in found.files:
         raise click.UsageError("no worker of a cluster can read standard input")
@@ -147,8 +154,7 @@ def command(
     fixes.check_options(fix, diff, unsafe_fixes, found.files)
     left: dict[Place, list[Finding]] = {}
     if fix or diff:
-        mend = partial(fixes.mend_files, write=not diff, unsafe=unsafe_fixes, ignores=ignores)
-        done = mend(found.files, select=select, ignore=ignore, target=target or "")
+        done = fixes.mend_files(found.files, chosen, write=not diff, unsafe=unsafe_fixes, ignores=ignores)
         if diff:
             sys.exit(1 if any(mended.mended for mended in done.values()) else 0)
         left = {} if infer else {file: mended.left for file, mended in done.items()}  # fixing has validated these
@@ -157,9 +163,7 @@ def command(
         results: list[list[Finding] | None] = [left.get(file, []) for file in found.files]
         rest = [index for index, file in enumerate(found.files) if file not in left]
         kept = None if cache is None or infer else _cache(cache, paths)  # OpenVINO reads more of a .bin than we hash
-        checks = ValidateOptions(Chosen(select, ignore, target or ""), infer, kept).run(
-            [found.files[index] for index in rest], jobs, scheduler
-        )
+        checks = ValidateOptions(chosen, infer, kept).run([found.files[index] for index in rest], jobs, scheduler)
         unchanged = 0
         for index, (findings, is_unchanged) in with_progress(checks, len(rest), "validating"):
             results[rest[index]] = findings
@@ -215,31 +219,21 @@ def _cache(directory: Path, paths: Sequence[Place]) -> Cache | None:
         raise click.UsageError(f"--cache {directory}: {error.strerror}") from None
 
 
-def _refuse_with_oldest() -> None:
-    """Raise UsageError if --oldest is combined with options about findings."""
-    context = click.get_current_context()
-    for option in context.command.params:
-        given = context.get_parameter_source(str(option.name)) is ParameterSource.COMMANDLINE
-        if given and option.name not in _WITH_OLDEST:
-            raise click.UsageError(f"--oldest prints no findings, which {option.opts[-1]} is about")
-
-
 def _print_oldest(files: Sequence[Place], jobs: int) -> int:
     """Print a line per file, in order. Return the exit code."""
-    results = [OldestRelease("") for _ in files]
-    for index, result in with_progress(each(_oldest, _died_oldest, files, jobs), len(files), "reading"):
-        results[index] = result
-    for file, result in zip(files, results, strict=True):
-        say(oldest_line(_name(file), result))
-    return 0 if all(result.release for result in results) else 1
+
+    def died(index: int, how: str) -> OldestRelease:
+        return OldestRelease("", f"the process that read the file {how}")
+
+    results = each(_oldest, files, died, processes=processes_for(files, jobs))
+    found = dict(with_progress(results, len(files), "reading"))
+    for index, file in enumerate(files):
+        say(oldest_line(_name(file), found[index]))
+    return 0 if all(result.release for result in found.values()) else 1
 
 
 def _oldest(file: Place) -> OldestRelease:
     return oldest_release(sys.stdin.buffer if file == STDIN else file)
-
-
-def _died_oldest(file: Place, how: str) -> OldestRelease:
-    return OldestRelease("", f"the process that read the file {how}")
 
 
 def _name(file: Place) -> str:

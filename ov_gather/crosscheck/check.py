@@ -10,13 +10,12 @@ import numpy as np
 from numpy.typing import ArrayLike
 
 from ov_gather.crosscheck.cases.designed import DEFAULT_CASES, DEFAULT_SEED, as_cases, check_given, designed
-from ov_gather.crosscheck.environment import environment
 from ov_gather.crosscheck.expected import read_expected
 from ov_gather.crosscheck.layers import Job, LayerChecks
 from ov_gather.crosscheck.models.ir import ModelRun, has_several_layers
 from ov_gather.crosscheck.progress import Progress
 from ov_gather.crosscheck.reduce import Reducer
-from ov_gather.crosscheck.results import CrossCheckResult
+from ov_gather.crosscheck.results import CrossCheckResult, Environment
 from ov_gather.ir.model import Model
 from ov_gather.ir.reader import Source, WeightsSource, read_ir
 from ov_gather.ops.isolation import isolate
@@ -83,7 +82,7 @@ def cross_check(
         progress.begin(model.path, len(views), seed)
         run = ModelRun(model, seed, device) if given is None and "openvino" in runtimes and has_several_layers(model) else None
         with LayerChecks(others, Reducer(failures, device) if failures else None) as checks:
-            progress.watch(checks.lanes)
+            progress.watch(checks.queues)
             start = 0
             for own in run.own_cases(views) if run else [[None] * len(views)]:
                 some = views[start : start + len(own)]
@@ -93,4 +92,4 @@ def cross_check(
                 start += len(own)
         layers = progress.layers
         outputs = run.outputs(views, layers) if run else ()
-        return CrossCheckResult(layers, seed, environment(others), outputs, run.not_run if run else "")
+        return CrossCheckResult(layers, seed, Environment.of(others), outputs, run.not_run if run else "")

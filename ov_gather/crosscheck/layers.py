@@ -16,9 +16,8 @@ from numpy.typing import NDArray
 
 from ov_gather.crosscheck.cases.designed import OWN_OPERANDS, Case, operands
 from ov_gather.crosscheck.comparisons import CaseResult, Comparison, Difference, LayerResult, Status
-from ov_gather.crosscheck.runtime_queue import Judged, PreparedCase, RuntimeQueue
+from ov_gather.crosscheck.runtime_queue import PreparedCase, QueueResult, RuntimeQueue
 from ov_gather.crosscheck.verdict import Outcome, first_difference
-from ov_gather.divergences.base import Divergence
 from ov_gather.divergences.register import lacking
 from ov_gather.ir.constants import payload
 from ov_gather.ir.model import Model
@@ -34,9 +33,9 @@ Reducer = Callable[[LayerView, Case, CaseResult, Any], CaseResult]
 
 EXPECTED_OUTPUT = "expected output"
 """Runtime name of the comparison with the file of expected outputs."""
-AT_ONCE = 1 << 26
+MAX_PENDING_BYTES = 1 << 26
 """Maximum bytes of inputs that wait for the runtimes; a single case may exceed it."""
-AHEAD = 2
+MAX_PENDING_LAYERS = 2
 """Number of layers whose cases are prepared while the runtimes execute another layer."""
 
 
@@ -86,14 +85,14 @@ class LayerChecks:
     """
 
     def __init__(self, runtimes: Runtimes, reducer: Reducer | None = None) -> None:
-        self.lanes = [RuntimeQueue(runtime) for runtime in runtimes]
+        self.queues = [RuntimeQueue(runtime) for runtime in runtimes]
         self._reducer = reducer
         self._stack = ExitStack()
         self._first: dict[Hashable, LayerResult] = {}
 
     def __enter__(self) -> LayerChecks:
-        for lane in self.lanes:
-            self._stack.enter_context(lane)
+        for queue in self.queues:
+            self._stack.enter_context(queue)
         return self
 
     def __exit__(self, *_: object) -> None:
@@ -108,7 +107,7 @@ class LayerChecks:
         for identity, positions in groups.items():
             for execution in self._group(identity, [jobs[position] for position in positions]):
                 waiting.append((positions.pop(0), identity, execution))
-                while len(waiting) > AHEAD or sum(other.size for _, _, other in waiting) > AT_ONCE:
+                while len(waiting) > MAX_PENDING_LAYERS or sum(other.size for _, _, other in waiting) > MAX_PENDING_BYTES:
                     yield self._finished(*waiting.popleft())
         while waiting:
             yield self._finished(*waiting.popleft())
@@ -122,7 +121,7 @@ class LayerChecks:
             yield from (_Execution(job, problem=f"not executed: {error}") for job in jobs)
             return
         for number, job in enumerate(jobs):
-            execution = _Execution(job, alone, self.lanes, self._reducer if number == 0 else None)
+            execution = _Execution(job, alone, self.queues, self._reducer if number == 0 else None)
             is_first = number == 0 and identity not in self._first
             designed = job.make_cases(alone) if is_first else ()
             execution.begin(model, chain([job.own] if job.own else (), designed), is_last=job is jobs[-1])
@@ -143,35 +142,37 @@ def _renamed(first: LayerResult, result: LayerResult) -> LayerResult:
 
 
 class _Execution:
-    """Execution of one layer. Cases are submitted to the lanes together, or in batches if they exceed AT_ONCE."""
+    """Execution of one layer. Cases are submitted to the queues together, or in batches if they exceed MAX_PENDING_BYTES."""
 
     def __init__(
         self,
         job: Job,
         alone: LayerView | None = None,
-        lanes: Sequence[RuntimeQueue] = (),
+        queues: Sequence[RuntimeQueue] = (),
         reducer: Reducer | None = None,
         problem: str = "",
     ) -> None:
         self.size = 0
-        self._job, self._alone, self._lanes, self._reducer, self.problem = job, alone, lanes, reducer, problem
+        self._job, self._alone, self._queues, self._reducer, self.problem = job, alone, queues, reducer, problem
         self._results: list[CaseResult] = []
         self._last = Case("none", ())
         self._trials: list[PreparedCase] = []
-        self._futures: list[Future[Judged]] = []
+        self._futures: list[Future[QueueResult]] = []
         if alone:
-            self._missing = {lane.runtime.name: _lacking(lane.runtime, alone) for lane in lanes}
-            self._asked = [lane for lane in lanes if not self._missing[lane.runtime.name]]
+            self._missing = {
+                one.name: lacking(one.name, one.version, alone, one.devices) for one in (queue.runtime for queue in queues)
+            }
+            self._asked = [queue for queue in queues if not self._missing[queue.runtime.name]]
 
     def begin(self, model: Model, cases: Iterable[Case], *, is_last: bool) -> None:
-        """Make the cases and submit them to all runtimes; wait for each batch that exceeds AT_ONCE."""
+        """Make the cases and submit them to all runtimes; wait for each batch that exceeds MAX_PENDING_BYTES."""
         assert self._alone is not None  # jobs without an isolated layer are not begun
         try:
             for case in cases:
                 inputs = operands(self._alone, case.inputs)
                 self._trials.append(PreparedCase(case, inputs, reference_outcome(self._alone, inputs)))
                 self.size += sum(array.nbytes for array in case.inputs)
-                if self.size > AT_ONCE:
+                if self.size > MAX_PENDING_BYTES:
                     self._submit(model, is_last=False)
                     self._collect()
         except (TypeError, ValueError) as error:
@@ -181,11 +182,11 @@ class _Execution:
 
     def _submit(self, model: Model, *, is_last: bool) -> None:
         assert self._alone is not None  # as in `begin`
-        self._futures = [lane.submit(model, self._alone, self._trials, is_last=is_last) for lane in self._asked]
+        self._futures = [queue.submit(model, self._alone, self._trials, is_last=is_last) for queue in self._asked]
 
     def _collect(self) -> None:
         """Wait for the submitted trials, and join the comparisons of all runtimes by case."""
-        judged = {lane.runtime.name: future.result() for lane, future in zip(self._asked, self._futures, strict=True)}
+        judged = {queue.runtime.name: future.result() for queue, future in zip(self._asked, self._futures, strict=True)}
         for number, trial in enumerate(self._trials):
             comparisons = [
                 Comparison(name, Status.NOT_APPLICABLE, divergences=(known.name,))
@@ -228,10 +229,6 @@ class _Execution:
             view.assumptions,
             _problem(self._results),
         )
-
-
-def _lacking(runtime: IsolatedRuntime[Model], view: LayerView) -> Divergence | None:
-    return lacking(runtime.name, runtime.version, view, runtime.devices)
 
 
 def _problem(results: Sequence[CaseResult]) -> str:

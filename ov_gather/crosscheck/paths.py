@@ -20,7 +20,9 @@ from ov_gather.rules.findings import Finding
 from ov_gather.rules.validation import read_and_validate
 from ov_gather.runtimes.devices import CPU
 from ov_gather.system.extras import require
-from ov_gather.system.interrupts import exit_code
+
+InputsFor = Callable[[Model, Place], Sequence[NDArray[Any]]]
+"""Returns the inputs of the only layer of an IR."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -48,7 +50,7 @@ def check_paths(
     cases: int = DEFAULT_CASES,
     device: str = CPU,
     failures: Path | None = None,
-    inputs_for: Callable[[Model, Place], Sequence[NDArray[Any]]] | None = None,
+    inputs_for: InputsFor | None = None,
     progress: Progress | None = None,
     warn: Callable[[str], object] = str,
 ) -> CheckOutcome:
@@ -75,8 +77,8 @@ def check_paths(
     results: list[CrossCheckResult] = []
     findings: list[Finding] = []
     unreadable: list[Finding] = []
-    stopped = ""
-    try:
+    options: dict[str, Any] = {"runtimes": runtimes, "seed": seed, "cases": cases, "device": device, "failures": failures}
+    with progress.until_stopped():
         for original in models:
             progress.begin(str(original))
             results.append(_check_onnx(original, seed, warn))
@@ -88,14 +90,10 @@ def check_paths(
                 continue
             findings += found
             inputs = inputs_for(model, path) if inputs_for else None
-            options: dict[str, Any] = {"runtimes": runtimes, "seed": seed, "cases": cases, "failures": failures}
-            results.append(cross_check(model, inputs, device=device, progress=progress, **options))
-    except BaseException:  # other libraries may turn a signal into an error of their own
-        if exit_code() is None:
-            raise
-        stopped = str(progress)
+            results.append(cross_check(model, inputs, progress=progress, **options))
+    if progress.stopped:
         results += filter(None, [progress.partial()])
-    return CheckOutcome(tuple(results), tuple(findings), tuple(unreadable), stopped)
+    return CheckOutcome(tuple(results), tuple(findings), tuple(unreadable), progress.stopped)
 
 
 def _check_onnx(path: Path, seed: int, warn: Callable[[str], object]) -> CrossCheckResult:

@@ -2,13 +2,14 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Iterator, Sequence
+from contextlib import contextmanager
 from time import monotonic
 
 from ov_gather.crosscheck.comparisons import LayerResult
-from ov_gather.crosscheck.environment import environment
 from ov_gather.crosscheck.results import CrossCheckResult, Environment
 from ov_gather.crosscheck.runtime_queue import RuntimeQueue
+from ov_gather.system.interrupts import exit_code
 
 
 class Progress:
@@ -19,32 +20,43 @@ class Progress:
         total: number of layers in the source, or of cases in a sweep; 0 while it is unknown.
         done: number of them that are done.
         unit: the unit of `total` and `done`, "layers" or "cases".
+        stopped: this progress as text, when Ctrl+C or SIGTERM stopped the check; "" if nothing did.
     """
 
     def __init__(self) -> None:
-        self.source, self.unit = "", "layers"
+        self.source, self.unit, self.stopped = "", "layers", ""
         self.total = self.done = 0
         self._seed = 0
         self._start = monotonic()
         self._layers: dict[int, LayerResult] = {}
         self._environment = Environment()
-        self._lanes: Sequence[RuntimeQueue] = ()
+        self._queues: Sequence[RuntimeQueue] = ()
 
     def begin(self, source: str, total: int = 0, seed: int = 0, unit: str = "layers") -> None:
         """Switch to another source, and reset the counts."""
-        self._layers, self._lanes = {}, ()
+        self._layers, self._queues = {}, ()
         self.source, self.total, self.done, self.unit, self._seed = source, total, 0, unit, seed
 
-    def watch(self, lanes: Sequence[RuntimeQueue]) -> None:
+    def watch(self, queues: Sequence[RuntimeQueue]) -> None:
         """Report from now on what these runtimes execute."""
-        self._lanes = lanes
+        self._queues = queues
 
     def add(self, position: int, layer: LayerResult, steps: int = 1) -> None:
         """Store the result of a layer, and advance by `steps` units."""
         if not self._layers:
-            self._environment = environment([lane.runtime for lane in self._lanes])
+            self._environment = Environment.of([queue.runtime for queue in self._queues])
         self._layers[position] = layer
         self.done += steps
+
+    @contextmanager
+    def until_stopped(self) -> Iterator[None]:
+        """Leave the block without an error, and set `stopped`, if Ctrl+C or SIGTERM stops it."""
+        try:
+            yield
+        except BaseException:  # other libraries may turn a signal into an error of their own
+            if exit_code() is None:
+                raise
+            self.stopped = str(self)
 
     @property
     def layers(self) -> tuple[LayerResult, ...]:
@@ -64,8 +76,8 @@ class Progress:
     @property
     def longest(self) -> str:
         """The longest running execution, as text with runtime, layer and seconds; "" if nothing is executed."""
-        doings = [(lane.runtime.name, lane.doing) for lane in self._lanes]
-        working = [(doing.since, name, doing.layer) for name, doing in doings if doing]
+        running = [(queue.runtime.name, queue.running) for queue in self._queues]
+        working = [(case.since, name, case.layer) for name, case in running if case]
         if not working:
             return ""
         since, name, layer = min(working)

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import re
 import shlex
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass, replace
@@ -13,10 +12,11 @@ import numpy as np
 from numpy.typing import NDArray
 
 from ov_gather.crosscheck.cases.designed import Case, as_cases, operands
+from ov_gather.crosscheck.cases.values import as_declared
 from ov_gather.crosscheck.comparisons import CaseResult
 from ov_gather.crosscheck.expected import read_expected, write_expected
-from ov_gather.crosscheck.inputs.files import as_declared
 from ov_gather.crosscheck.layers import EXPECTED_OUTPUT, Job, LayerChecks, reference_outcome
+from ov_gather.crosscheck.shrinking import cut, new_folder, shrunk
 from ov_gather.crosscheck.verdict import Observation, judge
 from ov_gather.ir.builder import ModelBuilder
 from ov_gather.ir.element_types import DYNAMIC
@@ -51,7 +51,7 @@ class Reducer:
         if name in RUNTIMES and not failed.hangs:
             with borrowed([name], self.device) as (runtime,):  # a second instance: the one that failed has more cases queued
                 arrays = _shrunk(_Failure(view, runtime, case.threads, arrays), arrays)
-        path = self._folder(view, case, name) / "layer.xml"
+        path = new_folder(self.directory, f"{view.layer.name}-{case.name}-{name}") / "layer.xml"
         files = _write(path, view, arrays)
         if name == EXPECTED_OUTPUT:
             write_expected(path, {view.layer.name or view.operation.type: expected})
@@ -63,15 +63,6 @@ class Reducer:
         device = ["--device", self.device] if self.device != CPU else []
         replay = shlex.join(["ov-gather", "check", str(path), *inputs, "--runtimes", name, *device])
         return {"replay": replay, "passes_again": _passes(path, files, name, self.device)}
-
-    def _folder(self, view: LayerView, case: Case, runtime: str) -> Path:
-        """Create a folder named after the layer, the case and the runtime."""
-        words = re.sub(r"[^\w.-]+", "-", f"{view.layer.name}-{case.name}-{runtime}")[:80]
-        self.directory.mkdir(parents=True, exist_ok=True)
-        folders = (self.directory / (f"{words}-{number}" if number else words) for number in range(10_000))
-        folder = next(folder for folder in folders if not folder.exists())
-        folder.mkdir()
-        return folder
 
 
 @dataclass(frozen=True, slots=True)
@@ -101,19 +92,10 @@ class _Failure:
 
 
 def _shrunk(failure: _Failure, arrays: Arrays) -> Arrays:
-    """Replace the case by the first smaller one that still fails, and repeat until none does, for up to ATTEMPTS trials."""
-    attempts = 0
-    while attempts < ATTEMPTS:
-        for candidate in _smaller(failure.view, arrays):
-            attempts += 1
-            if failure.is_shown_by(candidate):
-                arrays = candidate
-                break
-            if attempts >= ATTEMPTS:
-                break
-        else:
-            break
-    return arrays
+    def candidates(arrays: Arrays) -> Iterator[Arrays | None]:
+        return (candidate if failure.is_shown_by(candidate) else None for candidate in _smaller(failure.view, arrays))
+
+    return shrunk(arrays, candidates, ATTEMPTS)
 
 
 def _smaller(view: LayerView, arrays: Arrays) -> Iterator[Arrays]:
@@ -124,10 +106,7 @@ def _smaller(view: LayerView, arrays: Arrays) -> Iterator[Arrays]:
     ):
         half = size // 2
         for part in (slice(0, half), slice(half, None)) if half else ():
-            yield [
-                array if port in attribute_ports else array[tuple(part if n == size else slice(None) for n in array.shape)]
-                for port, array in enumerate(arrays)
-            ]
+            yield [array if port in attribute_ports else cut(array, size, part) for port, array in enumerate(arrays)]
     for port, array in enumerate(arrays):
         plain = np.zeros_like(array) if array.dtype.kind in "biuf" else array
         if port not in attribute_ports and (array != plain).any():

@@ -2,13 +2,17 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+import platform
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
 from typing import TYPE_CHECKING, Any
 
 from numpy.typing import NDArray
 
 from ov_gather.crosscheck.comparisons import LayerResult, OutputResult
+from ov_gather.divergences import cpu
+from ov_gather.runtimes.base import Runtime
+from ov_gather.system.platforms import core_count
 from ov_gather.system.tables import InNotebooks
 
 if TYPE_CHECKING:
@@ -24,6 +28,13 @@ class Environment:
     cores: int = 0
     system: str = ""
     python: str = ""
+
+    @classmethod
+    def of(cls, runtimes: Sequence[Runtime[Any]]) -> Environment:
+        """Describe these runtimes and this machine; `cores` counts those that this process may use."""
+        system = f"{platform.system()} {platform.release()} {platform.machine()}"
+        versions = {runtime.name: runtime.version for runtime in runtimes}
+        return cls(versions, cpu.model_name(), core_count(), system, platform.python_version())
 
 
 @dataclass(frozen=True, slots=True)

@@ -1,6 +1,6 @@
-"""Queues of cases, one per runtime: a lane executes the cases of layer after layer, and judges the results.
+"""Queues of cases, one per runtime: a queue executes the cases of layer after layer, and judges the results.
 
-Lanes run in parallel; results are joined once all cases of a layer are done.
+Queues run in parallel; results are joined once all cases of a layer are done.
 """
 
 from __future__ import annotations
@@ -34,7 +34,7 @@ class PreparedCase:
 
 
 @dataclass(frozen=True, slots=True)
-class Judged:
+class QueueResult:
     """One comparison per trial on one runtime, and the crashes on freeing a model, each with its number of threads."""
 
     comparisons: Sequence[Comparison]
@@ -42,7 +42,7 @@ class Judged:
 
 
 @dataclass(frozen=True, slots=True)
-class Doing:
+class RunningCase:
     """The case that a runtime executes at present, and its start in seconds of the clock `monotonic`."""
 
     layer: str
@@ -54,7 +54,7 @@ class RuntimeQueue:
 
     def __init__(self, runtime: IsolatedRuntime[Model]) -> None:
         self.runtime = runtime
-        self.doing: Doing | None = None
+        self.running: RunningCase | None = None
         self._pool = ThreadPoolExecutor(1)
         self._session: _Session | None = None
 
@@ -64,15 +64,15 @@ class RuntimeQueue:
     def __exit__(self, *_: object) -> None:
         self._pool.shutdown(cancel_futures=True)
 
-    def submit(self, model: Model, view: LayerView, trials: Sequence[PreparedCase], *, is_last: bool) -> Future[Judged]:
+    def submit(self, model: Model, view: LayerView, trials: Sequence[PreparedCase], *, is_last: bool) -> Future[QueueResult]:
         """Enqueue trials behind those submitted before. The model stays loaded for the next trials, unless `is_last`."""
         return self._pool.submit(self._execute, model, view, trials, is_last)
 
-    def _execute(self, model: Model, view: LayerView, trials: Sequence[PreparedCase], is_last: bool) -> Judged:
+    def _execute(self, model: Model, view: LayerView, trials: Sequence[PreparedCase], is_last: bool) -> QueueResult:
         comparisons, crashes = [], []
         try:
             for trial in trials:
-                self.doing = Doing(f"{view.operation.name} '{view.layer.name}', case '{trial.case.name}'", monotonic())
+                self.running = RunningCase(f"{view.operation.name} '{view.layer.name}', case '{trial.case.name}'", monotonic())
                 if self._session and not self._session.is_for(model, trial.case.threads):
                     crashes += self._end()
                 if self._session is None:
@@ -81,8 +81,8 @@ class RuntimeQueue:
             if is_last:
                 crashes += self._end()
         finally:
-            self.doing = None
-        return Judged(comparisons, crashes)
+            self.running = None
+        return QueueResult(comparisons, crashes)
 
     def _end(self) -> list[tuple[int, Comparison]]:
         """Free the loaded model; a crash is returned as a failed comparison."""

@@ -11,11 +11,10 @@ from pathlib import Path
 from ov_gather.crosscheck.cases.designed import DEFAULT_SEED, DESIGNS, Case, designed
 from ov_gather.crosscheck.cases.swept import CASES_A_LAYER, DEFAULT_SWEEP, UNSAFE, layers
 from ov_gather.crosscheck.comparisons import LayerResult
-from ov_gather.crosscheck.environment import environment
 from ov_gather.crosscheck.layers import Job, LayerChecks
 from ov_gather.crosscheck.progress import Progress
 from ov_gather.crosscheck.reduce import Reducer
-from ov_gather.crosscheck.results import CrossCheckResult
+from ov_gather.crosscheck.results import CrossCheckResult, Environment
 from ov_gather.divergences.register import lacking
 from ov_gather.ir.model import Model
 from ov_gather.ops.layer_view import LayerView, family_layers
@@ -47,13 +46,13 @@ def sweep(
     progress.begin("made-up layers", cases, seed, "cases")
     reducer = Reducer(failures, device) if failures else None
     with borrowed(runtimes, device) as others, LayerChecks(others, reducer) as checks:
-        progress.watch(checks.lanes)
+        progress.watch(checks.queues)
         for number, model in enumerate(layers(seed)):
             for layer in _checked(number, model, others, checks, seed, cases - progress.done):
                 progress.add(number, layer, len(layer.cases))
             if progress.done >= cases:
                 break
-        return CrossCheckResult(progress.layers, seed, environment(others))
+        return CrossCheckResult(progress.layers, seed, Environment.of(others))
 
 
 def sweep_part(
@@ -71,7 +70,7 @@ def sweep_part(
             if number >= start
             for layer in _checked(number, model, others, checks, seed)
         ]
-        return CrossCheckResult(tuple(found), seed, environment(others))
+        return CrossCheckResult(tuple(found), seed, Environment.of(others))
 
 
 def _checked(

@@ -28,6 +28,10 @@ def constant_data_is(*types: ElementType) -> Condition:
     return lambda view, operands: view.input_types[0] in types and view.is_constant(0)
 
 
+def _index_type(view: LayerView) -> ElementType | None:
+    return view.input_types[view.operation.index_rule.port]
+
+
 def always(view: LayerView, operands: Operands) -> bool:
     """Return True: the divergence applies to every layer of its operations."""
     return True
@@ -96,9 +100,8 @@ def is_static_and_empty(view: LayerView, operands: Operands) -> bool:
 
 def is_narrowed(view: LayerView, operands: Operands) -> bool:
     """Return True if the plugin narrows an input: 64-bit elements to 32 bits, or u32 indices to i32."""
-    index_type = view.input_types[view.operation.index_rule.port]
     inputs = zip(view.input_types, view.attribute_values, strict=True)
-    return index_type is U32 or any(element_type in NARROWED_BY_CPU and value is None for element_type, value in inputs)
+    return _index_type(view) is U32 or any(element_type in NARROWED_BY_CPU and value is None for element_type, value in inputs)
 
 
 def saturates(view: LayerView, operands: Operands) -> bool:
@@ -150,7 +153,7 @@ def gathers_unchecked(view: LayerView, operands: Operands) -> bool:
 
 def has_other_indices_than_onnx(view: LayerView, operands: Operands) -> bool:
     """Return True if indices are neither i32 nor i64."""
-    return view.input_types[view.operation.index_rule.port] not in (I32, I64)
+    return _index_type(view) not in (I32, I64)
 
 
 def has_batches_of_one(view: LayerView, operands: Operands) -> bool:
@@ -163,13 +166,13 @@ def has_batches_of_one(view: LayerView, operands: Operands) -> bool:
 
 def gathers_strings_by_bytes(view: LayerView, operands: Operands) -> bool:
     """Return True if data holds strings, and indices have 8 bits."""
-    index_type = view.input_types[view.operation.index_rule.port]
+    index_type = _index_type(view)
     return view.input_types[0] is STRING and index_type is not None and index_type.bits == 8
 
 
 def has_unsigned_64_bit_indices(view: LayerView, operands: Operands) -> bool:
     """Return True if indices are u64."""
-    return view.input_types[view.operation.index_rule.port] is U64
+    return _index_type(view) is U64
 
 
 def broadcasts_or_transposes(view: LayerView, operands: Operands) -> bool:

@@ -7,30 +7,26 @@ from functools import partial
 from ov_gather.divergences import conditions
 from ov_gather.divergences.base import Divergence, Observed
 
-_STOCK = ("openvino",)
 _CPU_PLUGIN = ("openvino", "extension")
-_avoided = partial(Divergence, observed=(Observed.AVOIDED,), applies=conditions.never)
+_avoided = partial(Divergence, runtimes=_CPU_PLUGIN, observed=(Observed.AVOIDED,), applies=conditions.never)
 
 MODELS = (
     _avoided(
         name="swallowed-errors",
-        runtimes=_CPU_PLUGIN,
-        why="on one thread synchronous inference swallows what a layer raises, and returns memory as it was found; we infer "
+        why="on one thread, synchronous inference swallows the errors of layers and returns uninitialized memory; we infer "
         "asynchronously",
     ),
     _avoided(
         name="sticking-refusals",
-        runtimes=_CPU_PLUGIN,
-        why="where sizes are open, a request that has refused indices may refuse valid ones, too; we load the model anew",
+        why="if sizes are open, an infer request that has refused indices may also refuse valid ones; we load the model again",
     ),
     _avoided(
         name="bf16-by-default",
-        runtimes=_CPU_PLUGIN,
-        why="on processors that have bf16 the CPU plugin computes f32 in it, unless told otherwise (INFERENCE_PRECISION_HINT)",
+        why="on processors with bf16, the CPU plugin computes f32 in bf16, unless INFERENCE_PRECISION_HINT says otherwise",
     ),
     _avoided(
         name="no-smaller-indices",
-        runtimes=_STOCK,
+        runtimes=("openvino",),
         operations=("GatherElements-6",),
         why="ONNX allows indices smaller than data off the axis; GatherElements-6 does not, so that no valid IR has them",
     ),
@@ -41,26 +37,22 @@ MODELS = (
     ),
     _avoided(
         name="near-ties",
-        runtimes=_CPU_PLUGIN,
-        why="among numbers that are nearly equal, but for rounding, TopK, ArgMax and ArgMin pick others than onnxruntime's; "
-        'among equal ones, a TopK with stable="false" does; convert and compile_onnx make it stable',
+        why="among numbers that differ by rounding only, TopK, ArgMax and ArgMin pick others than onnxruntime does; among "
+        'equal ones, a TopK with stable="false" does; convert and compile_onnx make it stable',
     ),
     _avoided(
         name="order-left-open",
-        runtimes=_CPU_PLUGIN,
-        why='a TopK with sorted=0 may give what it picks in any order, and a TopK with sort="none" gives it in another than '
-        "onnxruntime's; convert and compile_onnx sort it",
+        why='a TopK with sorted=0 may return its results in any order, and a TopK with sort="none" returns them in another '
+        "order than onnxruntime; convert and compile_onnx sort them",
     ),
     _avoided(
         name="rounding-decides",
-        runtimes=_CPU_PLUGIN,
-        why="rounding alone changes this output more than is tolerated: onnxruntime computes other values, too, where it does "
-        "not optimise the model",
+        why="rounding alone changes this output more than is tolerated: onnxruntime itself computes other values without "
+        "optimisation",
     ),
     _avoided(
         name="random-values",
-        runtimes=_CPU_PLUGIN,
-        why="what comes from RandomNormal, RandomUniform, Bernoulli, Multinomial, or a Dropout that drops, is random: no two "
-        "runtimes have it in common",
+        why="the outputs of RandomNormal, RandomUniform, Bernoulli, Multinomial, and of a Dropout that drops, are random: they "
+        "differ between any two runtimes",
     ),
 )

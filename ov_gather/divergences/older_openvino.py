@@ -6,9 +6,9 @@ from dataclasses import replace
 from typing import TYPE_CHECKING, Any
 
 from ov_gather.divergences import conditions, cpu_plugin, cpu_scatters
-from ov_gather.divergences.base import Divergence, Observed
+from ov_gather.divergences.base import Observed
 from ov_gather.divergences.conditions import data_is
-from ov_gather.divergences.openvino import CPU_PLUGIN, GATHER_NDS, SCATTER_NDS, SCATTERS, STOCK, STOCK_GATHERS
+from ov_gather.divergences.openvino import GATHER_NDS, SCATTER_NDS, SCATTERS, STOCK_GATHERS, in_cpu_plugin, in_stock
 from ov_gather.ir.element_types import F8E4M3, F8E5M2, F8E8M0
 from ov_gather.ops.layer_view import LayerView
 
@@ -32,35 +32,31 @@ def _by_place(view: LayerView, operands: Operands) -> Sequence[NDArray[Any]]:
 
 
 OLDER_OPENVINO = (
-    Divergence(
+    in_stock(
         name="no-family-in-opset16",
-        runtimes=STOCK,
         observed=(Observed.REFUSES,),
         applies=conditions.is_of_opset_16,
         why="opset16 was incomplete before 2026.0 and held none of the family; `validate --target` says what to write instead",
         before="2026.0",
     ),
-    Divergence(
+    in_stock(
         name="unchecked-gathers",
-        runtimes=STOCK,
         operations=("GatherElements-6", *GATHER_NDS),
         observed=(Observed.DIFFERS, Observed.ANSWERS, Observed.CRASHES),
         applies=conditions.has_indices_outside_data,
         why="the CPU plugin read whatever memory an index that is negative or out of bounds points to",
         before="2025.3",
     ),
-    Divergence(
+    in_cpu_plugin(
         name="saturated-to-32-bits",
-        runtimes=CPU_PLUGIN,
         observed=(Observed.DIFFERS, Observed.ANSWERS),
         applies=conditions.saturates,
-        why="the CPU plugin turned integers that do not fit into 32 bits into the nearest that does",
+        why="the CPU plugin clamped integers that do not fit into 32 bits",
         before="2025.4",
         predicts=_saturated,
     ),
-    Divergence(
+    in_stock(
         name="unchecked-coordinates",
-        runtimes=STOCK,
         operations=SCATTER_NDS,
         observed=(Observed.ANSWERS,),
         applies=conditions.is_out_of_bounds,
@@ -68,34 +64,30 @@ OLDER_OPENVINO = (
         before="2026.4",
         predicts=_by_place,
     ),
-    Divergence(
+    in_stock(
         name="wrong-below-a-byte",
-        runtimes=STOCK,
         operations=(*GATHER_NDS, *SCATTERS),
         observed=(Observed.DIFFERS, Observed.ANSWERS),
         applies=conditions.has_elements_below_a_byte,
-        why="the CPU plugin moved whole bytes where two elements share one",
+        why="the CPU plugin moved whole bytes, although two elements share one",
         before="2026.0",
     ),
-    Divergence(
+    in_stock(
         name="no-f8",
-        runtimes=STOCK,
         observed=(Observed.REFUSES,),
         applies=data_is(F8E4M3, F8E5M2),
         why="the CPU plugin did not have these types",
         before="2025.0",
     ),
-    Divergence(
+    in_stock(
         name="no-f8e8m0",
-        runtimes=STOCK,
         observed=(Observed.REFUSES,),
         applies=data_is(F8E8M0),
         why="the CPU plugin did not have this type",
         before="2025.2",
     ),
-    Divergence(
+    in_stock(
         name="no-scatter-of-f8e8m0",
-        runtimes=STOCK,
         operations=SCATTERS,
         observed=(Observed.REFUSES,),
         applies=data_is(F8E8M0),

@@ -2,11 +2,13 @@
 
 from __future__ import annotations
 
+from functools import partial
 from typing import TYPE_CHECKING, Any
 
 from ov_gather.divergences import conditions, cpu_scatters
 from ov_gather.divergences.base import Divergence, Observed
 from ov_gather.divergences.conditions import data_is
+from ov_gather.divergences.openvino import SCATTER_ELEMENTS, SCATTER_NDS, STOCK_GATHERS
 from ov_gather.ir.element_types import ELEMENT_TYPES, STRING
 from ov_gather.ops.layer_view import LayerView
 
@@ -20,12 +22,9 @@ NOT_IN_ONNXRUNTIME = tuple(
     row for row in ELEMENT_TYPES if row.name == "bf16" or row.name[:2] in ("f4", "f8") or 0 < row.bits < 8
 )
 
-_ONNXRUNTIME = ("onnxruntime",)
+_diverges = partial(Divergence, runtimes=("onnxruntime",))
+_lacks = partial(_diverges, observed=(Observed.LACKS,))
 _CUSTOM_GATHER = "Gather-ov_gather"
-_OLD_GATHERS = ("Gather-1", "Gather-7")
-_STOCK_GATHERS = (*_OLD_GATHERS, "Gather-8")
-_SCATTERS = ("ScatterElementsUpdate-3", "ScatterElementsUpdate-12")
-_SCATTER_NDS = ("ScatterNDUpdate-3", "ScatterNDUpdate-15")
 _REDUCING = ("ScatterElementsUpdate-12", "ScatterNDUpdate-15", "ScatterElements-ov_gather", "ScatterND-ov_gather")
 
 
@@ -35,107 +34,84 @@ def _in_any_order(view: LayerView, operands: Operands, found: NDArray[Any]) -> N
 
 
 ONNXRUNTIME = (
-    Divergence(
+    _lacks(
         name="no-small-types",
-        runtimes=("onnxruntime",),
-        observed=(Observed.LACKS,),
         applies=data_is(*NOT_IN_ONNXRUNTIME),
         why="onnxruntime has no kernel for these types, or takes no NumPy arrays of them",
     ),
-    Divergence(
+    _lacks(
         name="no-unsigned-64-bit-indices",
-        runtimes=_ONNXRUNTIME,
-        observed=(Observed.LACKS,),
         applies=conditions.has_unsigned_64_bit_indices,
         why="ONNX has no u64 indices, and i64 does not hold them all",
     ),
-    Divergence(
+    _lacks(
         name="axis-is-an-attribute",
-        runtimes=_ONNXRUNTIME,
-        operations=(*_STOCK_GATHERS, _CUSTOM_GATHER, *_SCATTERS),
-        observed=(Observed.LACKS,),
+        operations=(*STOCK_GATHERS, _CUSTOM_GATHER, *SCATTER_ELEMENTS),
         applies=conditions.has_open_axis,
         why="in ONNX the axis is an attribute",
     ),
-    Divergence(
+    _lacks(
         name="no-scatter-update-in-onnx",
-        runtimes=_ONNXRUNTIME,
         operations=("ScatterUpdate-3",),
-        observed=(Observed.LACKS,),
         applies=conditions.always,
         why="ONNX has no operator that does what ScatterUpdate does",
     ),
-    Divergence(
+    _lacks(
         name="no-spare-dimensions-in-onnx",
-        runtimes=_ONNXRUNTIME,
-        operations=_SCATTER_NDS,
-        observed=(Observed.LACKS,),
+        operations=SCATTER_NDS,
         applies=conditions.has_spare_dimensions,
-        why="ONNX's ScatterND takes but a scalar for the update of one element",
+        why="ONNX's ScatterND takes only a scalar as the update of one element",
     ),
-    Divergence(
+    _lacks(
         name="no-broadcast-or-transpose-in-onnx",
-        runtimes=_ONNXRUNTIME,
         operations=("GatherElements-ov_gather",),
-        observed=(Observed.LACKS,),
         applies=conditions.broadcasts_or_transposes,
         why="ONNX's GatherElements neither broadcasts nor transposes, nor takes data in lanes",
     ),
-    Divergence(
+    _lacks(
         name="no-lanes-in-onnx",
-        runtimes=_ONNXRUNTIME,
         operations=("ScatterElements-ov_gather", "ScatterND-ov_gather"),
-        observed=(Observed.LACKS,),
         applies=conditions.scatters_lanes,
         why="ONNX's scatters take no data in lanes",
     ),
-    Divergence(
+    _lacks(
         name="no-such-batches-in-onnx",
-        runtimes=_ONNXRUNTIME,
         operations=("Gather-7", "Gather-8", _CUSTOM_GATHER, "GatherND-5"),
-        observed=(Observed.LACKS,),
         applies=conditions.gathers_batches,
         why="ONNX's Gather has no batch dimensions, and its GatherND does not fuse them",
     ),
-    Divergence(
+    _lacks(
         name="no-such-reduction-in-onnx",
-        runtimes=_ONNXRUNTIME,
         operations=("ScatterElementsUpdate-12", "ScatterNDUpdate-15"),
-        observed=(Observed.LACKS,),
         applies=conditions.reduces_beyond_onnx,
-        why="ONNX's ScatterElements has no mean, and always starts from what is there; its ScatterND does not subtract",
+        why="ONNX's ScatterElements has no mean, and always includes the initial values; its ScatterND does not subtract",
     ),
-    Divergence(
+    _lacks(
         name="no-such-reduction-in-onnxruntime",
-        runtimes=_ONNXRUNTIME,
         operations=_REDUCING,
-        observed=(Observed.LACKS,),
         applies=conditions.reduces_halves_or_booleans,
         why="onnxruntime has no kernel for reductions of these types",
     ),
-    Divergence(
+    _diverges(
         name="no-zeros-in-onnx",
-        runtimes=_ONNXRUNTIME,
         operations=("Gather-8", _CUSTOM_GATHER),
         observed=(Observed.REFUSES,),
         applies=conditions.fills_zeros,
         why="in ONNX an index out of bounds is an error, not a zero",
     ),
-    Divergence(
+    _diverges(
         name="first-string-of-each-slice",
-        runtimes=_ONNXRUNTIME,
-        operations=(*_STOCK_GATHERS, _CUSTOM_GATHER),
+        operations=(*STOCK_GATHERS, _CUSTOM_GATHER),
         observed=(Observed.DIFFERS,),
         applies=data_is(STRING),
         why="onnxruntime's Gather copies only the first string of each slice",
     ),
-    Divergence(
+    _diverges(
         name="last-writer-varies-in-onnxruntime",
-        runtimes=_ONNXRUNTIME,
-        operations=(*_SCATTER_NDS, "ScatterND-ov_gather"),
+        operations=(*SCATTER_NDS, "ScatterND-ov_gather"),
         observed=(Observed.DIFFERS,),
         applies=conditions.writes_twice,
-        why="onnxruntime lets its threads race where ScatterND updates a place twice",
+        why="onnxruntime lets its threads race if ScatterND updates an element twice",
         permits=_in_any_order,
     ),
 )

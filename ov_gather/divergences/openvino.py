@@ -2,14 +2,16 @@
 
 from __future__ import annotations
 
+from functools import partial
+
 from ov_gather.divergences import conditions, cpu_plugin
 from ov_gather.divergences.base import Divergence, Observed
 from ov_gather.divergences.conditions import constant_data_is, data_is
 from ov_gather.ir.element_types import BF16, F4E2M1, F16, F32, STRING, U2, U32
 
-STOCK = ("openvino",)
-_EXTENSION = ("extension",)
-CPU_PLUGIN = ("openvino", "extension")
+in_stock = partial(Divergence, runtimes=("openvino",))
+in_extension = partial(Divergence, runtimes=("extension",))
+in_cpu_plugin = partial(Divergence, runtimes=("openvino", "extension"))
 _OLD_GATHERS = ("Gather-1", "Gather-7")
 STOCK_GATHERS = (*_OLD_GATHERS, "Gather-8")
 GATHER_NDS = ("GatherND-5", "GatherND-8")
@@ -20,188 +22,164 @@ SCATTERS = (*SCATTER_ELEMENTS, SCATTER, *SCATTER_NDS)
 
 OPENVINO = (
     # Operations and types that a runtime lacks.
-    Divergence(
+    in_stock(
         name="custom-operation",
-        runtimes=STOCK,
         observed=(Observed.LACKS,),
         applies=conditions.is_custom,
         why="operations of the opset ov_gather need our extension",
     ),
-    Divergence(
+    in_extension(
         name="no-counterpart",
-        runtimes=_EXTENSION,
         observed=(Observed.LACKS,),
         applies=conditions.has_no_custom_version,
-        why="our extension has no operation that takes this one's place",
+        why="our extension has no equivalent operation",
     ),
-    Divergence(
+    in_extension(
         name="no-elements-below-a-byte",
-        runtimes=_EXTENSION,
         observed=(Observed.LACKS,),
         applies=conditions.has_elements_below_a_byte,
         why="our operations in OpenVINO do not take elements smaller than a byte",
     ),
-    Divergence(
+    in_extension(
         name="only-indices-of-onnx",
-        runtimes=_EXTENSION,
         observed=(Observed.LACKS,),
         applies=conditions.has_other_indices_than_onnx,
         why="our operations in OpenVINO take indices of i32 and i64, as ONNX's do",
     ),
-    Divergence(
+    in_stock(
         name="no-strings",
-        runtimes=STOCK,
         operations=("GatherElements-6", *GATHER_NDS, *SCATTERS),
         observed=(Observed.LACKS,),
         applies=data_is(STRING),
         why="of the family, the CPU plugin has only Gather for strings",
     ),
-    Divergence(
+    in_stock(
         name="unsafe-small-types",
-        runtimes=STOCK,
         observed=(Observed.LACKS,),
         applies=data_is(U2, F4E2M1),
-        why="the CPU plugin writes past tensors of these types, so that they are not run at all",
+        why="the CPU plugin writes past tensors of these types, so we do not execute them",
     ),
     # Legal models that a runtime refuses.
-    Divergence(
+    in_cpu_plugin(
         name="no-dynamic-rank",
-        runtimes=CPU_PLUGIN,
         observed=(Observed.REFUSES,),
         applies=conditions.has_open_rank,
         why="the CPU plugin does not take inputs or outputs whose rank is open",
     ),
-    Divergence(
+    in_cpu_plugin(
         name="no-rank-above-32",
-        runtimes=CPU_PLUGIN,
         observed=(Observed.REFUSES,),
         applies=conditions.exceeds_rank_32,
-        why="the CPU plugin marks dimensions by the bits of a number that has 32",
+        why="the CPU plugin represents dimensions by the bits of a 32-bit number",
     ),
-    Divergence(
+    in_cpu_plugin(
         name="no-lowest-sizes",
-        runtimes=CPU_PLUGIN,
         devices=("BATCH",),
         observed=(Observed.REFUSES,),
         applies=conditions.has_lowest_sizes,
-        why="the device BATCH makes tensors without elements of inputs whose sizes are open, and refuses them where such a "
-        "size may not be 0",
+        why="the device BATCH creates empty tensors for inputs with open sizes, and refuses them if such a size must not be 0",
     ),
-    Divergence(
+    in_stock(
         name="no-open-axis",
-        runtimes=STOCK,
         operations=STOCK_GATHERS,
         observed=(Observed.REFUSES, Observed.CRASHES),
         applies=conditions.has_open_axis,
         why="the CPU plugin must know the axis when it compiles; else it crashes (Gather-1) or says so (Gather-7, Gather-8)",
     ),
-    Divergence(
+    in_stock(
         name="no-strings-by-indices-of-8-bits",
-        runtimes=STOCK,
         operations=STOCK_GATHERS,
         observed=(Observed.REFUSES,),
         applies=conditions.gathers_strings_by_bytes,
         why="OpenVINO does not gather strings by indices of 8 bits",
     ),
     # Deviations in indices.
-    Divergence(
+    in_stock(
         name="negative-indices",
-        runtimes=STOCK,
         operations=("GatherElements-6", "GatherND-5", "ScatterElementsUpdate-3", "ScatterNDUpdate-3"),
         observed=(Observed.AGREES,),
         applies=conditions.has_negative_indices,
-        why="the operation's page does not allow negative indices; this runtime counts them from the end, as ONNX does",
+        why="the specification does not allow negative indices; this runtime counts them from the end, as ONNX does",
         since="2025.3",
     ),
-    Divergence(
+    in_stock(
         name="zeros-for-negative-indices",
-        runtimes=STOCK,
         operations=_OLD_GATHERS,
         observed=(Observed.DIFFERS, Observed.ANSWERS),
         applies=conditions.has_negative_indices,
-        why="the operation's page does not allow negative indices; the CPU plugin writes zeros for them",
+        why="the specification does not allow negative indices; the CPU plugin writes zeros for them",
         predicts=cpu_plugin.on_this_cpu(cpu_plugin.gathered),
     ),
-    Divergence(
+    in_stock(
         name="zeros-out-of-bounds",
-        runtimes=STOCK,
         operations=STOCK_GATHERS,
         observed=(Observed.AGREES, Observed.DIFFERS, Observed.ANSWERS),
         applies=conditions.gathers_out_of_bounds,
-        why="OpenVINO writes zeros for indices out of bounds, as the page of Gather-8 says; ONNX does not allow them",
+        why="OpenVINO writes zeros for indices out of bounds, as the specification of Gather-8 says; ONNX does not allow them",
         predicts=cpu_plugin.on_this_cpu(cpu_plugin.gathered),
     ),
-    Divergence(
+    in_stock(
         name="unchecked-short-gather",
-        runtimes=STOCK,
         operations=STOCK_GATHERS,
         observed=(Observed.DIFFERS, Observed.ANSWERS, Observed.CRASHES),
         applies=conditions.gathers_unchecked,
-        why="the CPU plugin gathers up to 64 of up to 64 integers (computed as i32; no 8-bit ones) in a short way, "
-        "which reads whatever memory an index out of range points to",
+        why="the CPU plugin has a shortcut for gathering up to 64 of up to 64 integers (computed as i32; no 8-bit ones), which "
+        "reads whatever memory an index out of range points to",
     ),
-    Divergence(
+    in_stock(
         name="batches-of-one",
-        runtimes=STOCK,
         operations=("Gather-7", "Gather-8"),
         observed=(Observed.DIFFERS, Observed.ANSWERS, Observed.CRASHES),
         applies=conditions.has_batches_of_one,
-        why="where batch dimensions are all 1 and shapes static, the CPU plugin reads memory that has nothing to do with it",
+        why="if all batch dimensions are 1 and shapes are static, the CPU plugin reads unrelated memory",
     ),
-    Divergence(
+    in_stock(
         name="unchecked-indices",
-        runtimes=STOCK,
         operations=(*GATHER_NDS, *SCATTER_ELEMENTS),
         observed=(Observed.ANSWERS, Observed.CRASHES),
         applies=conditions.is_out_of_bounds,
         why="the CPU plugin reads or writes whatever memory an index out of bounds points to "
         "(GatherND: any such index, ScatterElementsUpdate: one that is too low)",
     ),
-    Divergence(
+    in_stock(
         name="not-executed-when-empty",
-        runtimes=STOCK,
         observed=(Observed.DIFFERS, Observed.ANSWERS),
         applies=conditions.has_empty_input,
-        why="the CPU plugin does not execute its operations where an input is empty; the output is what lay in memory before",
+        why="the CPU plugin does not execute its operations if an input is empty; the output is uninitialized memory",
     ),
-    Divergence(
+    in_stock(
         name="dies-of-empty-gathers",
-        runtimes=STOCK,
         operations=STOCK_GATHERS,
         observed=(Observed.CRASHES,),
         applies=conditions.is_static_and_empty,
-        why="where shapes are static, and data or indices without elements, the CPU plugin divides by zero when it compiles "
-        "Gather, which ends the process",
+        why="if shapes are static, and data or indices are empty, the CPU plugin divides by zero when it compiles Gather, "
+        "which ends the process",
     ),
-    Divergence(
+    in_stock(
         name="no-large-tensors",
-        runtimes=STOCK,
         observed=(Observed.DIFFERS, Observed.REFUSES, Observed.CRASHES),
         applies=conditions.exceeds_int32,
         why="the CPU plugin counts elements in 32 bits",
     ),
     # Deviations in values.
-    Divergence(
+    in_cpu_plugin(
         name="narrowed-to-32-bits",
-        runtimes=CPU_PLUGIN,
         observed=(Observed.DIFFERS, Observed.ANSWERS),
         applies=conditions.is_narrowed,
-        why="the CPU plugin turns 64-bit data and indices into 32-bit ones before any operation sees them",
+        why="the CPU plugin narrows 64-bit data and indices to 32 bits before any operation reads them",
         since="2025.4",
         predicts=cpu_plugin.on_this_cpu(cpu_plugin.evaluated),
     ),
-    Divergence(
+    in_cpu_plugin(
         name="rewritten-constants",
-        runtimes=CPU_PLUGIN,
         observed=(Observed.DIFFERS,),
         applies=constant_data_is(F32, BF16, U32),
         why="in constants the CPU plugin saturates u32 at 2^31-1; f32 denormals, and -0.0 beside them, become 0.0, and "
         "those of bf16, too, on CPUs that do not compute in bf16",
         predicts=cpu_plugin.on_this_cpu(cpu_plugin.evaluated),
     ),
-    Divergence(
+    in_cpu_plugin(
         name="quieted-nan",
-        runtimes=CPU_PLUGIN,
         observed=(Observed.DIFFERS,),
         applies=data_is(F16),
         why="the CPU plugin computes f16 as f32, which turns signalling NaNs into quiet ones",

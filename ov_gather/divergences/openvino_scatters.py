@@ -5,9 +5,9 @@ from __future__ import annotations
 from typing import TYPE_CHECKING, Any
 
 from ov_gather.divergences import conditions, cpu_plugin, cpu_scatters
-from ov_gather.divergences.base import Divergence, Observed
+from ov_gather.divergences.base import Observed
 from ov_gather.divergences.conditions import data_is
-from ov_gather.divergences.openvino import CPU_PLUGIN, SCATTER, SCATTER_ELEMENTS, SCATTER_NDS, STOCK
+from ov_gather.divergences.openvino import SCATTER, SCATTER_ELEMENTS, SCATTER_NDS, in_cpu_plugin, in_extension, in_stock
 from ov_gather.ir.element_types import BF16, F8E4M3, F8E5M2
 from ov_gather.ops.layer_view import LayerView
 from ov_gather.ops.scatter_lanes import are_same_numbers
@@ -38,42 +38,38 @@ def _with_any_nan(view: LayerView, operands: Operands, found: NDArray[Any]) -> N
 
 
 OPENVINO_SCATTERS = (
-    Divergence(
+    in_stock(
         name="no-scalars",
-        runtimes=STOCK,
         operations=(SCATTER,),
         observed=(Observed.REFUSES,),
         applies=conditions.has_scalars,
         why="the CPU plugin has no ScatterUpdate for indices or updates that are scalars",
     ),
-    Divergence(
+    in_cpu_plugin(
         name="no-spare-dimensions",
-        runtimes=CPU_PLUGIN,
         operations=SCATTER_NDS,
         observed=(Observed.REFUSES,),
         applies=conditions.has_spare_dimensions,
-        why="the CPU plugin takes but a scalar for the update of one element; the page allows any tensor with one element",
+        why="the CPU plugin takes only a scalar as the update of one element; the specification allows any tensor with one "
+        "element",
     ),
-    Divergence(
+    in_stock(
         name="no-negative-indices",
-        runtimes=STOCK,
         operations=(SCATTER,),
         observed=(Observed.REFUSES,),
         applies=conditions.scatters_negative,
-        why="the operation's page does not allow negative indices, and the CPU plugin refuses them",
+        why="the specification does not allow negative indices, and the CPU plugin refuses them",
     ),
-    Divergence(
+    in_stock(
         name="unchecked-short-scatter",
-        runtimes=STOCK,
         operations=(SCATTER,),
         observed=(Observed.DIFFERS, Observed.ANSWERS, Observed.CRASHES),
         applies=conditions.scatters_unchecked,
-        why="the CPU plugin scatters into up to 64 integers (computed as i32; no 8-bit ones) in a short way, which writes to "
-        "whatever memory an index out of range points to",
+        why="the CPU plugin has a shortcut for scattering into up to 64 integers (computed as i32; no 8-bit ones), which "
+        "writes to whatever memory an index out of range points to",
     ),
-    Divergence(
+    in_stock(
         name="scattered-through-f32",
-        runtimes=STOCK,
         operations=(*SCATTER_ELEMENTS, *SCATTER_NDS),
         observed=(Observed.DIFFERS, Observed.ANSWERS),
         applies=data_is(F8E4M3, F8E5M2),
@@ -81,20 +77,18 @@ OPENVINO_SCATTERS = (
         "AVX512-FP16",
         predicts=cpu_plugin.on_this_cpu(cpu_scatters.scattered),
     ),
-    Divergence(
+    in_stock(
         name="scattered-otherwise",
-        runtimes=STOCK,
         operations=("ScatterElementsUpdate-12", "ScatterNDUpdate-15"),
         observed=(Observed.DIFFERS, Observed.ANSWERS),
         applies=conditions.reduces,
-        why="the CPU plugin reduces u16, i16 and u32 as i32, rounds bf16 in its own way (where the CPU computes in bf16, after "
-        "every step) and means of integers towards 0, lets NaN lose min and max, and adds boolean as u8, where 256 are 0",
+        why="the CPU plugin reduces u16, i16 and u32 as i32, rounds bf16 in its own way (on CPUs that compute in bf16, after "
+        "every step) and means of integers towards 0, lets NaN lose min and max, and adds boolean as u8, where 256 is 0",
         predicts=cpu_plugin.on_this_cpu(cpu_scatters.scattered),
         any_nan=True,
     ),
-    Divergence(
+    in_extension(
         name="reduced-otherwise-by-ours",
-        runtimes=("extension",),
         operations=("ScatterElementsUpdate-12", "ScatterNDUpdate-15", "ScatterElements-ov_gather", "ScatterND-ov_gather"),
         observed=(Observed.DIFFERS,),
         applies=lambda view, operands: data_is(BF16)(view, operands) and conditions.reduces(view, operands),
@@ -103,23 +97,21 @@ OPENVINO_SCATTERS = (
         predicts=cpu_plugin.on_this_cpu(cpu_scatters.scattered_by_ours),
         any_nan=True,
     ),
-    Divergence(
+    in_stock(
         name="last-writer-varies",
-        runtimes=STOCK,
         operations=(SCATTER, *SCATTER_NDS),
         observed=(Observed.DIFFERS, Observed.ANSWERS),
         applies=conditions.writes_twice,
-        why="the page does not say which update of one place is the last; on several threads the CPU plugin lets them race, "
-        "while ONNX's order is that of the updates",
+        why="the specification does not say which of several updates of one element wins; with several threads the CPU plugin "
+        "lets them race, while ONNX applies them in order",
         permits=_in_any_order,
     ),
-    Divergence(
+    in_extension(
         name="any-nan-in-lanes",
-        runtimes=("extension",),
         operations=("ScatterElements-ov_gather", "ScatterND-ov_gather"),
         observed=(Observed.DIFFERS,),
         applies=conditions.reduces_floats_in_lanes,
-        why="of two NaN, whose bits the sum or product has depends on how a compiler orders them",
+        why="the bits of the sum or product of two NaNs depend on the order in which the compiler evaluates them",
         permits=_with_any_nan,
     ),
 )

@@ -144,3 +144,8 @@ OPENVINO: Mapping[str, Meaning] = {
     **_as(Meaning(_FIRST, Selection.BY_VALUE, adds=True), "Clamp"),
 }
 """Operation types of OpenVINO and ours. An entry covers all versions of its type; if they differ, it is their union."""
+
+ENDS = ("Parameter", "Const", "Result")
+"""Layers of an IR that compute nothing."""
+RANDOM = ("RandomUniform", "Multinomial")
+"""Layers of an IR whose outputs are random."""

@@ -7,7 +7,6 @@ from collections.abc import Iterator, Mapping
 from ov_gather.ir.model import Layer, Model
 from ov_gather.ops import FAMILY, find_operation
 from ov_gather.ops.layer_view import LayerView
-from ov_gather.ops.spec import Attribute
 from ov_gather.rules.base import Violation, rule
 from ov_gather.rules.findings import Severity
 from ov_gather.rules.fixes import Fix, SetAttribute
@@ -18,8 +17,8 @@ from ov_gather.rules.spelling import hint
 _OF_ANY_LAYER = frozenset({"PrimitivesPriority", "alt_width"})
 _OF_LAYER = frozenset({"output_names"})
 _OF_PORT = frozenset({"names"})
-_SAID_ELSEWHERE = frozenset({("Parameter", "type"), ("Parameter", "shape")})  # by OVG305 and OVG405
-_MISSED_ELSEWHERE = frozenset({("Const", "element_type"), ("Const", "offset"), ("Const", "size")})  # by OVG503
+_CHECKED_ELSEWHERE = frozenset({("Parameter", "type"), ("Parameter", "shape")})  # by OVG305 and OVG405
+_REQUIRED_ELSEWHERE = frozenset({("Const", "element_type"), ("Const", "offset"), ("Const", "size")})  # by OVG503
 # For each kind of attribute: the expected text, and advice.
 _WHAT = {
     "int": ("an integer", "write a decimal integer"),
@@ -74,7 +73,7 @@ def malformed_attribute(graph: Model) -> Iterator[Violation]:
         for layer in layers:
             for name, text in layer.attributes.items():
                 kind = kinds.get(name, "text")
-                if not is_of_kind(text, kind) and (layer.type, kind) not in _SAID_ELSEWHERE:
+                if not is_of_kind(text, kind) and (layer.type, kind) not in _CHECKED_ELSEWHERE:
                     what, advice = _WHAT.get(kind, ("one of the words allowed", f"write {kind.replace('|', ' or ')}"))
                     yield Violation.at(layer, f"{name}: '{text[:40]}' is not {what}", advice, line=layer.data_line)
 
@@ -86,10 +85,11 @@ def attribute_out_of_range(view: LayerView) -> Iterator[Violation]:
     Outside its range the value has no meaning. The rule also covers constant inputs that act as attributes, such as the axis of
     Gather. Write a value in the range that the finding names.
     """
-    for attribute, text in _given(view):
+    stated = [attribute for attribute in view.operation.attributes if attribute.name in view.layer.attributes]
+    for attribute in stated:
         valid = attribute.valid_range(view.input_shapes)
         try:
-            value = attribute.parse(text)
+            value = attribute.parse(view.layer.attributes[attribute.name])
         except ValueError:  # OVG203 reports it
             continue
         if valid and not valid[0] <= value <= valid[1]:
@@ -137,7 +137,7 @@ def left_to_default(graph: Model) -> Iterator[Violation]:
     OpenVINO uses a default. It always writes all attributes itself, so this one was probably lost. Write the intended value.
     """
     for layer, kinds in _outside_family(graph):
-        missing = [name for name in kinds if name not in layer.attributes and (layer.type, name) not in _MISSED_ELSEWHERE]
+        missing = [name for name in kinds if name not in layer.attributes and (layer.type, name) not in _REQUIRED_ELSEWHERE]
         if missing:
             message = f"attribute {', '.join(missing)} is missing"
             yield Violation.at(layer, message, "write it, rather than rely on a default", line=layer.data_line)
@@ -176,10 +176,3 @@ def _kinds(layer: Layer) -> Mapping[str, str]:
     if operation:
         return {attribute.name: attribute.kind for attribute in operation.attributes}
     return attribute_kinds(layer) or {}
-
-
-def _given(view: LayerView) -> Iterator[tuple[Attribute, str]]:
-    """Yield the attributes that the layer has, with their texts."""
-    for attribute in view.operation.attributes:
-        if attribute.name in view.layer.attributes:
-            yield attribute, view.layer.attributes[attribute.name]

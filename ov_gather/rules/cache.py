@@ -84,13 +84,6 @@ class Cache:
         with suppress(OSError), replacing(self._place(name, chosen), private=True) as file:
             file.write(_digest(entry) + entry)
 
-    def validate(self, path: Place, chosen: Chosen) -> tuple[list[Finding], bool]:
-        """Return what `validate` finds in a file, and True if the findings were cached."""
-        findings, entry = validate_unless_known(path, chosen, self.entry(str(path), chosen))
-        if entry:
-            self.keep(str(path), chosen, entry)
-        return findings, entry is None
-
     def _place(self, name: str, chosen: Chosen) -> Path:
         path = name if is_url(name) else os.path.abspath(name)  # noqa: PTH100 - resolve() would follow links
         key = repr((_rules(), path, chosen.select, chosen.ignore, chosen.target))
@@ -150,7 +143,7 @@ def validate_unless_known(path: Place, chosen: Chosen, entry: bytes) -> tuple[li
         "bin": weights.state(),
         "findings": [asdict(replace(finding, fix=None)) for finding in findings],
     }
-    return findings, json.dumps(content, default=_value).encode()
+    return findings, json.dumps(content, default=lambda severity: severity.value).encode()
 
 
 class _Document(BytesIO):
@@ -176,10 +169,6 @@ def _known(entry: bytes, document: _Document) -> list[Finding] | None:
         return [_finding(finding, document.name) for finding in kept["findings"]]
     except (OSError, ValueError, LookupError, TypeError):
         return None  # written by another version, which a cluster may have
-
-
-def _value(severity: Severity) -> str:
-    return severity.value
 
 
 def _finding(kept: dict[str, Any], name: str) -> Finding:

@@ -10,16 +10,16 @@ from ov_gather.rules.base import Violation, rule
 
 
 @dataclass(frozen=True, slots=True)
-class Sound:
+class ErrorFreeModel:
     """A whole model in which no rule has found an error, so its declarations can be trusted."""
 
     model: Model
 
 
-def _has_no_computed_index(sound: Sound) -> bool:
+def _has_no_computed_index(checked: ErrorFreeModel) -> bool:
     return not any(
-        _is_computed(graph, layer, is_body=graph is not sound.model)
-        for _, graph in sound.model.walk()
+        _is_computed(graph, layer, is_body=graph is not checked.model)
+        for _, graph in checked.model.walk()
         for layer_type, version in graph.kinds
         if layer_type.startswith(("Gather", "Scatter"))
         for layer in graph.kinds[layer_type, version]
@@ -32,8 +32,8 @@ def _is_computed(graph: Model, layer: Layer, *, is_body: bool) -> bool:
     return source is not None and source[0].type != "Const" and (is_body or source[0].type != "Parameter")
 
 
-@rule("OVG603", Sound, unless=_has_no_computed_index)
-def computed_index_out_of_bounds(sound: Sound) -> Iterator[Violation]:
+@rule("OVG603", ErrorFreeModel, unless=_has_no_computed_index)
+def computed_index_out_of_bounds(checked: ErrorFreeModel) -> Iterator[Violation]:
     """A computed index is out of bounds of the axis in every run that reaches the layer.
 
     Range analysis proves this for all inputs of the model. No runtime can execute the layer correctly: some read outside the
@@ -44,7 +44,7 @@ def computed_index_out_of_bounds(sound: Sound) -> Iterator[Violation]:
     from ov_gather.ranges.proofs import refuted
     from ov_gather.ranges.rules.call import CPU_PLUGIN
 
-    graph = IrGraph(sound.model)
+    graph = IrGraph(checked.model)
     computed = [place for place in graph.places if _is_computed(graph.graph(place), place.layer, is_body=bool(place.path))]
     by_site = {place.site: place for place in computed if place.site is not None}
     for site, proof in refuted(graph, CPU_PLUGIN, list(by_site)):

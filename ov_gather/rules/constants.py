@@ -155,8 +155,8 @@ def larger_than_needed(graph: Model) -> Iterator[Violation]:
     """
     fine: set[tuple[str | None, ...]] = set()  # many Consts are alike
     for layer in graph.of_type("Const"):
-        told = tuple(map(layer.attributes.get, ("element_type", "shape", "size")))
-        if told in fine:
+        declared_as = tuple(map(layer.attributes.get, ("element_type", "shape", "size")))
+        if declared_as in fine:
             continue
         shape, element_type = layer.declared_shape, layer.declared_type
         size = parse_digits(layer.attributes.get("size", ""))
@@ -168,7 +168,7 @@ def larger_than_needed(graph: Model) -> Iterator[Violation]:
             message = f"{size} bytes are more than shape {shape} of {element_type} needs: {needed}"
             yield Violation.at(layer, message, "make size, shape and element_type agree", line=layer.data_line)
         else:
-            fine.add(told)
+            fine.add(declared_as)
 
 
 @rule("OVG508", Model, Severity.WARNING)

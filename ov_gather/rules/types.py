@@ -65,12 +65,12 @@ def attribute_and_output_type(graph: Model) -> Iterator[Violation]:
         if not names or layers[0].type in _TYPE_OF_NO_OUTPUT:
             continue
         for layer, name in ((layer, name) for layer in layers for name in names):
-            told = by_name(layer.attributes.get(name, "dynamic"))
-            if told in (None, DYNAMIC) or any(port.element_type in (None, told) for port in layer.outputs):
+            stated = by_name(layer.attributes.get(name, "dynamic"))
+            if stated in (None, DYNAMIC) or any(port.element_type in (None, stated) for port in layer.outputs):
                 continue
             if not _decompresses(layer):
                 hint = f"declare it on an output, or correct {name}"
-                yield Violation.at(layer, f"{name} is {told}, which no output declares", hint, line=layer.data_line)
+                yield Violation.at(layer, f"{name} is {stated}, which no output declares", hint, line=layer.data_line)
 
 
 @rule("OVG303", LayerView)

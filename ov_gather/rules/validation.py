@@ -11,7 +11,7 @@ from ov_gather.ir.model import Model
 from ov_gather.ir.reader import Document, Source, WeightsSource, path_of, read_document
 from ov_gather.ops.layer_view import LayerView, family_layers
 from ov_gather.rules.base import Rule
-from ov_gather.rules.computed import Sound
+from ov_gather.rules.computed import ErrorFreeModel
 from ov_gather.rules.constants import Payloads
 from ov_gather.rules.document import Unfinished, Unopened
 from ov_gather.rules.findings import Finding, Severity
@@ -93,7 +93,7 @@ def _checked(document: Document, path: str, rules: list[Rule], infer: bool, rele
     if document.model is not None and document.model.weights and (trouble := document.model.weights.trouble()):
         return not_checked(path, trouble, "try again, or ask whoever serves the file")
     if document.model is not None and not document.model.is_fragment and not _has_error(findings):
-        findings += _findings(path, rules, [((), Sound(document.model))])
+        findings += _findings(path, rules, [((), ErrorFreeModel(document.model))])
     wanted = infer and any(rule.scope is Inferred for rule in rules) and not _has_error(findings)
     if wanted and document.model is not None and not document.model.is_fragment:
         findings += _findings(path, rules, inferred_graphs(document.model))

@@ -1,9 +1,11 @@
-"""The interface of runtimes, and the errors they raise."""
+"""The interface of runtimes, the errors they raise, and ONNX models in files."""
 
 from __future__ import annotations
 
 from abc import ABC, abstractmethod
 from collections.abc import Sequence
+from dataclasses import dataclass
+from pathlib import Path
 from types import TracebackType
 from typing import Any, Generic, TypeVar
 
@@ -30,6 +32,18 @@ class CrashedError(Exception):
 
 class HungError(CrashedError):
     """The process of a runtime did not answer in time."""
+
+
+FAILURES = (RefusedError, CrashedError, IndexError)
+"""What the execution of a model raises, if the runtime does not return its outputs."""
+
+
+@dataclass(frozen=True, slots=True)
+class OnnxFile:
+    """The path of an .onnx file; `data` is the folder of its external data if that is another one."""
+
+    path: Path
+    data: Path | None = None
 
 
 class Runtime(ABC, Generic[ModelT]):

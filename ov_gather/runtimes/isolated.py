@@ -14,7 +14,7 @@ from weakref import WeakSet
 from numpy.typing import NDArray
 
 from ov_gather.extension import extension_path
-from ov_gather.runtimes.base import CrashedError, HungError, ModelT, RefusedError, Runtime
+from ov_gather.runtimes.base import FAILURES, CrashedError, HungError, ModelT, Runtime
 from ov_gather.runtimes.devices import CPU, involved, leading, require_device
 from ov_gather.runtimes.launcher import end_launcher, start
 from ov_gather.system.extras import explained
@@ -29,7 +29,7 @@ RUNTIMES = {
 }
 """Module and class of each runtime."""
 FOR_MODELS = {
-    "accelerated": ("ov_gather.runtimes.accelerated", "AcceleratedRuntime"),
+    "accelerated": ("ov_gather.runtimes.configured", "AcceleratedRuntime"),
     "configured": ("ov_gather.runtimes.configured", "ConfiguredRuntime"),
     "torch": ("ov_gather.runtimes.pytorch", "TorchRuntime"),
     "plain onnxruntime": ("ov_gather.runtimes.onnxruntime", "PlainOnnxRuntime"),
@@ -87,7 +87,7 @@ class IsolatedRuntime(Runtime[ModelT]):
             with self:
                 self.activate(model, threads)
                 return self.execute(inputs)
-        except (RefusedError, CrashedError, IndexError) as error:
+        except FAILURES as error:
             return error
 
     def ask(self, method: str) -> Any:

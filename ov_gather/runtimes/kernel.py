@@ -14,6 +14,7 @@ from ov_gather.ir.model import Layer, Model
 from ov_gather.ir.shapes import PartialShape
 from ov_gather.kernels.native import set_num_threads
 from ov_gather.ops import find_operation
+from ov_gather.ops.meanings import ENDS
 from ov_gather.ops.spec import Operation
 from ov_gather.runtimes.base import RefusedError, Runtime
 
@@ -77,7 +78,7 @@ class KernelRuntime(Runtime[Model]):
         if threads:
             set_num_threads(threads)
         for layer in model.layers:
-            if layer.type not in ("Parameter", "Const", "Result") and find_operation(layer) is None:
+            if layer.type not in ENDS and find_operation(layer) is None:
                 raise RefusedError(f"{layer} is not a gather-family operation")
         self._model = model
 

@@ -9,8 +9,7 @@ import onnxruntime
 from numpy.typing import NDArray
 
 from ov_gather.ir.model import Model
-from ov_gather.runtimes.base import RefusedError, Runtime
-from ov_gather.runtimes.onnx_file import OnnxFile
+from ov_gather.runtimes.base import OnnxFile, RefusedError, Runtime
 
 _FOLDER_OF_DATA = "session.model_external_initializers_file_folder_path"  # for models passed as bytes
 
@@ -19,6 +18,7 @@ class OnnxRuntime(Runtime[Model | OnnxFile]):
     """A runtime for .onnx files and isolated layers."""
 
     name = "onnxruntime"
+    is_plain = False
 
     @property
     def version(self) -> str:
@@ -31,15 +31,14 @@ class OnnxRuntime(Runtime[Model | OnnxFile]):
         options.log_severity_level = 4  # errors are raised anyway
         options.intra_op_num_threads = threads
         options.add_session_config_entry("session.intra_op.allow_spinning", "0")  # spinning would slow other runtimes
-        self._configure(options)
+        if self.is_plain:
+            options.graph_optimization_level = onnxruntime.GraphOptimizationLevel.ORT_DISABLE_ALL
+            options.intra_op_num_threads = 1
         source = _read(model, options) if isinstance(model, OnnxFile) else _translated(model)
         try:
             self._session = onnxruntime.InferenceSession(source, options, providers=["CPUExecutionProvider"])
         except Exception as error:  # its exceptions share no base class
             raise RefusedError(str(error).splitlines()[0]) from None
-
-    def _configure(self, options: Any) -> None:
-        """Leave the options unchanged."""
 
     def execute(self, inputs: Sequence[NDArray[Any]]) -> list[NDArray[Any]]:
         """Execute the model once. Raises RefusedError with onnxruntime's reason."""
@@ -54,10 +53,7 @@ class PlainOnnxRuntime(OnnxRuntime):
     """onnxruntime on one thread without optimizations: a result that differs from OnnxRuntime's depends on rounding."""
 
     name = "plain onnxruntime"
-
-    def _configure(self, options: Any) -> None:
-        options.graph_optimization_level = onnxruntime.GraphOptimizationLevel.ORT_DISABLE_ALL
-        options.intra_op_num_threads = 1
+    is_plain = True
 
 
 def _read(model: OnnxFile, options: Any) -> bytes | str:

@@ -14,14 +14,11 @@ import ov_gather
 from ov_gather import read_ir, validate
 from ov_gather.bench import contenders, measure
 from ov_gather.bench.cases import NAMES, make
-from ov_gather.bench.gather import Gather
-from ov_gather.bench.gather_elements import GatherElements
-from ov_gather.bench.gather_nd import GatherND
-from ov_gather.bench.scatter_elements import ScatterElements
-from ov_gather.bench.scatter_nd import ScatterND
+from ov_gather.bench.gather_cases import Gather, GatherElements, GatherND
+from ov_gather.bench.scatter_cases import ScatterElements, ScatterND
 from ov_gather.bench.validation import generate
 from ov_gather.cli.bench import command
-from ov_gather.report.bench.cases import render
+from ov_gather.report.bench import cases_table
 
 pytestmark = pytest.mark.slow
 
@@ -128,7 +125,7 @@ def test_groups_have_means_of_their_own():
     times = {"kernel": 1.0, "torch": 2.0}
     rows = [measure.Measurement(name, name, 10, times, {}) for name in ("one", "two")]
     summary = ["geometric mean", "the same from 1 MB", "worst case"]
-    assert list(render(rows).columns[0].cells) == ["one", *summary, "two", *summary]
+    assert list(cases_table(rows).columns[0].cells) == ["one", *summary, "two", *summary]
 
 
 def test_our_own_kernel_must_be_right(monkeypatch):

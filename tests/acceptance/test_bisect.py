@@ -42,7 +42,7 @@ def test_they_part(cli, models, tmp_path):
     assert done.returncode == 1, done.stdout + done.stderr
     assert done.stderr == ""
     lines = done.stdout.splitlines()
-    assert lines[0] == f"{models}/wrong.xml parts from {models}/m.onnx at Subtract 'node_c'"
+    assert lines[0] == f"{models}/wrong.xml differs from {models}/m.onnx at Subtract 'node_c'"
     assert any(line.split()[:3] == ["Subtract", "'node_c'", "in"] for line in lines)
     assert any("out" in line.split() and "32 of 32 differ" in line for line in lines)
     (command,) = (line.partition(": ")[2] for line in lines if line.startswith("  run it with: "))
@@ -71,7 +71,7 @@ def test_json(cli, models, tmp_path):
     told = json.loads(done.stdout)
     assert told["passed"] is False
     assert told["node"] == "Subtract 'node_c'"
-    assert told["partings"][0]["output"]["difference"]["count"] == 32
+    assert told["culprits"][0]["output"]["difference"]["count"] == 32
     assert told["seed"] is None
 
 

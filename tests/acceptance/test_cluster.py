@@ -16,13 +16,13 @@ from distributed import LocalCluster
 
 from helpers.command_server import COMMAND
 from ov_gather import validate
-from ov_gather.cli import cluster as module
-from ov_gather.cli.cluster import in_cluster
-from ov_gather.cli.each_file import ValidateOptions
-from ov_gather.cli.processes import Died
-from ov_gather.cli.scheduler import ClusterError
 from ov_gather.rules.cache import Cache
 from ov_gather.rules.selection import Chosen
+from ov_gather.workers import cluster as module
+from ov_gather.workers.cluster import in_cluster
+from ov_gather.workers.processes import Died
+from ov_gather.workers.scheduler import ClusterError
+from ov_gather.workers.validation import ValidateOptions
 
 pytestmark = pytest.mark.slow
 

@@ -9,8 +9,8 @@ from contextlib import contextmanager, suppress
 
 import pytest
 
-from ov_gather.cli.cluster import in_cluster
-from ov_gather.cli.scheduler import ClusterError
+from ov_gather.workers.cluster import in_cluster
+from ov_gather.workers.scheduler import ClusterError
 
 
 @contextmanager

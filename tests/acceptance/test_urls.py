@@ -20,7 +20,6 @@ from helpers.hostile_server import DOCUMENT, misbehaving
 from helpers.paths import SAMPLES
 from helpers.web_server import Served, serving
 from ov_gather import read_ir, validate
-from ov_gather.cli.each_file import ValidateOptions
 from ov_gather.ir.builder import ModelBuilder
 from ov_gather.ir.constants import constant
 from ov_gather.ir.element_types import F32, I64
@@ -31,6 +30,7 @@ from ov_gather.ir.urls import Url
 from ov_gather.ir.writer import to_bytes
 from ov_gather.report.findings import FORMATS
 from ov_gather.rules.selection import Chosen
+from ov_gather.workers.validation import ValidateOptions
 
 GIGABYTE = 1 << 30
 

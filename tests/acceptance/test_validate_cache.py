@@ -137,8 +137,14 @@ def test_a_cache_that_others_can_write_to_is_not_used(validate, cli, zoo):
 def test_entries_of_other_rules_are_no_entries(zoo, monkeypatch):
     from ov_gather.rules import cache
     from ov_gather.rules.selection import Chosen
+    from ov_gather.workers.validation import ValidateOptions
 
-    path, kept = zoo / "models" / "too_large.xml", cache.Cache(zoo / "cache")
-    assert [kept.validate(path, Chosen())[1] for _ in range(2)] == [False, True]
+    path, checks = zoo / "models" / "too_large.xml", ValidateOptions(Chosen(), cache=cache.Cache(zoo / "cache"))
+
+    def is_known():
+        ((_, (_, known)),) = checks.run([path], 1, None)
+        return known
+
+    assert [is_known() for _ in range(2)] == [False, True]
     monkeypatch.setattr(cache, "_rules", lambda: "of another commit")
-    assert not kept.validate(path, Chosen())[1]
+    assert not is_known()

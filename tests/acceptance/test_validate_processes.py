@@ -42,7 +42,7 @@ def test_processes_where_the_path_for_temporary_files_is_longer_than_that_of_a_s
 
 
 def test_a_fault_of_ours_is_a_finding_of_its_file(monkeypatch, samples):
-    monkeypatch.setattr("ov_gather.cli.each_file.validate", lambda source, **_: 1 // 0 if "axis" in source.name else [])
+    monkeypatch.setattr("ov_gather.workers.validation.validate", lambda source, **_: 1 // 0 if "axis" in source.name else [])
     files = [str(samples / "valid" / "spec_layer.xml"), str(samples / "invalid" / "OVG204" / "axis_3.xml")]
     done = CliRunner().invoke(command, [*files, "--select", "OVG6"])
     assert done.exit_code == 1

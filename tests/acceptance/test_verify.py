@@ -89,7 +89,7 @@ def tiled(tmp_path):
 def test_a_difference_is_followed_to_its_first_node(cli, tmp_path, tiled):
     done = cli("convert", *tiled)
     assert done.returncode == 1, done.stdout + done.stderr
-    assert f"{tmp_path}/m.xml parts from {tmp_path}/m.onnx at Tile 'tile'" in done.stdout.splitlines()
+    assert f"{tmp_path}/m.xml differs from {tmp_path}/m.onnx at Tile 'tile'" in done.stdout.splitlines()
     assert "Executed alone on the values of the reference, it shows the fault." in done.stdout
 
 
@@ -97,7 +97,7 @@ def test_no_bisect(cli, tiled):
     done = cli("convert", *tiled, "--no-bisect")
     assert done.returncode == 1
     assert "FAILED" in done.stdout
-    assert "parts from" not in done.stdout
+    assert "differs from" not in done.stdout
     done = cli("convert", *(word for word in tiled[:3]), "--no-bisect", "--force")
     assert done.returncode == 2
     assert "--no-bisect is for --verify" in done.stderr
@@ -112,7 +112,7 @@ def test_an_index_that_only_onnxruntime_refuses_is_found(cli, tmp_path):
     given = [word for name in "xi" for word in ("--input", f"{name}={tmp_path / name}.npy")]
     done = cli("convert", tmp_path / "m.onnx", "-o", tmp_path / "m.xml", "--verify", *given)
     assert done.returncode == 1
-    assert "parts from" in done.stdout
+    assert "differs from" in done.stdout
     assert "at Gather 'look_up'" in done.stdout
 
 

@@ -37,8 +37,7 @@ IMPORTED_LATER = (
     "ov_gather.converters.models",
     "ov_gather.converters.nodes",
     "ov_gather.crosscheck.models.verify",
-    "ov_gather.report.convert.tables",
-    "ov_gather.report.convert.verification",
+    "ov_gather.report.convert",
     "ov_gather.rules.inference",
     "ov_gather.runtimes.kernel",
 )

@@ -8,7 +8,7 @@ from dataclasses import dataclass, replace
 
 import numpy as np
 
-from ov_gather.crosscheck.bisect.records import Parting
+from ov_gather.crosscheck.bisect.results import Culprit
 from ov_gather.ir.bodies import entries
 from ov_gather.ir.constants import constant
 from ov_gather.ir.model import Element, Layer, Model
@@ -82,12 +82,12 @@ def is_visible(right: list[np.ndarray], wrong: list[np.ndarray] | None) -> bool:
     return False
 
 
-def is_named(planted: Planted, parting: Parting) -> tuple[bool, int]:
+def is_named(planted: Planted, culprit: Culprit) -> tuple[bool, int]:
     """Whether the layer with the fault is named, and among how many; a dropped one is a node of the reference."""
     names = {f"{layer.type} '{layer.name}'" for layer in (planted.layer, *planted.users)}
-    named = parting.node in names or any(f"constant '{planted.layer.name}'" in text for text in parting.constants)
-    named = named or parting.reference_node.endswith(f" '{planted.layer.name}'")
-    return named or bool(names & set(parting.nodes)), 1 if named else len(parting.nodes)
+    named = culprit.node in names or any(f"constant '{planted.layer.name}'" in text for text in culprit.constants)
+    named = named or culprit.reference_node.endswith(f" '{planted.layer.name}'")
+    return named or bool(names & set(culprit.nodes)), 1 if named else len(culprit.nodes)
 
 
 def candidates(model: Model, kind: str) -> Iterator[Callable[[random.Random], Planted | None]]:

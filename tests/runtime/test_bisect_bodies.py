@@ -13,7 +13,7 @@ import pytest
 
 import ov_gather
 from helpers.planting import candidates, swapped, with_payload
-from ov_gather.crosscheck.bisect import inside, ir_bodies
+from ov_gather.crosscheck.bisect import body_iterations, ir_bodies
 from ov_gather.ir.bodies import Slicing
 from ov_gather.ir.constants import constant
 from ov_gather.ir.reader import read_ir
@@ -77,13 +77,13 @@ def test_a_fault_in_a_body(tmp_path, node, where):
     wrong = with_swapped(ir, node)
     result = ov_gather.bisect(source, wrong, inputs, reproducers=tmp_path / "found")
     assert result.node == f"Subtract '{node}'"
-    assert result.partings[0].detail.startswith(f"It is in the body of {where}")
+    assert result.culprits[0].detail.startswith(f"It is in the body of {where}")
     with np.load(f"{result.reproducer}/inputs.npz") as file:
         again = ov_gather.bisect(f"{result.reproducer}/reference.onnx", f"{result.reproducer}/model.xml", dict(file))
     assert again.node == f"Subtract '{node}'"
     result = ov_gather.bisect(ir, wrong, inputs)
     assert result.node == f"Subtract '{node}'"
-    assert result.partings[0].detail.startswith(f"It is in the body of {where}")
+    assert result.culprits[0].detail.startswith(f"It is in the body of {where}")
 
 
 @pytest.mark.parametrize("direction", [0, 1])
@@ -98,7 +98,7 @@ def test_a_fault_in_a_scan(tmp_path, direction):
     for reference in (source, ir):
         result = ov_gather.bisect(reference, wrong, inputs)
         assert result.node == "Subtract 'late'"
-        assert ", in iteration 1 (the first is 0)." in result.partings[0].detail
+        assert ", in iteration 1 (the first is 0)." in result.culprits[0].detail
 
 
 STACKED = """<ir_version: 9, opset_import: ["": 18]> g (float[4] x, int64 n) => (float[4] last, float[N,4] all) {
@@ -127,7 +127,7 @@ def test_a_fault_that_reaches_only_stacked_outputs(tmp_path, text, node, inputs)
     for reference in (source, ir):
         result = ov_gather.bisect(reference, wrong, inputs, reproducers=tmp_path / "found")
         assert result.node == f"Subtract '{node}'"
-        assert ", in iteration 0 (the first is 0)." in result.partings[0].detail
+        assert ", in iteration 0 (the first is 0)." in result.culprits[0].detail
         assert result.reproducer
 
 
@@ -140,16 +140,16 @@ def test_a_body_that_gives_the_same(tmp_path):
     write_ir(way(random.Random(0)).model, tmp_path / "wrong.xml")
     result = ov_gather.bisect(source, tmp_path / "wrong.xml", inputs)
     assert result.node == "Loop 'all'"
-    assert result.partings[0].detail.endswith("Its body gives the same within 1e-04, followed through iterations: 3.")
+    assert result.culprits[0].detail.endswith("Its body gives the same within 1e-04, followed through iterations: 3.")
 
 
 def test_iterations_that_are_not_followed(tmp_path, monkeypatch):
     source, ir = converted(tmp_path, BODIES)
-    monkeypatch.setattr(inside, "MOST_ITERATIONS", 1)
+    monkeypatch.setattr(body_iterations, "MOST_ITERATIONS", 1)
     inputs = {"x": np.float32([1, 2, 3, 4]), "c": np.array(True), "n": np.array(3)}
     result = ov_gather.bisect(source, with_swapped(ir, "late"), inputs)
     assert result.node == "Loop 'loop'"
-    assert result.partings[0].detail.endswith(", followed through iterations: 1; those after them were not followed.")
+    assert result.culprits[0].detail.endswith(", followed through iterations: 1; those after them were not followed.")
 
 
 ADDED_UP = """<ir_version: 9, opset_import: ["": 18]> g (float[4] x, int64 n) => (float[4] y) {
@@ -182,12 +182,12 @@ def test_a_fault_that_the_iterations_add_up(tmp_path):
     for reference in (source, ir):
         result = ov_gather.bisect(reference, wrong, inputs, reproducers=tmp_path / "found")
         assert result.node == "Multiply 'mul'"
-        (parting,) = result.partings
-        assert parting.detail.startswith("It is in the body of Loop 'y', in iteration 0 (the first is 0).")
-        assert parting.detail.endswith("The reproducer has the whole of Loop 'y'.")
-        with np.load(f"{parting.reproducer}/inputs.npz") as file:
-            written = f"{parting.reproducer}/reference{reference.suffix}"
-            again = ov_gather.bisect(written, f"{parting.reproducer}/model.xml", dict(file))
+        (culprit,) = result.culprits
+        assert culprit.detail.startswith("It is in the body of Loop 'y', in iteration 0 (the first is 0).")
+        assert culprit.detail.endswith("The reproducer has the whole of Loop 'y'.")
+        with np.load(f"{culprit.reproducer}/inputs.npz") as file:
+            written = f"{culprit.reproducer}/reference{reference.suffix}"
+            again = ov_gather.bisect(written, f"{culprit.reproducer}/model.xml", dict(file))
         assert not again.passed
 
 
@@ -214,7 +214,7 @@ def test_rounding_in_a_body(tmp_path, operator, seed):
     inputs = {"x": x, "c": np.array(True), "n": np.array(2)}
     result = ov_gather.bisect(source, ir, inputs)
     assert any(output.outcome for output in result.outputs)
-    assert result.passed, result.partings
+    assert result.passed, result.culprits
 
 
 @pytest.mark.parametrize(

@@ -49,11 +49,11 @@ def test_a_value_with_two_names(tmp_path, text, is_last_name):
             file.write_text(file.read_text().replace(f'names="{names}"', f'names="{names[::-1]}"'))
     result = ov_gather.bisect(source, tmp_path / "wrong.xml", reproducers=tmp_path / "all" / "found")
     assert result.node == "Sin 'a'"
-    assert result.partings[0].reference_node == "Relu 'relu'"
+    assert result.culprits[0].reference_node == "Relu 'relu'"
     folder = Path(result.reproducer)
     with np.load(folder / "inputs.npz") as file:
         again = ov_gather.bisect(folder / "reference.onnx", folder / "model.xml", dict(file))
-    assert again.partings
+    assert again.culprits
 
 
 CENTRED = """g (float[3,64] x) => (float[3,1] s, float[3,64] z) <int64[1] axes = {1}, float large = {1000000.0}> {
@@ -92,12 +92,12 @@ def test_a_reproducer_that_shows_nothing_is_not_kept(tmp_path, monkeypatch):
     write_ir(dropped(model, layer_of(model, "ReLU")).model, tmp_path / "wrong.xml")
     monkeypatch.setattr(run._Bisection, "_is_shown", lambda *arguments: False)
     result = ov_gather.bisect(source, tmp_path / "wrong.xml", reproducers=tmp_path / "found")
-    (parting,) = result.partings
-    assert (parting.reproducer, parting.command) == ("", "")
-    assert "it does not show the fault, so that no reproducer is kept." in parting.detail
+    (culprit,) = result.culprits
+    assert (culprit.reproducer, culprit.command) == ("", "")
+    assert "it does not show the fault, so that no reproducer is kept." in culprit.detail
     assert not list((tmp_path / "found").iterdir())
     without = ov_gather.bisect(source, tmp_path / "wrong.xml")
-    assert "reproducer" not in without.partings[0].detail
+    assert "reproducer" not in without.culprits[0].detail
 
 
 OTHER_ROW = """g (float[3,64] x) => (float[2,1] s, float[3,64] z)
@@ -143,7 +143,7 @@ def test_a_value_that_stands_for_two(tmp_path):
     for reference in (source, tmp_path / "m.xml"):
         result = ov_gather.bisect(reference, tmp_path / "wrong.xml", reproducers=tmp_path / "found")
         assert result.node == "Sin 'a'"
-        assert "'relu'" in result.partings[0].reference_node or "'r'" in result.partings[0].reference_node
+        assert "'relu'" in result.culprits[0].reference_node or "'r'" in result.culprits[0].reference_node
         assert result.reproducer
 
 
@@ -156,7 +156,7 @@ def test_erf_near_zero_is_off_by_rounding(tmp_path, scale):
     source, _ = converted(tmp_path, NEAR_ZERO.replace("SCALE", scale))
     inputs = {"x": np.random.default_rng(0).standard_normal((3, 8)).astype(np.float32)}
     result = ov_gather.bisect(source, tmp_path / "m.xml", inputs)
-    assert result.passed, result.partings
+    assert result.passed, result.culprits
     assert any("off by rounding" in output.excuse for output in result.outputs) == (scale != "0.001")
 
 
@@ -170,7 +170,7 @@ def test_rounding_that_vanishes_where_a_value_is_observed(tmp_path):
     x = np.random.default_rng(0).standard_normal((3, 8)).astype(np.float32)
     result = ov_gather.bisect(source, tmp_path / "m.xml", {"x": x, "q": x * np.float32(0.1)})
     assert result.outputs[0].outcome
-    assert result.passed, result.partings
+    assert result.passed, result.culprits
 
 
 def test_each_size_is_halved_the_largest_first():

@@ -10,10 +10,10 @@ from pathlib import Path
 import pytest
 from distributed import LocalCluster
 
-from ov_gather.cli.check_there import CheckOptions
 from ov_gather.crosscheck.paths import check_paths
 from ov_gather.crosscheck.progress import Progress
 from ov_gather.crosscheck.sweep import sweep
+from ov_gather.workers.checks import CheckOptions
 
 pytestmark = pytest.mark.slow
 

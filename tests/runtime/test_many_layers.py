@@ -91,7 +91,7 @@ def test_results_that_are_held_a_few_at_a_time_are_the_same(monkeypatch):
     whole = cross_check(model(*layers), runtimes=("kernel", "openvino"), cases=3)
     monkeypatch.setattr(ir, "BATCH", 2)  # the operands of one layer are more than may be held at once, too
     monkeypatch.setattr(ir, "HELD", 1)
-    monkeypatch.setattr("ov_gather.crosscheck.layers.AT_ONCE", 1)
+    monkeypatch.setattr("ov_gather.crosscheck.layers.MAX_PENDING_BYTES", 1)
     parts = cross_check(model(*layers), runtimes=("kernel", "openvino"), cases=3)
     assert parts.passed
     for one, other in zip(whole.layers, parts.layers, strict=True):

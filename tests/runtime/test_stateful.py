@@ -153,4 +153,4 @@ def test_bisect_names_what_the_state_refuses(tmp_path):
     layers = tuple(orphan if layer.id == assign.id else layer for layer in model.layers)
     result = ov_gather.bisect(tmp_path / "m.xml", replace(model, layers=layers), inputs)
     assert result.node.startswith(("Assign", "ReadValue"))
-    assert result.partings[0].kind == "refusal"
+    assert result.culprits[0].kind == "refusal"

@@ -17,7 +17,7 @@ from ov_gather.crosscheck.comparisons import Status
 from ov_gather.crosscheck.inputs.onnx import made_up_inputs
 from ov_gather.crosscheck.models.intermediates import gathers, load, tensors_of
 from ov_gather.crosscheck.models.verify import verify_conversion
-from ov_gather.report.convert.verification import summary
+from ov_gather.report.convert import verification_summary
 from ov_gather.runtimes.isolated import borrowed
 
 pytestmark = pytest.mark.onnxruntime
@@ -187,7 +187,7 @@ def test_a_stock_gather_that_only_goes_wrong_in_the_model_is_blamed(tmp_path, rn
     assert [layer.passed for layer in result.layers] == [True]
     assert not result.passed
     assert result.blamed == ("GatherElements 'positions'",)
-    (line,) = [line for line in summary(result) if line.startswith("Every gather")]
+    (line,) = [line for line in verification_summary(result) if line.startswith("Every gather")]
     assert "with our operations in the place of GatherElements 'positions' the outputs are right" in line
     wrong = converted(
         tmp_path / "w.xml",
@@ -196,7 +196,7 @@ def test_a_stock_gather_that_only_goes_wrong_in_the_model_is_blamed(tmp_path, rn
     result = verify_conversion(source, wrong)
     assert not result.passed
     assert result.blamed == ()
-    (line,) = [line for line in summary(result) if line.startswith("Every gather")]
+    (line,) = [line for line in verification_summary(result) if line.startswith("Every gather")]
     assert line.endswith("what differs comes from elsewhere in the model.")
 
 

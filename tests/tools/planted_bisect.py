@@ -58,13 +58,13 @@ def plant(model: Model, kind: str, inputs: dict[str, np.ndarray], rng: random.Ra
     return None
 
 
-def shown_alone(parting: object) -> bool:
+def shown_alone(culprit: object) -> bool:
     """Return True if the reproducer shows the fault: its reference and model differ."""
-    folder = Path(parting.reproducer)
+    folder = Path(culprit.reproducer)
     with np.load(folder / "inputs.npz") as file:
         arrays = dict(file)
     found = bisect(folder / "reference.onnx", folder / "model.xml", arrays)
-    return bool(found.partings) and not found.not_run
+    return bool(found.culprits) and not found.not_run
 
 
 def runs_at_most(model: Model) -> float:
@@ -94,15 +94,15 @@ def try_faults(folder: Path, names: list[str], count: int, seed: int, inside: bo
             write_ir(planted.model, path)
             result = bisect(folder / f"{name}.onnx-route.onnx", path, inputs, reproducers=Path(directory) / "found")
             seconds = time.monotonic() - start
-            named, among = is_named(planted, result.partings[0]) if result.partings else (False, 0)
-            alone = bool(result.reproducer) and shown_alone(result.partings[0])
+            named, among = is_named(planted, result.culprits[0]) if result.culprits else (False, 0)
+            alone = bool(result.reproducer) and shown_alone(result.culprits[0])
         limit = runs_at_most(model)
         right = named and result.runs <= limit and alone
         failed += not right
         print(
             f"{'ok' if right else 'NO'} {name}: {kind} {planted.what} in {planted.layer.type} '{planted.layer.name}'; "
             f"named {named} among {among}; runs {result.runs} of {limit:.1f} ({result.nodes} nodes); alone {alone}; "
-            f"{seconds:.1f} s; {result.node} {result.partings[0].kind if result.partings else result.not_run}",
+            f"{seconds:.1f} s; {result.node} {result.culprits[0].kind if result.culprits else result.not_run}",
             flush=True,
         )
     print(f"faults: {done}, not found as they should be: {failed}", flush=True)
@@ -120,8 +120,8 @@ def try_right(folder: Path, names: list[str], count: int) -> int:
         excuses = [output.excuse for output in result.outputs if output.excuse]
         word, seconds = "ok" if result.passed else "NO", time.monotonic() - start
         print(f"{word} {name}: {seconds:.1f} s {result.node} {result.not_run} {excuses}", flush=True)
-        for parting in result.partings:
-            print(f"   {parting.kind} {parting.nodes} {parting.output.outcome}", flush=True)
+        for culprit in result.culprits:
+            print(f"   {culprit.kind} {culprit.nodes} {culprit.output.outcome}", flush=True)
     print(f"without a fault: {min(count, len(names))}, but one was named, or not compared: {failed}", flush=True)
     return failed
 

@@ -5,7 +5,7 @@ from __future__ import annotations
 import click
 import pytest
 
-from ov_gather.cli.assumptions import parsed
+from ov_gather.cli.options import parsed
 
 
 @pytest.mark.parametrize(

@@ -10,7 +10,7 @@ from ov_gather import read_ir
 from ov_gather.ir.builder import ModelBuilder
 from ov_gather.ir.element_types import F32, I64
 from ov_gather.ir.shapes import PartialShape
-from ov_gather.runtimes.customized import customized
+from ov_gather.runtimes.openvino import customized
 
 
 def model_of(layer_type, opset, text, constant_axis=True):

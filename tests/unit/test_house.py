@@ -32,6 +32,7 @@ FLOORS = {
             ("converters",),
             ("crosscheck",),  # crosscheck converts the ONNX models that it checks
             ("", "bench"),  # "": the public interface, which bench measures
+            ("workers",),
             ("report",),
             ("cli",),
         ]

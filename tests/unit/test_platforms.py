@@ -17,7 +17,7 @@ from ov_gather.runtimes.isolated import IsolatedRuntime
 PACKAGE = ROOT / "ov_gather"
 NOT_ON_ALL = {"fcntl", "grp", "msvcrt", "pwd", "resource", "select", "termios", "winreg"}
 NOT_IN_ALL = {"WNOHANG", "fork", "getuid", "killpg", "nice", "register_at_fork", "sched_getaffinity", "setsid", "uname"}
-PLACES = {PACKAGE / "system" / "platforms.py", PACKAGE / "runtimes" / "launcher.py"}  # the launcher is used where there are forks
+PLACES = {PACKAGE / "system" / "platforms.py", PACKAGE / "runtimes" / "launcher.py"}  # the launcher runs where there are forks
 
 HIDE = """
 import os, select, socket, sys
@@ -29,7 +29,7 @@ import pkgutil, sys
 from importlib import import_module
 import numpy as np
 import ov_gather, ov_gather.converters
-from ov_gather.cli.processes import in_processes
+from ov_gather.workers.processes import in_processes
 for package in (ov_gather, ov_gather.converters):
     for module in pkgutil.walk_packages(package.__path__, package.__name__ + "."):
         # The extension is no module of Python, and PyTorch, which one module imports, needs what is hidden.

@@ -9,7 +9,7 @@ import sys
 
 import pytest
 
-from ov_gather.cli.processes import Died, in_processes
+from ov_gather.workers.processes import Died, in_processes
 
 EXIT = "__import__('os')._exit(3)"
 KILL = "__import__('os').kill(__import__('os').getpid(), 9)"
@@ -50,6 +50,6 @@ def test_processes_end_when_nobody_wants_the_rest():
 def test_the_first_process_starts_without_seeing_ctrl_c():
     """The first of a whole program, as multiprocessing starts processes of its own before it."""
     blocked = "__import__('signal').pthread_sigmask(0, [])"
-    program = f"from ov_gather.cli.processes import in_processes; print(list(in_processes(eval, [{blocked!r}], 1)))"
+    program = f"from ov_gather.workers.processes import in_processes; print(list(in_processes(eval, [{blocked!r}], 1)))"
     said = subprocess.run([sys.executable, "-c", program], capture_output=True, text=True, check=True).stdout
     assert said == "[(0, {<Signals.SIGINT: 2>})]\n"

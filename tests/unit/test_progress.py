@@ -8,11 +8,11 @@ from threading import Event
 
 import pytest
 
-from ov_gather.cli import progress as shown_progress
+from ov_gather.cli import output
 from ov_gather.crosscheck import paths
 from ov_gather.crosscheck.comparisons import CaseResult, Comparison, LayerResult, Status
 from ov_gather.crosscheck.progress import Progress
-from ov_gather.crosscheck.runtime_queue import Doing
+from ov_gather.crosscheck.runtime_queue import RunningCase
 from ov_gather.report.check import html, junit, text
 from ov_gather.report.check import json as check_json
 from ov_gather.report.check.report import CheckReport
@@ -26,9 +26,9 @@ class ARuntime:
 
 
 @dataclass
-class ALane:
+class AQueue:
     runtime: ARuntime
-    doing: Doing | None = None
+    running: RunningCase | None = None
 
 
 def layer(name):
@@ -43,8 +43,8 @@ def progress(monkeypatch):
     monkeypatch.setattr("ov_gather.crosscheck.progress.monotonic", lambda: next(times, 140.0))
     made = Progress()
     made.begin("m.xml", 3, 2026)
-    slow = Doing("Gather-8 'slow', case 'random'", 106.0)
-    made.watch([ALane(ARuntime("kernel")), ALane(ARuntime("openvino"), slow), ALane(ARuntime("extension"))])
+    slow = RunningCase("Gather-8 'slow', case 'random'", 106.0)
+    made.watch([AQueue(ARuntime("kernel")), AQueue(ARuntime("openvino"), slow), AQueue(ARuntime("extension"))])
     made.add(2, layer("last"))
     made.add(0, layer("first"))
     return made
@@ -72,8 +72,8 @@ def test_a_pipe_gets_lines(monkeypatch, capsys):
             said.set()
             return "m.xml: 2 of 3 layers"
 
-    monkeypatch.setattr(shown_progress, "_IN_A_PIPE", 0.001)
-    with shown_progress.shown(Telling()):
+    monkeypatch.setattr(output, "_IN_A_PIPE", 0.001)
+    with output.shown(Telling()):
         assert said.wait(60)
     assert capsys.readouterr().err.splitlines()[0] == "checking m.xml: 2 of 3 layers"
 
@@ -125,6 +125,10 @@ def test_nothing_is_counted_before_it_begins(monkeypatch):
 
 
 def test_of_several_runtimes_that_which_takes_longest_is_named(progress):
-    doings = {"kernel": Doing("later", 120.0), "openvino": Doing("earlier", 106.0), "extension": Doing("last", 130.0)}
-    progress.watch([ALane(ARuntime(name), doing) for name, doing in doings.items()])
+    running = {
+        "kernel": RunningCase("later", 120.0),
+        "openvino": RunningCase("earlier", 106.0),
+        "extension": RunningCase("last", 130.0),
+    }
+    progress.watch([AQueue(ARuntime(name), case) for name, case in running.items()])
     assert progress.longest == "; openvino has been executing earlier for 34 s"

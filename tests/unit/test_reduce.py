@@ -14,6 +14,7 @@ from ov_gather.crosscheck import reduce
 from ov_gather.crosscheck.cases.designed import Case, as_cases
 from ov_gather.crosscheck.comparisons import CaseResult, Comparison, Status
 from ov_gather.crosscheck.reduce import ATTEMPTS, Reducer
+from ov_gather.crosscheck.shrinking import new_folder
 from ov_gather.ops.isolation import isolate
 from ov_gather.ops.layer_view import family_layers
 
@@ -90,14 +91,12 @@ def test_what_hangs_is_not_tried_smaller(monkeypatch, tmp_path, hangs):
 
 
 def test_folders_have_names_of_their_own(tmp_path):
-    view, case = view_of("gather_8"), Case("above, 2 threads", (), 2)
-    reducer = Reducer(tmp_path / "below" / "failed")
-    folders = [reducer._folder(view, case, "openvino") for _ in range(3)]
+    folders = [new_folder(tmp_path / "below" / "failed", "take-above, 2 threads-openvino") for _ in range(3)]
     assert all(folder.is_dir() for folder in folders)
     first = folders[0].name
-    assert first.endswith("-above-2-threads-openvino")
+    assert first == "take-above-2-threads-openvino"
     assert [folder.name for folder in folders] == [first, f"{first}-1", f"{first}-2"]
-    long = reducer._folder(view, Case("x" * 200, (), 1), "openvino")
+    long = new_folder(tmp_path, "x" * 200)
     assert len(long.name) == 80
 
 

@@ -68,7 +68,7 @@ BAD = {"right": WRONG_INDEX, "out_of_bounds": True}
 def run(runtime, *trials, is_last=True, model="m"):
     with RuntimeQueue(runtime) as lane:
         found = lane.submit(model, VIEW, trials, is_last=is_last).result()
-        assert lane.doing is None
+        assert lane.running is None
     return found
 
 

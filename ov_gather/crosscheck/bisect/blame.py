@@ -1,4 +1,4 @@
-"""Tracing of wrong outputs to the guilty nodes, and the description of each as a Parting."""
+"""Tracing of wrong outputs to the guilty nodes, and the description of each as a Culprit."""
 
 from __future__ import annotations
 
@@ -9,18 +9,18 @@ from typing import Any
 
 from numpy.typing import NDArray
 
+from ov_gather.crosscheck.bisect.body_trace import BodyTrace, Culprits, follow
 from ov_gather.crosscheck.bisect.comparer import Comparer
 from ov_gather.crosscheck.bisect.excuses import is_left_open, is_rounding, is_rounding_of_fused
-from ov_gather.crosscheck.bisect.following import Followed, Partings, follow
 from ov_gather.crosscheck.bisect.graphs import Node, Value
-from ov_gather.crosscheck.bisect.records import ComparedValue, Parting
 from ov_gather.crosscheck.bisect.refusals import Refusal
 from ov_gather.crosscheck.bisect.replay import Piece, Replay
 from ov_gather.crosscheck.bisect.reproducer import IsShown, Written, write_reproducer
+from ov_gather.crosscheck.bisect.results import ComparedValue, Culprit
 from ov_gather.crosscheck.bisect.rounding import difference
 from ov_gather.crosscheck.bisect.search import Search, SearchResult
 from ov_gather.crosscheck.comparisons import Difference
-from ov_gather.runtimes.base import CrashedError, RefusedError
+from ov_gather.runtimes.base import FAILURES, CrashedError
 from ov_gather.runtimes.configured import Setting
 
 _UNSHOWN = " Written to disk and executed by `ov-gather bisect`, it does not show the fault, so that no reproducer is kept."
@@ -38,18 +38,18 @@ class Suspect:
 
     found: SearchResult
     excuse: str = ""
-    followed: Followed = field(default_factory=Followed)
+    followed: BodyTrace = field(default_factory=BodyTrace)
     near: Piece | None = None
 
 
 @dataclass(frozen=True)
 class Blame:
-    """Builds Partings.
+    """Builds Culprits.
 
     Attributes:
         directory: the parent directory of reproducers; None for no reproducers.
         is_shown: executes a reproducer.
-        of_body: yields the partings of two bodies.
+        of_body: yields the culprits of two bodies.
         open_orders: nodes that returned their results in another, permitted order.
     """
 
@@ -58,17 +58,17 @@ class Blame:
     setting: Setting
     directory: Path | None
     is_shown: IsShown
-    of_body: Partings
+    of_body: Culprits
     open_orders: dict[str, None] = field(default_factory=dict)
 
-    def partings(self, wrong: Sequence[Value]) -> Iterator[tuple[Parting, Value]]:
-        """Yield a Parting and its value for each wrong output that has no excuse. Raises as `for_output`."""
-        for parting, _, value in map(self.for_output, wrong):
-            if parting is not None:
-                yield parting, value
+    def culprits(self, wrong: Sequence[Value]) -> Iterator[tuple[Culprit, Value]]:
+        """Yield a Culprit and its value for each wrong output that has no excuse. Raises as `for_output`."""
+        for culprit, _, value in map(self.for_output, wrong):
+            if culprit is not None:
+                yield culprit, value
 
-    def for_output(self, wrong: Value) -> tuple[Parting | None, str, Value]:
-        """Trace a wrong output to a Parting; return it with its value, or None with an excuse and the output.
+    def for_output(self, wrong: Value) -> tuple[Culprit | None, str, Value]:
+        """Trace a wrong output to a Culprit; return it with its value, or None with an excuse and the output.
 
         Raises RefusedError, CrashedError, IndexError if the model cannot be executed with more outputs.
         """
@@ -101,41 +101,41 @@ class Blame:
         """Look for an excuse for a difference; if there is none, execute its nodes alone."""
         node = self._node(found.value)
         if found.healed_by and is_rounding_of_fused(self.comparer, found, wrong):
-            return Suspect(found, f"the reference gives this, too, where the operands of {node} are off by rounding")
+            return Suspect(found, f"the reference computes this, too, if the operands of {node} are off by rounding")
         if not found.healed_by and is_rounding(self.comparer, found):
             orders = "".join(f", or in an order that {other} leaves open" for other in self.open_orders)
-            return Suspect(found, f"{node} gives this in the reference, too, for operands that are off by rounding{orders}")
+            return Suspect(found, f"{node} computes this in the reference, too, for operands that are off by rounding{orders}")
         if not found.healed_by and is_left_open(self.comparer, found):
             self.open_orders[node] = None
-            return Suspect(found, f"{node} may give its results in this order, too")
+            return Suspect(found, f"{node} may return its results in this order, too")
         followed = follow(self.comparer, found.value, self.of_body)
         if followed.excuse and not found.healed_by:
             return Suspect(found, followed.excuse)
         return Suspect(found, "", followed, replay.piece_alone(found))
 
-    def _blamed(self, replay: Replay, suspect: Suspect) -> Parting:
-        """Build the Parting of a suspect: the one inside its body if there is any, else that of the suspect itself."""
-        within = suspect.followed.parting
+    def _blamed(self, replay: Replay, suspect: Suspect) -> Culprit:
+        """Build the Culprit of a suspect: the one inside its body if there is any, else that of the suspect itself."""
+        within = suspect.followed.culprit
         if within is not None and (within.reproducer or self.directory is None):
             return within
         around = self._around(replay, suspect.found, suspect.near)
         if within is None:
-            return replace(around, detail=" ".join(filter(None, (around.detail, suspect.followed.said))))
+            return replace(around, detail=" ".join(filter(None, (around.detail, suspect.followed.description))))
         if not around.reproducer:
             return within
         detail = f"{within.detail.removesuffix(_UNSHOWN)} The reproducer has the whole of {around.node}."
         return replace(within, detail=detail, reproducer=around.reproducer, command=around.command)
 
-    def _around(self, replay: Replay, found: SearchResult, near: Piece | None) -> Parting:
-        """Build a Parting from the piece that shows the fault alone, or from the smallest larger one that does."""
+    def _around(self, replay: Replay, found: SearchResult, near: Piece | None) -> Culprit:
+        """Build a Culprit from the piece that shows the fault alone, or from the smallest larger one that does."""
         if near is not None:
             is_alone = not found.healed_by and len(near.nodes) == len(found.nodes)
-            return self._parting("node" if is_alone else "fusion", found, near)
+            return self._culprit("node" if is_alone else "fusion", found, near)
         piece = replay.piece_grown(found)
-        return self._parting("fusion" if piece or found.healed_by else "context", found, piece)
+        return self._culprit("fusion" if piece or found.healed_by else "context", found, piece)
 
-    def for_refusal(self, refusal: Refusal, is_reference: bool) -> Parting:
-        """Build the Parting of a node that one side refuses, or crashes in, and the other executes."""
+    def for_refusal(self, refusal: Refusal, is_reference: bool) -> Culprit:
+        """Build the Culprit of a node that one side refuses, or crashes in, and the other executes."""
         kind = "crash" if isinstance(refusal.error, CrashedError) else "refusal"
         pairs, value = self.comparer.pairs.reference, None
         if is_reference:
@@ -149,29 +149,29 @@ class Blame:
         other = str(self.comparer.reference.graph.producers.get(pairs[value], "")) if value is not None else ""
         piece = None if value is None else self._refused_piece(value, is_reference)
         written = self._written(piece)
-        detail += self._unshown(piece, written)
+        detail += written.note
         sources = () if value is None else self.search.region(value).sources
         label = graph.label(value) if value is not None else refusal.node.outputs[0]
         output = ComparedValue(str(label), "", "", "", str(refusal.error))
         records = tuple(map(self.comparer.record, sources))
-        return Parting(kind, node, (node,), other, records, output, (), detail, written.folder, written.command)
+        return Culprit(kind, node, (node,), other, records, output, (), detail, written.folder, written.command)
 
     def _refused_piece(self, value: Value, is_reference: bool) -> Piece | None:
         """Return the node alone, if the same side refuses it in isolation."""
         try:
             piece = Replay(self.comparer, self.search).refused(value, list(self.search.region(value).sources))
-        except (RefusedError, CrashedError, IndexError):
+        except FAILURES:
             return None
         return piece if piece is not None and piece.is_refused_by_reference == is_reference else None
 
-    def _parting(self, kind: str, found: SearchResult, piece: Piece | None) -> Parting:
+    def _culprit(self, kind: str, found: SearchResult, piece: Piece | None) -> Culprit:
         nodes = piece.nodes if piece is not None else found.nodes
         wrong = list(self._wrong_constants(found, nodes))
         other = self.comparer.reference.graph.producers.get(self.comparer.pairs.reference[found.value])
         alike = [node for node in nodes if other is not None and node.type == other.type]
         node = next((str(node) for node, _ in wrong), str(alike[-1]) if alike else self._node(found.value))
         written = self._written(piece)
-        return Parting(
+        return Culprit(
             kind,
             node,
             tuple(map(str, nodes)),
@@ -179,7 +179,7 @@ class Blame:
             tuple(map(self.comparer.record, found.sources)),
             self.comparer.record(found.value),
             tuple(text for _, text in wrong),
-            self._detail(kind, found, piece) + self._unshown(piece, written),
+            self._detail(kind, found, piece) + written.note,
             written.folder,
             written.command,
         )
@@ -188,29 +188,25 @@ class Blame:
         label = self.comparer.model.graph.label
         if found.healed_by:
             values = ", ".join(f"'{label(value)}'" for value in found.healed_by)
-            told = f"The fault vanishes as soon as {values} is observed: what is fused across it is wrong."
-            return told if piece is None else f"{told} Executed alone on the values of the reference, these nodes show it."
+            text = f"The fault vanishes as soon as {values} is observed: what is fused across it is wrong."
+            return text if piece is None else f"{text} Executed alone on the values of the reference, these nodes show it."
         if kind == "node":
             return "Executed alone on the values of the reference, it shows the fault."
         if kind == "fusion" and piece is not None and set(piece.sources) <= set(found.sources):
             return (
-                "Executed alone on the values of the reference, these nodes show the fault. They are right where what does not "
-                "depend on the inputs of the model is given to them."
+                "Executed alone on the values of the reference, these nodes show the fault. They are right if values that do "
+                "not depend on the inputs of the model are given to them."
             )
         if kind == "fusion":
             return "Alone it is right on the values of the reference; together with the nodes before it, it is wrong."
         return "Alone it is right on the values of the reference: only the whole model shows the fault."
 
     def _written(self, piece: Piece | None) -> Written:
+        """Write the reproducer of a piece; return a note if the piece shows the fault here, but its reproducer does not."""
         if piece is None or self.directory is None:
             return Written()
-        return write_reproducer(piece, self.comparer, self.setting, self.directory, self.is_shown)
-
-    def _unshown(self, piece: Piece | None, written: Written) -> str:
-        """Return a note if a piece shows the fault here, but its reproducer does not."""
-        if piece is None or self.directory is None or written.command:
-            return ""
-        return _UNSHOWN
+        written = write_reproducer(piece, self.comparer, self.setting, self.directory, self.is_shown)
+        return written if written.command else Written(note=_UNSHOWN)
 
     def _node(self, value: Value) -> str:
         graph = self.comparer.model.graph

@@ -11,12 +11,12 @@ from numpy.typing import NDArray
 from ov_gather.crosscheck.bisect.correspondence import Pairs
 from ov_gather.crosscheck.bisect.graphs import Value
 from ov_gather.crosscheck.bisect.ir_side import IRSide
-from ov_gather.crosscheck.bisect.records import ComparedValue
+from ov_gather.crosscheck.bisect.results import ComparedValue
 from ov_gather.crosscheck.bisect.rounding import Rounding, difference, largest_error
 from ov_gather.crosscheck.bisect.search import CutObservation
-from ov_gather.crosscheck.bisect.sides import Given, Side
+from ov_gather.crosscheck.bisect.sides import Replacement, Side
 from ov_gather.crosscheck.comparisons import Difference
-from ov_gather.runtimes.base import CrashedError, RefusedError
+from ov_gather.runtimes.base import FAILURES
 
 Arrays = Mapping[Value, NDArray[Any]]
 
@@ -55,10 +55,6 @@ class Comparer:
         differing = frozenset(value for value in values if found[value])
         return CutObservation(differing, wrong not in found or bool(found[wrong]))
 
-    def values_of_model(self, values: Sequence[Value]) -> Arrays:
-        """Return values of the model. Raises RefusedError, CrashedError, IndexError."""
-        return self.model.observe(values)
-
     def values_of_reference(self, values: Sequence[Value]) -> dict[Value, NDArray[Any]]:
         """Return the reference's counterparts of values of the model. Raises RefusedError, CrashedError, IndexError."""
         theirs = [self.pairs.reference[value] for value in values]
@@ -72,7 +68,7 @@ class Comparer:
         """
         expected = self.values_of_reference([*values, wrong])
         label = self.model.graph.label
-        theirs = {value: Given(f"{label(value)} (reference)", expected[value]) for value in values}
+        theirs = {value: Replacement(f"{label(value)} (reference)", expected[value]) for value in values}
         share = self.rounding.share_of_outputs(1)
         try:
             here = self.model.observe(values)
@@ -83,16 +79,16 @@ class Comparer:
             if ours is None:
                 return False
             after = self.reference.computed_from(ours, self.pairs.reference[wrong])
-        except (RefusedError, CrashedError, IndexError):
+        except FAILURES:
             return True
         return after is not None and bool(difference(expected[wrong], after, share))
 
-    def given_to_reference(self, values: Sequence[Value], here: Arrays, expected: Arrays) -> dict[Value, Given] | None:
+    def given_to_reference(self, values: Sequence[Value], here: Arrays, expected: Arrays) -> dict[Value, Replacement] | None:
         """Return the model's values in the reference's names, types and shapes; None if sizes differ."""
         if any(here[value].size != expected[value].size for value in values):
             return None
         return {
-            self.pairs.reference[value]: Given(
+            self.pairs.reference[value]: Replacement(
                 self.name(value), here[value].astype(expected[value].dtype).reshape(expected[value].shape)
             )
             for value in values
@@ -142,7 +138,7 @@ class Comparer:
         theirs = [self.pairs.reference[value] for value in values]
         try:
             plain = self.reference.observe(theirs, plain=True)
-        except (RefusedError, CrashedError, IndexError):
+        except FAILURES:
             return {}
         return {value: largest_error(expected[value], plain[other]) for value, other in zip(values, theirs, strict=True)}
 

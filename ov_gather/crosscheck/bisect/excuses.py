@@ -13,14 +13,13 @@ from ov_gather.crosscheck.bisect.comparer import Comparer
 from ov_gather.crosscheck.bisect.graphs import Value
 from ov_gather.crosscheck.bisect.rounding import difference, errors
 from ov_gather.crosscheck.bisect.search import SearchResult
-from ov_gather.crosscheck.bisect.sides import Given, Part
-from ov_gather.runtimes.base import CrashedError, RefusedError
+from ov_gather.crosscheck.bisect.sides import Replacement
+from ov_gather.runtimes.base import FAILURES
 
 NEIGHBOURS = 4
 """Number of random perturbations of operands that estimate the effect of rounding on the result."""
 NEIGHBOURS_OF_FUSED = 16
 """The same for fused nodes: rounding may decide between two results, and both must occur."""
-_FAILURES = (RefusedError, CrashedError, IndexError)
 
 
 @dataclass(frozen=True)
@@ -28,7 +27,7 @@ class _Operands:
     """The model's values of a difference and its sources; and the sources in the reference's names, types and shapes."""
 
     here: Mapping[Value, NDArray[Any]]
-    given: Mapping[Value, Given]
+    given: Mapping[Value, Replacement]
 
     @property
     def arrays(self) -> list[NDArray[Any]]:
@@ -38,8 +37,10 @@ class _Operands:
 def is_rounding(comparer: Comparer, found: SearchResult) -> bool:
     """Return True if the reference computes the model's value from the model's operands, or from operands as near to them."""
     operands = _operands(comparer, found)
-    part = None if operands is None else _part(comparer, operands, found.value)
-    if operands is None or part is None:
+    if operands is None:
+        return False
+    part = comparer.reference.part(operands.given, {comparer.pairs.reference[found.value]: comparer.name(found.value)})
+    if part is None:
         return False
     here = operands.here[found.value]
     try:
@@ -51,7 +52,7 @@ def is_rounding(comparer: Comparer, found: SearchResult) -> bool:
         for seed in range(NEIGHBOURS):
             (other,) = part.run(comparer.rounding.neighbours(operands.arrays, seed))
             noise = np.maximum(noise, errors(output, other))
-    except _FAILURES:
+    except FAILURES:
         return False
     return not difference(output, here, comparer.share(found.value), noise)
 
@@ -63,7 +64,7 @@ def is_rounding_of_fused(comparer: Comparer, found: SearchResult, wrong: Value) 
         return False
     output, outputs = comparer.pairs.reference[wrong], list[NDArray[Any]]()
     try:
-        here = comparer.values_of_model([])[wrong]
+        here = comparer.model.observe([])[wrong]
         for seed in range(NEIGHBOURS_OF_FUSED):
             arrays = comparer.rounding.neighbours(operands.arrays, seed) if seed else operands.arrays
             given = {
@@ -73,7 +74,7 @@ def is_rounding_of_fused(comparer: Comparer, found: SearchResult, wrong: Value) 
             if computed is None:
                 return False
             outputs.append(computed)
-    except _FAILURES:
+    except FAILURES:
         return False
     noise = np.max([errors(outputs[0], other) for other in outputs], axis=0)
     return not difference(outputs[0], here, comparer.rounding.share_of_outputs(len(found.nodes)), noise)
@@ -88,9 +89,9 @@ def is_left_open(comparer: Comparer, found: SearchResult) -> bool:
         return False
     wanted, ours = node.outputs[:2], {pairs[value]: value for value in pairs if pairs[value] in node.outputs}
     try:
-        here = comparer.values_of_model([ours[value] for value in wanted if value in ours])
+        here = comparer.model.observe([ours[value] for value in wanted if value in ours])
         arrays = {value: _computed(comparer, operands, value) for value in (node.inputs[0], *wanted)}
-    except _FAILURES:
+    except FAILURES:
         return False
     scores = arrays[node.inputs[0]]
     expected, found_here = ([known.get(value) for value in wanted] for known in (arrays, {o: here[v] for o, v in ours.items()}))
@@ -101,17 +102,12 @@ def _operands(comparer: Comparer, found: SearchResult) -> _Operands | None:
     """Return the model's values; None if sizes differ in the reference, or a side refuses."""
     sources = list(found.sources)
     try:
-        here = comparer.values_of_model([*sources, found.value])
+        here = comparer.model.observe([*sources, found.value])
         arrays = comparer.values_of_reference(sources)
-    except _FAILURES:
+    except FAILURES:
         return None
     given = comparer.given_to_reference(sources, here, arrays)
     return None if given is None else _Operands(here, given)
-
-
-def _part(comparer: Comparer, operands: _Operands, value: Value) -> Part | None:
-    """Extract the nodes that compute a value of the model from the reference."""
-    return comparer.reference.part(operands.given, {comparer.pairs.reference[value]: comparer.name(value)})
 
 
 def _computed(comparer: Comparer, operands: _Operands, value: Value) -> NDArray[Any] | None:

@@ -10,16 +10,15 @@ from typing import Any
 
 import onnx_ir
 
+from ov_gather.converters.graphs import bodies_of
 from ov_gather.crosscheck.models.dependents import random_nodes
 from ov_gather.crosscheck.models.picks import Picks, ir_picks, onnx_picks
 from ov_gather.ir.model import Layer, Model, Port
 from ov_gather.ir.states import stored_values
+from ov_gather.ops.meanings import ENDS, RANDOM
 
 Value = str | tuple[int, int]
 """A value of an ONNX model is its name; a value of an IR is (layer id, output port id)."""
-
-_ENDS = ("Parameter", "Const", "Result")
-_RANDOM = ("RandomUniform", "Multinomial")
 
 
 @dataclass(frozen=True, slots=True)
@@ -125,12 +124,12 @@ def ir_graph(model: Model) -> ValueGraph:
             layer.name,
             tuple(sources[layer.id]),
             tuple((layer.id, port.id) for port in layer.outputs),
-            layer.type in _RANDOM,
+            layer.type in RANDOM,
             layer.line,
             ir_picks(layer),
         )
         for layer in layers
-        if layer.type not in _ENDS
+        if layer.type not in ENDS
     ]
     names: dict[Value, Sequence[str]] = {
         (layer.id, port.id): known for layer in model.layers for port in layer.outputs if (known := port.names)
@@ -193,17 +192,10 @@ def onnx_graph(model: onnx_ir.Model) -> ValueGraph:
 
 def captured(node: onnx_ir.Node, graph: onnx_ir.Graph) -> Iterator[onnx_ir.Value]:
     """Yield the values of the graph that the bodies of a node use."""
-    bodies = [body for given in node.attributes.values() for body in _bodies(given)]
-    for body in bodies:
+    for _, body in bodies_of(node):
         for inner in body.all_nodes():
             yield from (value for value in inner.inputs if value is not None and value.graph is graph)
         yield from (value for value in body.outputs if value.graph is graph)
-
-
-def _bodies(given: onnx_ir.Attr) -> Sequence[onnx_ir.Graph]:
-    if given.type == onnx_ir.AttributeType.GRAPHS:
-        return given.as_graphs()
-    return [given.as_graph()] if given.type == onnx_ir.AttributeType.GRAPH else []
 
 
 def _onnx_shape(value: onnx_ir.Value) -> Sequence[int] | None:

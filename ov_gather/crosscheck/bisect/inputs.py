@@ -48,10 +48,8 @@ def read_reference(source: Reference) -> Read:
         return {name: np.asarray(array) for name, array in source.items()}
     if isinstance(source, Model):
         return source
-    if isinstance(source, onnx.ModelProto):
-        return intermediates.from_proto(source)
-    if isinstance(source, bytes) and not source.lstrip().startswith(b"<"):
-        return intermediates.from_bytes(source)
+    if isinstance(source, onnx.ModelProto) or (isinstance(source, bytes) and not source.lstrip().startswith(b"<")):
+        return intermediates.load(source)
     if isinstance(source, str | Path) and Path(source).suffix == ".onnx":
         return intermediates.load(Path(source))
     if isinstance(source, str | Path) and Path(source).suffix == ".npz":

@@ -12,7 +12,7 @@ from numpy.typing import NDArray
 from ov_gather.crosscheck.bisect.bodies import Array, ObservedBody
 from ov_gather.crosscheck.bisect.graphs import Value, ir_graph
 from ov_gather.crosscheck.bisect.ir_bodies import ir_body
-from ov_gather.crosscheck.bisect.sides import Arrays, Given, Part, Side
+from ov_gather.crosscheck.bisect.sides import Arrays, Part, Replacement, Side
 from ov_gather.ir.constants import constant
 from ov_gather.ir.cuts import NewInput, part_of, with_results
 from ov_gather.ir.element_types import ElementType, by_dtype
@@ -45,7 +45,7 @@ class IRSide(Side):
         sources = {layer.id: (source.id, port.id) for layer, _, source, port in self._model.links if layer.type == "Result"}
         return [sources[layer.id] for layer in self._model.layers if layer.type == "Result"]
 
-    def part(self, inputs: Mapping[Value, Given], outputs: Mapping[Value, str]) -> Part | None:
+    def part(self, inputs: Mapping[Value, Replacement], outputs: Mapping[Value, str]) -> Part | None:
         """Extract layers. New Parameters have static shapes, and the element types of the ports."""
         new = {}
         for value, given in inputs.items():
@@ -71,21 +71,20 @@ class IRSide(Side):
         """Return the side of a body."""
         return IRSide(body.model, body.inputs, self._setting)
 
-    def computed_from(self, given: Mapping[Value, Given], output: Value) -> NDArray[Any] | None:
+    def computed_from(self, given: Mapping[Value, Replacement], output: Value) -> NDArray[Any] | None:
         """Execute the model with inputs in place of the given values."""
         side: IRSide | None = self
         for value, each in given.items():
             side = None if side is None else side.patched(value, each)
         return None if side is None else side.observe([])[output]
 
-    def patched(self, value: Value, given: Given) -> IRSide | None:
+    def patched(self, value: Value, given: Replacement) -> IRSide | None:
         """Return the side with an input in place of a value; None if that is impossible."""
         names = {source: self.graph.label(source) for source in self._results() if source != value}
         part = self.part({value: given}, names)
         if not isinstance(part, IRPart):
             return None
-        by_name = dict(zip((layer.name for layer in self._model.of_type("Parameter")), self._inputs, strict=True))
-        by_name[given.name] = given.array
+        by_name = {**self._by_name(), given.name: given.array}
         inputs = {layer.name: by_name[layer.name] for layer in part.model.of_type("Parameter")}
         return IRSide(part.model, inputs, self._setting)
 
@@ -98,8 +97,11 @@ class IRSide(Side):
 
     def _inputs_of(self, part: Part) -> list[NDArray[Any]]:
         assert isinstance(part, IRPart)
-        by_name = dict(zip((layer.name for layer in self._model.of_type("Parameter")), self._inputs, strict=True))
+        by_name = self._by_name()
         return [by_name[layer.name] for layer in part.model.of_type("Parameter")]
+
+    def _by_name(self) -> Arrays:
+        return dict(zip((layer.name for layer in self._model.of_type("Parameter")), self._inputs, strict=True))
 
 
 class IRPart(Part):
@@ -122,11 +124,9 @@ class IRPart(Part):
 
 
 def _run(model: ConfiguredModel, inputs: Sequence[NDArray[Any]], threads: int) -> list[NDArray[Any]]:
-    with borrowed(["configured"]) as (runtime,):
-        outputs = runtime.run(model, inputs, threads)
-    if isinstance(outputs, Exception):
-        raise outputs
-    return outputs
+    with borrowed(["configured"]) as (runtime,), runtime:
+        runtime.activate(model, threads)
+        return runtime.execute(inputs)
 
 
 def _as_declared(array: NDArray[Any], model: Model, value: Value) -> NDArray[Any]:

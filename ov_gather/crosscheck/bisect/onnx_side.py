@@ -12,7 +12,7 @@ from numpy.typing import NDArray
 from ov_gather.crosscheck.bisect.bodies import Array, ObservedBody
 from ov_gather.crosscheck.bisect.graphs import Value, onnx_graph
 from ov_gather.crosscheck.bisect.onnx_bodies import onnx_body
-from ov_gather.crosscheck.bisect.sides import Arrays, Given, Part, Side
+from ov_gather.crosscheck.bisect.sides import Arrays, Part, Replacement, Side
 from ov_gather.crosscheck.models import intermediates
 from ov_gather.runtimes.isolated import borrowed
 
@@ -40,7 +40,7 @@ class OnnxSide(Side):
             self._model.graph.outputs[:] = outputs
         return {**dict(zip(wanted, found, strict=True)), **self._given()}
 
-    def part(self, inputs: Mapping[Value, Given], outputs: Mapping[Value, str]) -> Part | None:
+    def part(self, inputs: Mapping[Value, Replacement], outputs: Mapping[Value, str]) -> Part | None:
         """Extract nodes; None if the inputs do not bound them."""
         names = [str(name) for name in inputs]
         try:
@@ -62,7 +62,7 @@ class OnnxSide(Side):
         rest = {str(value.name): self._inputs[str(value.name)] for value in graph.inputs if value.name not in names}
         return OnnxPart(onnx_ir.Model(graph, ir_version=self._model.ir_version, functions=()), versions, rest)
 
-    def computed_from(self, given: Mapping[Value, Given], output: Value) -> NDArray[Any] | None:
+    def computed_from(self, given: Mapping[Value, Replacement], output: Value) -> NDArray[Any] | None:
         """Execute the nodes between the given values and the output."""
         part = self.part(given, {output: self.graph.label(output)})
         if part is None:
@@ -88,9 +88,6 @@ class OnnxSide(Side):
 
     def _given(self) -> Mapping[Value, NDArray[Any]]:
         return {name: self._inputs[name] for name in self.graph.inputs}
-
-    def _inputs_of(self, part: Part) -> list[NDArray[Any]]:
-        return []  # the part binds them as `rest`
 
 
 class OnnxPart(Part):

@@ -8,7 +8,7 @@ from dataclasses import dataclass
 from ov_gather.crosscheck.bisect.graphs import Node, Value
 from ov_gather.crosscheck.bisect.sides import Side
 from ov_gather.ir.states import STATES
-from ov_gather.runtimes.base import CrashedError, RefusedError
+from ov_gather.runtimes.base import FAILURES
 
 
 @dataclass(frozen=True)
@@ -27,7 +27,7 @@ def first_refused(side: Side, error: Exception) -> Refusal:
         middle = (right + wrong) // 2
         try:
             side.prefix(_ends(nodes[:middle]))
-        except (RefusedError, CrashedError, IndexError) as found:
+        except FAILURES as found:
             wrong, error = middle, found
         else:
             right = middle
@@ -40,7 +40,7 @@ def _of_state(side: Side) -> Node | None:
     node = next((node for node in side.graph.nodes if node.type in STATES), None)
     try:
         return node if node and side.prefix(_ends(side.graph.nodes)) else None
-    except (RefusedError, CrashedError, IndexError):
+    except FAILURES:
         return None
 
 

@@ -13,14 +13,13 @@ from ov_gather.crosscheck.bisect.comparer import Comparer
 from ov_gather.crosscheck.bisect.graphs import Node, Value
 from ov_gather.crosscheck.bisect.rounding import difference
 from ov_gather.crosscheck.bisect.search import Search, SearchResult
-from ov_gather.crosscheck.bisect.sides import Given, Part
+from ov_gather.crosscheck.bisect.sides import Part, Replacement
 from ov_gather.crosscheck.comparisons import Difference
-from ov_gather.runtimes.base import CrashedError, RefusedError
+from ov_gather.runtimes.base import FAILURES
 from ov_gather.system.traversal import reachable
 
 LEVELS = 4
 """How often the producers of a piece's inputs are added until the piece shows the fault."""
-_FAILURES = (RefusedError, CrashedError, IndexError)
 
 
 @dataclass(frozen=True)
@@ -71,7 +70,7 @@ class Replay:
         """Return the nodes that compute a value as a piece, if exactly one side refuses it."""
         pairs = self._comparer.pairs.reference
         arrays = self._comparer.reference.prefix([pairs[source] for source in sources])
-        given = {source: Given(self._comparer.name(source), arrays[pairs[source]]) for source in sources}
+        given = {source: Replacement(self._comparer.name(source), arrays[pairs[source]]) for source in sources}
         part, other = self._parts(value, given)
         inputs = [each.array for each in given.values()]
         refused = [_refuses(part, inputs), _refuses(other, inputs)]
@@ -88,7 +87,7 @@ class Replay:
                 return piece
         return None
 
-    def _parts(self, value: Value, given: Mapping[Value, Given]) -> tuple[Part | None, Part | None]:
+    def _parts(self, value: Value, given: Mapping[Value, Replacement]) -> tuple[Part | None, Part | None]:
         """Extract the nodes that compute a value from both models."""
         pairs, name = self._comparer.pairs.reference, self._comparer.name(value)
         part = self._comparer.model.part(given, {value: name})
@@ -99,14 +98,14 @@ class Replay:
     def piece(self, value: Value, sources: Sequence[Value]) -> Piece | None:
         """Execute the nodes between `sources` and `value`; None if they cannot be extracted, or are refused."""
         arrays = self._comparer.values_of_reference([*sources, value])
-        given = {source: Given(self._comparer.name(source), arrays[source]) for source in sources}
+        given = {source: Replacement(self._comparer.name(source), arrays[source]) for source in sources}
         part, other = self._parts(value, given)
         if part is None:
             return None
         nodes = self._nodes(value, sources)
         try:
             (output,) = part.run([each.array for each in given.values()])
-        except _FAILURES:
+        except FAILURES:
             return None
         different = difference(arrays[value], output, self._comparer.rounding.share(len(nodes)))
         inputs = {each.name: each.array for each in given.values()}
@@ -147,6 +146,6 @@ def _refuses(part: Part | None, inputs: Sequence[NDArray[Any]]) -> str:
     try:
         if part is not None:
             part.run(inputs)
-    except _FAILURES as error:
+    except FAILURES as error:
         return str(error)
     return ""

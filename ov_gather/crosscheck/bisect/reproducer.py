@@ -5,7 +5,6 @@ Sizes are halved while the fault survives.
 
 from __future__ import annotations
 
-import re
 import shlex
 import shutil
 from collections.abc import Callable, Iterator, Sequence
@@ -19,8 +18,9 @@ from numpy.typing import NDArray
 from ov_gather.crosscheck.bisect.comparer import Comparer
 from ov_gather.crosscheck.bisect.replay import Piece
 from ov_gather.crosscheck.bisect.rounding import Rounding, difference
-from ov_gather.crosscheck.bisect.sides import Given
-from ov_gather.runtimes.base import CrashedError, RefusedError
+from ov_gather.crosscheck.bisect.sides import Replacement
+from ov_gather.crosscheck.shrinking import cut, new_folder, shrunk
+from ov_gather.runtimes.base import FAILURES
 from ov_gather.runtimes.configured import Setting
 from ov_gather.system.files import replacing
 
@@ -29,15 +29,16 @@ ATTEMPTS = 24
 
 
 IsShown = Callable[[Path, Path, Path | None], bool]
-"""Executes a reference and a model from disk, with an inputs file unless the reference contains them; True if they part."""
+"""Executes a reference and a model from disk, with an inputs file unless the reference contains them; True if they differ."""
 
 
 @dataclass(frozen=True)
 class Written:
-    """Folder of a reproducer and the command that executes it; both are "" if no command shows the fault."""
+    """Folder of a reproducer and the command that executes it; both are "", with a `note`, if no command shows the fault."""
 
     folder: str = ""
     command: str = ""
+    note: str = ""
 
 
 def write_reproducer(piece: Piece, comparer: Comparer, setting: Setting, directory: Path, is_shown: IsShown) -> Written:
@@ -45,7 +46,7 @@ def write_reproducer(piece: Piece, comparer: Comparer, setting: Setting, directo
 
     The folder is removed if the command does not show it. Raises OSError.
     """
-    folder = _new_folder(directory, comparer.model.graph.label(piece.value))
+    folder = new_folder(directory, comparer.model.graph.label(piece.value))
     for smaller in (_smaller(piece, comparer, setting), piece):
         written, is_right = _written(smaller, comparer, setting, folder, is_shown)
         if is_right:
@@ -79,30 +80,19 @@ def _smaller(piece: Piece, comparer: Comparer, setting: Setting) -> Piece:
     """Halve sizes, each in all inputs at once, while both sides execute the piece and it shows the fault."""
     if piece.other is None:
         return piece
-    attempts = 0
-    while attempts < ATTEMPTS:
-        for arrays in _halved(list(piece.inputs.values())):
-            attempts += 1
-            smaller = _cut(piece, arrays, comparer, setting)
-            if smaller is not None:
-                piece = smaller
-                break
-            if attempts >= ATTEMPTS:
-                break
-        else:
-            break
-    return piece
+    return shrunk(
+        piece, lambda one: (_cut(one, arrays, comparer, setting) for arrays in _halved(list(one.inputs.values()))), ATTEMPTS
+    )
 
 
 def _halved(arrays: Sequence[NDArray[Any]]) -> Iterator[list[NDArray[Any]]]:
     for size in sorted({size for array in arrays for size in array.shape if size > 1}, reverse=True):
-        half = slice(0, size // 2)
-        yield [array[tuple(half if n == size else slice(None) for n in array.shape)] for array in arrays]
+        yield [cut(array, size, slice(0, size // 2)) for array in arrays]
 
 
 def _cut(piece: Piece, arrays: Sequence[NDArray[Any]], comparer: Comparer, setting: Setting) -> Piece | None:
     """Return the piece for smaller inputs; None if a side refuses them, or the fault does not show."""
-    given = {value: Given(name, array) for value, name, array in zip(piece.sources, piece.inputs, arrays, strict=True)}
+    given = {value: Replacement(name, array) for value, name, array in zip(piece.sources, piece.inputs, arrays, strict=True)}
     pairs, value = comparer.pairs.reference, piece.value
     name = comparer.reference.graph.label(pairs[value])
     part = comparer.model.part(given, {value: name})
@@ -111,26 +101,13 @@ def _cut(piece: Piece, arrays: Sequence[NDArray[Any]], comparer: Comparer, setti
         return None
     try:
         (expected,), (output,) = other.run(arrays), part.run(arrays)
-    except (RefusedError, CrashedError, IndexError):
+    except FAILURES:
         return None
     different = difference(expected, output, Rounding(setting.precision).share_of_outputs(len(piece.nodes)))
     if not different or isinstance(different, str) != isinstance(piece.difference, str):
         return None
     inputs = dict(zip(piece.inputs, arrays, strict=True))
     return replace(piece, part=part, other=other, inputs=inputs, expected=expected, difference=different)
-
-
-def _new_folder(directory: Path, name: str) -> Path:
-    words = re.sub(r"[^\w.-]+", "-", name).strip("-.")[:60] or "node"
-    directory.mkdir(parents=True, exist_ok=True)
-    for number in range(10_000):
-        folder = directory / (f"{words}-{number}" if number else words)
-        try:
-            folder.mkdir()
-        except FileExistsError:
-            continue
-        return folder
-    raise OSError(f"{directory} has too many folders named {words}")
 
 
 def _save(path: Path, arrays: dict[str, NDArray[Any]]) -> None:

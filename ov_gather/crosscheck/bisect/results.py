@@ -1,4 +1,4 @@
-"""Result of a bisection."""
+"""Results of a bisection."""
 
 from __future__ import annotations
 
@@ -6,12 +6,71 @@ from collections.abc import Mapping
 from dataclasses import dataclass, field
 from typing import TYPE_CHECKING
 
-from ov_gather.crosscheck.bisect.records import OutputCompared, Parting
+from ov_gather.crosscheck.comparisons import Difference
 from ov_gather.crosscheck.results import Environment
-from ov_gather.system.tables import InNotebooks
+from ov_gather.system.tables import InNotebooks, cell
 
 if TYPE_CHECKING:
     from rich.table import Table
+
+
+@dataclass(frozen=True, slots=True)
+class ComparedValue:
+    """A compared value.
+
+    Attributes:
+        name, other: names of the value in the model and in the reference.
+        type: its element type and shape in the model.
+        how: the basis of the correspondence: "name", "structure", or "given" for an input of the model.
+        outcome: "equal", or the difference.
+        difference: the differing elements, if any.
+    """
+
+    name: str
+    other: str
+    type: str
+    how: str
+    outcome: str
+    difference: Difference | None = None
+
+
+@dataclass(frozen=True, slots=True)
+class Culprit:
+    """The nodes to blame for a difference: their value differs, although all values that it is computed from are equal.
+
+    Attributes:
+        kind: "node" if the node shows the fault alone, on values of the reference; "fusion" if only several nodes together show
+            it, or if it vanishes as soon as a value between them is observed; "context" if only the whole model shows it;
+            "crash" or "refusal" if one of the models computes no value.
+        node: the guilty node, as in "MatMul 'encoder/dense'".
+        nodes: all nodes between the inputs and the value; a single one if the values on both sides of it are comparable.
+        reference_node: the node that computes the value in the reference; "" if unknown.
+        inputs, output: the values that the nodes use and compute.
+        constants: constants of the nodes that differ from the reference, each with the difference.
+        detail: the observation, in a sentence.
+        reproducer: the folder of the smallest model that shows the fault; "" if there is none.
+        command: the command that executes the reproducer.
+    """
+
+    kind: str
+    node: str
+    nodes: tuple[str, ...]
+    reference_node: str
+    inputs: tuple[ComparedValue, ...]
+    output: ComparedValue
+    constants: tuple[str, ...] = ()
+    detail: str = ""
+    reproducer: str = ""
+    command: str = ""
+
+
+@dataclass(frozen=True, slots=True)
+class ComparedOutput:
+    """An output of both models. `outcome` is "" if it is equal; `excuse` is why it may differ."""
+
+    name: str
+    outcome: str
+    excuse: str = ""
 
 
 @dataclass(frozen=True, slots=True)
@@ -20,9 +79,9 @@ class BisectResult(InNotebooks):
 
     Attributes:
         reference, model: the paths.
-        partings: the places where the models part, the first one first.
+        culprits: the nodes at which the models differ, the first one first.
         outputs: the compared outputs.
-        runs: executions of the model until the first parting was found.
+        runs: executions of the model until the first culprit was found.
         nodes: number of nodes of the model.
         notes: what could not be compared, and why.
         setting: runtime, device and precision of the model, in words.
@@ -32,8 +91,8 @@ class BisectResult(InNotebooks):
 
     reference: str
     model: str
-    partings: tuple[Parting, ...] = ()
-    outputs: tuple[OutputCompared, ...] = ()
+    culprits: tuple[Culprit, ...] = ()
+    outputs: tuple[ComparedOutput, ...] = ()
     runs: int = 0
     nodes: int = 0
     notes: tuple[str, ...] = ()
@@ -46,20 +105,29 @@ class BisectResult(InNotebooks):
     @property
     def passed(self) -> bool:
         """Whether the models were compared and no output differs without an excuse."""
-        return not self.partings and not self.not_run and all(not output.outcome or output.excuse for output in self.outputs)
+        return not self.culprits and not self.not_run and all(not output.outcome or output.excuse for output in self.outputs)
 
     @property
     def node(self) -> str:
         """The node to blame for the first difference; "" if there is none."""
-        return self.partings[0].node if self.partings else ""
+        return self.culprits[0].node if self.culprits else ""
 
     @property
     def reproducer(self) -> str:
         """The folder with the reproducer of the first difference; "" if there is none."""
-        return self.partings[0].reproducer if self.partings else ""
+        return self.culprits[0].reproducer if self.culprits else ""
 
     def table(self) -> Table:
-        """Return a table for `rich.print`: the inputs and outputs of the guilty nodes."""
-        from ov_gather.crosscheck.bisect.tables import partings_table
+        """Return a table for `rich.print`: a row for each input and output of the guilty nodes."""
+        from ov_gather.crosscheck.tables import new_table
 
-        return partings_table(self.partings)
+        table = new_table("node", "", "value", "type", "outcome")
+        for culprit in self.culprits:
+            for i, given in enumerate(culprit.inputs):
+                node = culprit.node if i == 0 else ""
+                table.add_row(*map(cell, (node, "in", given.name, given.type, given.outcome)))
+            output = culprit.output
+            node = "" if culprit.inputs else culprit.node
+            table.add_row(*map(cell, (node, "out", output.name, output.type, output.outcome)), style="red")
+            table.add_section()
+        return table

@@ -32,6 +32,7 @@ _ULPS_OF_ERF = 8
 _DEEPEST = 64
 _UNUSUAL = 1e4
 """A number above this multiple of the lower quartile of non-zero magnitudes is an outlier, such as in masks."""
+_TINY = float(np.finfo(np.float32).tiny)
 _INT32 = np.iinfo(np.int32)
 _PIECE = 1 << 16
 """Number of elements compared at a time."""
@@ -101,7 +102,8 @@ def difference(
         usual, different, noises = _usual(expected), np.zeros(expected.size, bool), np.asarray(noise).reshape(-1)
         for start, one, other in _pieces(expected, found):
             around = noises if noises.size == 1 else noises[start : start + _PIECE]
-            different[start : start + _PIECE] = _off(one, other) > _allowed(one, share, usual) + NOISE * around
+            allowed = share * np.maximum(_numbers(one), usual) + _TINY + NOISE * around
+            different[start : start + _PIECE] = _off(one, other) > allowed
         return difference_at(different.reshape(expected.shape), expected, found)
     wide, here = expected.astype(np.int64), found.astype(np.int64)
     narrow = wide.astype(np.int32).astype(np.int64), np.clip(wide, _INT32.min, _INT32.max)
@@ -138,10 +140,6 @@ def _off(expected: NDArray[Any], found: NDArray[Any]) -> NDArray[np.float64]:
         error = np.abs(wide - here)
     error = np.where((wide == here) | (np.isnan(wide) & np.isnan(here)), 0, error)
     return np.asarray(np.nan_to_num(error, nan=np.inf, posinf=np.inf))
-
-
-def _allowed(expected: NDArray[Any], share: float, usual: float) -> NDArray[np.float64]:
-    return share * np.maximum(_numbers(expected), usual) + float(np.finfo(np.float32).tiny)
 
 
 def _numbers(array: NDArray[Any]) -> NDArray[np.float64]:

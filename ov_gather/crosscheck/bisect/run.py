@@ -1,40 +1,37 @@
-"""The function `bisect`: the first node at which two models part."""
+"""The function `bisect`: the first node at which two models differ."""
 
 from __future__ import annotations
 
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import replace
 from pathlib import Path
-from typing import Any
 
 import numpy as np
-from numpy.typing import ArrayLike, NDArray
+from numpy.typing import ArrayLike
 
 from ov_gather.crosscheck.bisect.blame import Blame
+from ov_gather.crosscheck.bisect.body_iterations import BodyIteration
 from ov_gather.crosscheck.bisect.comparer import Comparer
 from ov_gather.crosscheck.bisect.correspondence import correspond, pair_outputs
 from ov_gather.crosscheck.bisect.graphs import Value
 from ov_gather.crosscheck.bisect.inputs import Reference, Sides, choices, load_arrays, read_reference
-from ov_gather.crosscheck.bisect.inside import Inside
-from ov_gather.crosscheck.bisect.records import OutputCompared, Parting
 from ov_gather.crosscheck.bisect.refusals import first_refused
-from ov_gather.crosscheck.bisect.results import BisectResult
+from ov_gather.crosscheck.bisect.results import BisectResult, ComparedOutput, Culprit
 from ov_gather.crosscheck.bisect.rounding import Rounding
 from ov_gather.crosscheck.bisect.search import CutObservation, Search, sizes_of
-from ov_gather.crosscheck.bisect.sides import ArraysSide, Given
+from ov_gather.crosscheck.bisect.sides import ArraysSide, Replacement
 from ov_gather.crosscheck.cases.designed import DEFAULT_SEED
-from ov_gather.crosscheck.environment import environment
 from ov_gather.crosscheck.inputs.onnx import NoInputsError
+from ov_gather.crosscheck.results import Environment
 from ov_gather.ir.model import Model
 from ov_gather.ir.reader import Source, WeightsSource, path_of, read_ir
 from ov_gather.ir.states import stored_values
-from ov_gather.runtimes.base import CrashedError, RefusedError
+from ov_gather.runtimes.base import FAILURES
 from ov_gather.runtimes.configured import Setting
 from ov_gather.runtimes.isolated import borrowed
 
 MEMORY = 1 << 30
 """Default for the maximum bytes of values observed per execution."""
-_FAILURES = (RefusedError, CrashedError, IndexError)
 
 Progress = Callable[[str], None]
 
@@ -54,7 +51,7 @@ def bisect(
     seed: int = DEFAULT_SEED,
     progress: Progress | None = None,
 ) -> BisectResult:
-    """Find the first node at which a model parts from its reference.
+    """Find the first node at which a model differs from its reference.
 
     Args:
         reference: an ONNX model (executed by onnxruntime), as path of an .onnx, bytes, or `onnx.ModelProto`; an IR (executed by
@@ -65,13 +62,13 @@ def bisect(
         runtime: the runtime of the model: "openvino", "extension" or "accelerated".
         device, precision: the device, and the INFERENCE_PRECISION_HINT.
         memory: the maximum bytes of values observed per execution.
-        every: find all partings: after each, the model continues with the value of the reference.
-        reproducers: the parent directory of reproducers, the smallest models that show each parting.
+        every: find all culprits: after each, the model continues with the value of the reference.
+        reproducers: the parent directory of reproducers, the smallest models that show each culprit.
         seed: for generated inputs.
         progress: called with a description of each step.
 
     Returns:
-        A result with `.node`, `.passed`, `.table()`, `.partings` and `.reproducer`.
+        A result with `.node`, `.passed`, `.table()`, `.culprits` and `.reproducer`.
 
     Raises:
         OSError: a file cannot be read or written.
@@ -101,7 +98,7 @@ class _Bisection:
     ) -> None:
         self._reference = read_reference(reference)
         self._model = model
-        self._given = None if inputs is None else _arrays(inputs)
+        self._given = None if inputs is None else {name: np.asarray(array) for name, array in inputs.items()}
         self._setting, self._memory, self._seed, self._directory = setting, memory, seed, directory
         self._progress = progress or (lambda text: None)
         path = reference.path if isinstance(reference, Model) else path_of(reference)
@@ -110,7 +107,7 @@ class _Bisection:
 
     def run(self, every: bool) -> BisectResult:
         with borrowed(["configured", *(["onnxruntime"] if self._needs_onnxruntime else [])]) as runtimes:
-            known = environment(runtimes)
+            known = Environment.of(runtimes)
         versions = {"openvino": known.versions["configured"], **{k: v for k, v in known.versions.items() if k != "configured"}}
         self._result = replace(self._result, environment=replace(known, versions=versions))
         try:
@@ -125,7 +122,7 @@ class _Bisection:
         if not self._outputs:
             return self._not_run("every output is random")
         if stored_values(self._model):
-            self._note("the model has states: they are as at the first inference, and what it stores in them is compared")
+            self._note("the model has states: they are as at the first inference, and the values stored in them are compared")
         if refusal is not None:
             return self._refused_by_reference(sides, refusal)
         return self._compared(sides, every)
@@ -141,7 +138,7 @@ class _Bisection:
             self._progress("executing the reference")
             try:
                 sides.reference.observe([])
-            except _FAILURES as error:
+            except FAILURES as error:
                 refusal = error
                 continue
             return sides, None
@@ -161,11 +158,11 @@ class _Bisection:
         self._progress("executing the model, as the reference refuses these inputs")
         try:
             sides.model.observe([])
-        except _FAILURES as error:
+        except FAILURES as error:
             return self._not_run(f"both refuse these inputs: the reference: {refusal}; the model: {error}")
         blame = self._blame(sides, self._outputs)
         found = first_refused(sides.reference, refusal)
-        return replace(self._result, partings=(blame.for_refusal(found, is_reference=True),), runs=sides.model.runs)
+        return replace(self._result, culprits=(blame.for_refusal(found, is_reference=True),), runs=sides.model.runs)
 
     def _compared(self, sides: Sides, every: bool) -> BisectResult:
         blame = self._blame(sides, self._outputs)
@@ -173,38 +170,38 @@ class _Bisection:
         self._progress("comparing the outputs")
         try:
             different = comparer.compare_outputs()
-        except _FAILURES as error:
+        except FAILURES as error:
             found = first_refused(sides.model, error)
-            parting = blame.for_refusal(found, is_reference=False)
-            return replace(self._result, partings=(parting,), runs=sides.model.runs)
+            culprit = blame.for_refusal(found, is_reference=False)
+            return replace(self._result, culprits=(culprit,), runs=sides.model.runs)
         label = sides.model.graph.label
         wrong = [value for value, text in different.items() if text]
-        partings, excuses = self._partings(sides, blame, wrong, every)
+        culprits, excuses = self._culprits(sides, blame, wrong, every)
         different |= comparer.noisy_outputs
         excuses |= dict.fromkeys(
-            comparer.noisy_outputs, "the reference itself is off as far on one thread and without optimisation"
+            comparer.noisy_outputs, "the reference differs as much from itself on one thread and without optimisation"
         )
-        outcomes = (OutputCompared(label(value), str(text), excuses.get(value, "")) for value, text in different.items())
-        return replace(self._result, partings=tuple(partings), outputs=tuple(outcomes))
+        outcomes = (ComparedOutput(label(value), str(text), excuses.get(value, "")) for value, text in different.items())
+        return replace(self._result, culprits=tuple(culprits), outputs=tuple(outcomes))
 
-    def _partings(self, sides: Sides, blame: Blame, wrong: list[Value], every: bool) -> tuple[list[Parting], dict[Value, str]]:
-        """Trace wrong outputs to their partings: the first one only, or every one."""
-        partings: list[Parting] = []
+    def _culprits(self, sides: Sides, blame: Blame, wrong: list[Value], every: bool) -> tuple[list[Culprit], dict[Value, str]]:
+        """Trace wrong outputs to their culprits: the first one only, or every one."""
+        culprits: list[Culprit] = []
         excuses: dict[Value, str] = {}
         while wrong:
             output = wrong[0]
             try:
-                parting, excuse, value = blame.for_output(output)
-            except _FAILURES as error:
+                culprit, excuse, value = blame.for_output(output)
+            except FAILURES as error:
                 self._note(f"the model cannot be observed: {error}")
                 break
-            if not partings:
+            if not culprits:
                 self._result = replace(self._result, runs=sides.model.runs)
-            if parting is None:
+            if culprit is None:
                 excuses[output] = excuse
                 wrong = wrong[1:]
                 continue
-            partings.append(parting)
+            culprits.append(culprit)
             if not every:
                 break
             going_on = self._going_on(sides, blame, value)
@@ -212,7 +209,7 @@ class _Bisection:
                 break
             sides, blame = going_on
             wrong = [value for value, text in blame.comparer.compare_outputs().items() if text and value not in excuses]
-        return partings, excuses
+        return culprits, excuses
 
     def _going_on(self, sides: Sides, blame: Blame, value: Value) -> tuple[Sides, Blame] | None:
         """Return the sides with the reference's value in place of the differing one; None if that fails, or nothing is left."""
@@ -221,7 +218,7 @@ class _Bisection:
         if not self._outputs:
             return None
         array = blame.comparer.values_of_reference([value])[value]
-        patched = sides.model.patched(value, Given(f"{sides.model.graph.label(value)} (reference)", array))
+        patched = sides.model.patched(value, Replacement(f"{sides.model.graph.label(value)} (reference)", array))
         if patched is None:
             return None
         sides = replace(sides, model=patched)
@@ -246,14 +243,14 @@ class _Bisection:
         search = Search(graph, comparable, lambda value: 2 * sizes.get(value, 4), observe, self._memory)
         return Blame(comparer, search, self._setting, self._directory, self._is_shown, self._of_body)
 
-    def _of_body(self, inner: Inside, rounding: Rounding) -> Iterator[Parting]:
-        """Yield the partings of two bodies. Raises RefusedError, CrashedError, IndexError."""
+    def _of_body(self, inner: BodyIteration, rounding: Rounding) -> Iterator[Culprit]:
+        """Yield the culprits of two bodies. Raises RefusedError, CrashedError, IndexError."""
         blame = self._blame(inner.sides, inner.outputs, rounding)
         wrong = [output for output, text in blame.comparer.compare_outputs().items() if text]
-        return (parting for parting, _ in blame.partings(wrong))
+        return (culprit for culprit, _ in blame.culprits(wrong))
 
     def _is_shown(self, reference: Path, model: Path, inputs: Path | None) -> bool:
-        """Return True if the written models part: execute them as the reproducer's command does."""
+        """Return True if the written models differ: execute them as the reproducer's command does."""
         given, setting = None if inputs is None else load_arrays(inputs), self._setting
         runtime, device, precision = setting.runtime, setting.device, setting.precision
         try:
@@ -267,7 +264,3 @@ class _Bisection:
 
     def _not_run(self, reason: str) -> BisectResult:
         return replace(self._result, not_run=reason)
-
-
-def _arrays(given: Mapping[str, ArrayLike]) -> dict[str, NDArray[Any]]:
-    return {name: np.asarray(array) for name, array in given.items()}

@@ -22,7 +22,7 @@ Arrays = Mapping[str, NDArray[Any]]
 
 
 @dataclass(frozen=True)
-class Given:
+class Replacement:
     """An array that replaces a value, and the name of the new input."""
 
     name: str
@@ -57,20 +57,20 @@ class Side(ABC):
         Raises RefusedError, CrashedError, IndexError.
         """
 
-    @abstractmethod
-    def part(self, inputs: Mapping[Value, Given], outputs: Mapping[Value, str]) -> Part | None:
+    def part(self, inputs: Mapping[Value, Replacement], outputs: Mapping[Value, str]) -> Part | None:
         """Extract the nodes that compute `outputs` from `inputs`; None if that is impossible."""
+        return None
 
-    @abstractmethod
     def constant(self, value: Value) -> NDArray[Any] | None:
         """Return a constant of the model; None for other values, and if it is unreadable."""
+        return None
 
-    @abstractmethod
-    def computed_from(self, given: Mapping[Value, Given], output: Value) -> NDArray[Any] | None:
+    def computed_from(self, given: Mapping[Value, Replacement], output: Value) -> NDArray[Any] | None:
         """Return an output with some values replaced; None if that is impossible.
 
         Raises RefusedError, CrashedError, IndexError.
         """
+        return None
 
     def body(self, value: Value, array: Array) -> ObservedBody | None:
         """Return the body of the sub-graph that computes a value; None if it cannot be extracted."""
@@ -91,17 +91,22 @@ class Side(ABC):
         found = dict(zip(wanted, part.run(self._inputs_of(part)), strict=True))
         return {value: found[value] if value in found else given[value] for value in values}
 
+    def value(self, value: Value) -> NDArray[Any]:
+        """Return a constant, or a value computed by executing only what it depends on. Raises as `prefix`."""
+        constant = self.constant(value)
+        return self.prefix([value])[value] if constant is None else constant
+
     @abstractmethod
     def _given(self) -> Mapping[Value, NDArray[Any]]:
         """Return the values that are known without execution."""
 
-    @abstractmethod
     def _inputs_of(self, part: Part) -> list[NDArray[Any]]:
-        """Return the model's inputs that a part without replaced values needs."""
+        """Return the model's inputs that a part without replaced values needs, unless the part has them as `rest`."""
+        return []
 
 
 class ArraysSide(Side):
-    """Precomputed arrays, by the names of values."""
+    """Precomputed arrays, by the names of values. They have no parts, and no array is known to be constant."""
 
     def __init__(self, arrays: Arrays, inputs: Arrays) -> None:
         self._arrays = {**arrays, **inputs}
@@ -113,20 +118,5 @@ class ArraysSide(Side):
             raise RefusedError("arrays cannot be computed again")
         return dict(self._arrays.items())
 
-    def part(self, inputs: Mapping[Value, Given], outputs: Mapping[Value, str]) -> Part | None:
-        """Return None: arrays have no parts."""
-        return None
-
-    def computed_from(self, given: Mapping[Value, Given], output: Value) -> NDArray[Any] | None:
-        """Return None: arrays cannot be recomputed."""
-        return None
-
-    def constant(self, value: Value) -> NDArray[Any] | None:
-        """Return None: no array is known to be constant."""
-        return None
-
     def _given(self) -> Mapping[Value, NDArray[Any]]:
         return dict(self._arrays.items())
-
-    def _inputs_of(self, part: Part) -> list[NDArray[Any]]:
-        raise AssertionError("arrays have no parts")

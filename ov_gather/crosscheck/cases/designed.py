@@ -16,9 +16,8 @@ from numpy.typing import NDArray
 
 from ov_gather.crosscheck.cases import indices
 from ov_gather.crosscheck.cases.indices import Extent
-from ov_gather.crosscheck.cases.memory import require_memory
 from ov_gather.crosscheck.cases.sizes import Sizes, choose
-from ov_gather.crosscheck.cases.values import VALUES
+from ov_gather.crosscheck.cases.values import VALUES, require_memory
 from ov_gather.divergences.conditions import reduces
 from ov_gather.ir.element_types import I64
 from ov_gather.ir.model import Model

@@ -60,26 +60,6 @@ def _boundary(rng: np.random.Generator, shape: tuple[int, ...], span: Extent) ->
     return np.choose(rng.integers(0, 4, shape), [np.broadcast_to(end, shape) for end in ends])
 
 
-def _negative(rng: np.random.Generator, shape: tuple[int, ...], span: Extent) -> Integers | None:
-    return rng.integers(span.lowest, 0, shape) if (span.lowest < 0).all() else None
-
-
-def _equal(rng: np.random.Generator, shape: tuple[int, ...], span: Extent) -> Integers:
-    return np.broadcast_to(rng.integers(0, span.size), shape).copy()
-
-
-def _duplicates(rng: np.random.Generator, shape: tuple[int, ...], span: Extent) -> Integers:
-    return rng.integers(0, np.minimum(span.size, 2), shape)
-
-
-def _reversed(rng: np.random.Generator, shape: tuple[int, ...], span: Extent) -> Integers:
-    return span.size - 1 - _counting(shape) % span.size
-
-
-def _permutation(rng: np.random.Generator, shape: tuple[int, ...], span: Extent) -> Integers:
-    return rng.permutation(int(span.size.min()))[_counting(shape) % int(span.size.min())]
-
-
 def _counting(shape: tuple[int, ...]) -> Integers:
     return np.arange(int(np.prod(shape)), dtype=np.int64).reshape(shape)
 
@@ -96,11 +76,11 @@ def _replaced(rng: np.random.Generator, shape: tuple[int, ...], span: Extent, by
 _VALID: Mapping[str, Callable[[np.random.Generator, tuple[int, ...], Extent], Integers | None]] = {
     "random": _random,
     "boundary": _boundary,
-    "negative": _negative,
-    "equal": _equal,
-    "duplicates": _duplicates,
-    "reversed": _reversed,
-    "permutation": _permutation,
+    "negative": lambda rng, shape, span: rng.integers(span.lowest, 0, shape) if (span.lowest < 0).all() else None,
+    "equal": lambda rng, shape, span: np.broadcast_to(rng.integers(0, span.size), shape).copy(),
+    "duplicates": lambda rng, shape, span: rng.integers(0, np.minimum(span.size, 2), shape),
+    "reversed": lambda rng, shape, span: span.size - 1 - _counting(shape) % span.size,
+    "permutation": lambda rng, shape, span: rng.permutation(int(span.size.min()))[_counting(shape) % int(span.size.min())],
 }
 _INVALID: Mapping[str, Callable[[Integers], Integers]] = {
     "above": lambda size: size,

@@ -50,13 +50,11 @@ def _large(view: LayerView, which: int, attributes: Mapping[str, Any]) -> Sizes 
     for chosen in (set(ports), {0}, {view.operation.index_rule.port}):
         shapes = [_stretched(shape, which, long) if port in chosen else shape for port, shape in enumerate(view.input_shapes)]
         sizes = _chosen(view, shapes, attributes, others)
-        if sizes and max(map(element_count, (*sizes, _output(view, sizes, attributes)))) <= MAX_LARGE:
-            return sizes
+        if sizes:
+            (output, *_) = view.operation.infer_shapes([PartialShape.of(chosen) for chosen in sizes], attributes)
+            if max(map(element_count, (*sizes, output.sizes))) <= MAX_LARGE:
+                return sizes
     return None
-
-
-def _output(view: LayerView, sizes: Sizes, attributes: Mapping[str, Any]) -> tuple[int, ...]:
-    return view.operation.infer_shapes([PartialShape.of(chosen) for chosen in sizes], attributes)[0].sizes
 
 
 def _stretched(shape: PartialShape, which: int, long: int) -> PartialShape:

@@ -49,7 +49,8 @@ def _layer(operation: Operation, rng: np.random.Generator, element_type: Element
     reductions = [attribute.kind.split("|") for attribute in operation.attributes if attribute.name == "reduction"]
     if reductions and element_type.bits >= 8 and element_type.name[:2] != "f8":
         text["reduction"] = str(rng.choice([word for word in reductions[0] if element_type is not BOOLEAN or word != "mean"]))
-    shapes = {"data": data, "indices": indices, "updates": _UPDATES.get(operation.type, _as_indices)(data, indices, axis)}
+    updates = _UPDATES.get(operation.type)
+    shapes = {"data": data, "indices": indices, "updates": updates(data, indices, axis) if updates else indices}
     is_open, constant = rng.integers(3) == 0, rng.choice(["data", "indices", "", "", "", ""])
     builder = ModelBuilder(f"{operation.name} {element_type} {list(data)} {list(indices)} {axis}")
     inputs = []
@@ -132,19 +133,6 @@ def _of_places_by_tuples(rng: np.random.Generator, operation: Operation, data: S
     return (*_sizes(rng, int(rng.integers(0, 3))), axis % len(data) + 1), {}
 
 
-def _as_indices(data: Sizes, indices: Sizes, axis: int) -> Sizes:
-    return indices
-
-
-def _in_place_of_axis(data: Sizes, indices: Sizes, axis: int) -> Sizes:
-    axis %= len(data)
-    return (*data[:axis], *indices, *data[axis + 1 :])
-
-
-def _slices(data: Sizes, indices: Sizes, axis: int) -> Sizes:
-    return (*indices[:-1], *data[indices[-1] :])
-
-
 def _of_updates(rng: np.random.Generator, operation: Operation, data: Sizes, axis: int) -> tuple[Sizes, Text]:
     """Choose indices for ScatterElements: off the axis at most as large as data."""
     sizes = [int(rng.integers(1, size + 1)) for size in data]
@@ -164,8 +152,8 @@ _INDICES: Mapping[str, Callable[[np.random.Generator, Operation, Sizes, int], tu
     "ScatterNDUpdate": _of_places_by_tuples,
 }
 _UPDATES: Mapping[str, Callable[[Sizes, Sizes, int], Sizes]] = {
-    "ScatterUpdate": _in_place_of_axis,
-    "ScatterND": _slices,
-    "ScatterNDUpdate": _slices,
+    "ScatterUpdate": lambda data, indices, axis: (*data[: axis % len(data)], *indices, *data[axis % len(data) + 1 :]),
+    "ScatterND": lambda data, indices, axis: (*indices[:-1], *data[indices[-1] :]),
+    "ScatterNDUpdate": lambda data, indices, axis: (*indices[:-1], *data[indices[-1] :]),
 }
 _OF_TUPLES = ("GatherND", "ScatterND", "ScatterNDUpdate")

@@ -1,19 +1,22 @@
-"""Value patterns for data and updates: small numbers, random bits, and special values of the element type."""
+"""Values for data and updates: small numbers, random bits, and special values of the element type; if memory suffices."""
 
 from __future__ import annotations
 
+import re
 from collections.abc import Callable, Mapping, Sequence
+from pathlib import Path
 from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
 
-from ov_gather.crosscheck.cases.memory import require_memory
 from ov_gather.ir.element_types import BOOLEAN, STRING, ElementType
 from ov_gather.ir.shapes import element_count
 
 Make = Callable[[np.random.Generator, ElementType, tuple[int, ...]], NDArray[Any]]
 _FLOATS = ("f16", "bf16", "f32", "f64")
+COPIES = 8
+"""Estimated number of simultaneous copies of a case: as inputs and as outputs, here and in each runtime's process."""
 _WORDS = np.array(["", "a", "gather", "элементы", "x" * 40], object)
 
 
@@ -86,3 +89,32 @@ def for_model(
     if end <= lowest and element_count(shape):
         raise ValueError(f"{place} has no valid value: it indexes an axis of size {end}")
     return rng.integers(lowest, max(lowest + 1, end), shape).astype(element_type.dtype)
+
+
+def require_memory(place: str, needed: int) -> None:
+    """Raise ValueError if COPIES times `needed` bytes exceed the free memory."""
+    free = _available()
+    if free is not None and needed * COPIES > free:
+        raise ValueError(f"{place}: a case takes {_gigabytes(needed)}, and {COPIES} times that; {_gigabytes(free)} are free")
+
+
+def _available() -> int | None:
+    """Return the bytes that a new program can allocate, reclaimable caches included; None if the system does not say."""
+    try:
+        found = re.search(r"MemAvailable: +(\d+) kB", Path("/proc/meminfo").read_text())
+    except OSError:
+        return None
+    return int(found[1]) * 1024 if found else None
+
+
+def _gigabytes(count: int) -> str:
+    return f"{count / 1e9:.1f} GB"
+
+
+def as_declared(array: NDArray[Any], element_type: ElementType | None) -> NDArray[Any]:
+    """Return the array in the type of its port. A .npy stores bf16 and 8-bit floats as raw bytes, strings as fixed width."""
+    if array.dtype.kind == "U":
+        return array.astype(object)
+    if array.dtype.kind == "V" and element_type and element_type.dtype.itemsize == array.itemsize:
+        return array.view(element_type.dtype)
+    return array

@@ -73,8 +73,8 @@ def index_bounds(graph: IndexGraph[ValueT, NodeT], source: ValueT) -> Iterator[t
 def _smallest_size(graph: IndexGraph[ValueT, NodeT], node: NodeT, indices: Indices) -> int:
     """Return the size of the axis that indices refer to; the smallest one if there are several."""
     if indices.along is Along.CLASSES:
-        depth = graph.constant(node, 1)
-        return _SMALLEST_DEPTH if depth is None or depth.size != 1 else int(depth.reshape(()))
+        depth = one_number(graph.constant(node, 1))
+        return _SMALLEST_DEPTH if depth is None else depth
     data = graph.sizes(node, 0)
     if indices.along is Along.COORDINATES:
         start, depth_of_tuples = graph.batch_dims(node), graph.sizes(node, indices.position)[-1:]
@@ -88,11 +88,15 @@ def _smallest_size(graph: IndexGraph[ValueT, NodeT], node: NodeT, indices: Indic
 
 def _added(graph: IndexGraph[ValueT, NodeT], node: NodeT, operator: str, position: int) -> int:
     """Return the constant that a sum or difference adds to the input at this position; 0 if it is not one constant number."""
-    other = graph.constant(node, 1 - position)
-    if other is None or other.size != 1 or (operator in _DIFFERENCES and position == 1):
+    number = one_number(graph.constant(node, 1 - position))
+    if number is None or (operator in _DIFFERENCES and position == 1):
         return 0
-    number = int(other.reshape(()))
     return -number if operator in _DIFFERENCES else number
+
+
+def one_number(constant: NDArray[Any] | None) -> int | None:
+    """Return the only element of a constant; None if there is no constant, or not one element."""
+    return None if constant is None or constant.size != 1 else int(constant.reshape(()))
 
 
 def _compared_with(row: NDArray[Any] | None, shift: int) -> Iterator[tuple[int, int]]:

@@ -11,7 +11,7 @@ from numpy.typing import NDArray
 
 from ov_gather.crosscheck.cases.sizes import OPEN_DIMENSION
 from ov_gather.crosscheck.cases.values import for_model
-from ov_gather.crosscheck.inputs.bounds import index_bounds
+from ov_gather.crosscheck.inputs.bounds import index_bounds, one_number
 from ov_gather.ir.constants import constant
 from ov_gather.ir.model import Layer, Model, Port
 from ov_gather.ops.meanings import OPENVINO
@@ -38,7 +38,7 @@ def generate_inputs(model: Model, seed: int) -> list[NDArray[Any]]:
 
 
 class _Layers:
-    """An IR as a `Graph`. Nodes and values are both layer ids, so outputs of one layer are not told apart."""
+    """An IR as an `IndexGraph`. Nodes and values are both layer ids: the outputs of a layer count as one value."""
 
     meanings = OPENVINO
 
@@ -69,8 +69,7 @@ class _Layers:
         layer = self._layers[node]
         if "axis" in layer.attributes:
             return _integer(layer.attributes["axis"])
-        given = self.constant(node, len(layer.inputs) - 1)
-        return None if given is None or given.size != 1 else int(given.reshape(()))
+        return one_number(self.constant(node, len(layer.inputs) - 1))
 
     def batch_dims(self, node: int) -> int:
         return _integer(self._layers[node].attributes.get("batch_dims", "0")) or 0

@@ -87,7 +87,7 @@ def _element_type(value: onnx_ir.Value) -> ElementType:
 
 
 class _OnnxNodes:
-    """An ONNX model as a `Graph` for one choice of open sizes. Uses include nodes in bodies that capture an outer value."""
+    """An ONNX model as an `IndexGraph` for one choice of open sizes. Bodies use the outer values that they capture."""
 
     meanings = ONNX
 

@@ -10,7 +10,7 @@ import openvino as ov
 from numpy.typing import NDArray
 
 from ov_gather.crosscheck.cases.values import for_model
-from ov_gather.crosscheck.inputs.bounds import index_bounds
+from ov_gather.crosscheck.inputs.bounds import index_bounds, one_number
 from ov_gather.ops.meanings import OPENVINO
 from ov_gather.runtimes.tensors import element_type_of
 
@@ -36,7 +36,7 @@ def generate_inputs(model: ov.Model, seed: int = 0) -> list[NDArray[Any]]:
 
 
 class _OpenvinoNodes:
-    """An `openvino.Model` as a `Graph`. Nodes and values are both instance ids, as one node may have many Python objects."""
+    """An `openvino.Model` as an `IndexGraph`. Nodes and values are instance ids, as a node may have many Python objects."""
 
     meanings = OPENVINO
 
@@ -64,8 +64,7 @@ class _OpenvinoNodes:
         attributes = self._nodes[node].get_attributes()
         if "axis" in attributes:
             return int(attributes["axis"])
-        given = self.constant(node, self._nodes[node].get_input_size() - 1)
-        return None if given is None or given.size != 1 else int(given.reshape(()))
+        return one_number(self.constant(node, self._nodes[node].get_input_size() - 1))
 
     def batch_dims(self, node: int) -> int:
         return int(self._nodes[node].get_attributes().get("batch_dims", 0))

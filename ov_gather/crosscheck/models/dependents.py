@@ -6,6 +6,8 @@ from collections.abc import Iterable, Iterator
 
 import onnx_ir
 
+from ov_gather.converters.graphs import bodies_of
+
 _RANDOM = ("RandomNormal", "RandomNormalLike", "RandomUniform", "RandomUniformLike", "Bernoulli", "Multinomial")
 
 
@@ -48,13 +50,4 @@ def _trains(node: onnx_ir.Node) -> bool:
 
 def _owners(model: onnx_ir.Model) -> dict[object, onnx_ir.Node]:
     """Map each body to the node that owns it."""
-    return {
-        body: node
-        for node in model.graph.all_nodes()
-        for given in node.attributes.values()
-        for body in (given.as_graphs() if given.type == onnx_ir.AttributeType.GRAPHS else _body(given))
-    }
-
-
-def _body(given: onnx_ir.Attr) -> list[onnx_ir.Graph]:
-    return [given.as_graph()] if given.type == onnx_ir.AttributeType.GRAPH else []
+    return {body: node for node in model.graph.all_nodes() for _, body in bodies_of(node)}

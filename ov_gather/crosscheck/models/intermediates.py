@@ -15,8 +15,7 @@ from numpy.typing import NDArray
 from onnx_ir.passes.common import InlinePass
 
 from ov_gather.ops.onnx_nodes import GATHERS
-from ov_gather.runtimes.base import Runtime
-from ov_gather.runtimes.onnx_file import OnnxFile
+from ov_gather.runtimes.base import OnnxFile, Runtime
 from ov_gather.system.files import scratch
 
 BATCH = 16
@@ -33,37 +32,19 @@ class GatherTensors:
     output: NDArray[Any]
 
 
-def load(path: Path) -> onnx_ir.Model:
-    """Load a model and inline its functions. Raises ValueError if the file is not a model."""
-    with _naming(str(path)):
-        return _prepared(onnx_ir.load(path))
-
-
-def from_proto(proto: onnx.ModelProto) -> onnx_ir.Model:
-    """Convert a model in memory and inline its functions. Raises ValueError if it is not valid."""
-    with _naming("onnx.ModelProto"):
-        return _prepared(onnx_ir.from_proto(proto))
-
-
-def from_bytes(content: bytes) -> onnx_ir.Model:
-    """Parse a serialized model and inline its functions. Raises ValueError if it is not valid."""
-    with _naming("bytes"):
-        return _prepared(onnx_ir.from_proto(onnx.ModelProto.FromString(content)))
-
-
-def _prepared(model: onnx_ir.Model) -> onnx_ir.Model:
-    return InlinePass()(model).model if model.functions else model
-
-
-@contextmanager
-def _naming(source: str) -> Iterator[None]:
-    """Convert errors about a model, other than OSError, to a ValueError that names its source."""
+def load(source: Path | bytes | onnx.ModelProto) -> onnx_ir.Model:
+    """Load a model from a file, bytes or a proto, and inline its functions. Raises OSError; ValueError if it is not valid."""
     try:
-        yield
+        if isinstance(source, Path):
+            model = onnx_ir.load(source)
+        else:
+            model = onnx_ir.from_proto(onnx.ModelProto.FromString(source) if isinstance(source, bytes) else source)
+        return InlinePass()(model).model if model.functions else model
     except OSError:
         raise
     except Exception as error:  # errors of protobuf and onnx-ir have no common base class
-        raise ValueError(f"{source}: not a valid ONNX model: {error}") from error
+        name = source if isinstance(source, Path) else "bytes" if isinstance(source, bytes) else "onnx.ModelProto"
+        raise ValueError(f"{name}: not a valid ONNX model: {error}") from error
 
 
 def gathers(model: onnx_ir.Model) -> tuple[list[onnx_ir.Node], list[onnx_ir.Node]]:

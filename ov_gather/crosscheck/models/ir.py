@@ -22,7 +22,8 @@ from ov_gather.ir.element_types import I64
 from ov_gather.ir.model import Layer, Model
 from ov_gather.ir.shapes import PartialShape, element_count
 from ov_gather.ops.layer_view import LayerView
-from ov_gather.runtimes.base import CrashedError, RefusedError
+from ov_gather.ops.meanings import ENDS, RANDOM
+from ov_gather.runtimes.base import FAILURES, CrashedError, RefusedError
 from ov_gather.runtimes.devices import CPU
 from ov_gather.runtimes.isolated import borrowed
 from ov_gather.system.traversal import reachable
@@ -31,16 +32,14 @@ BATCH = 16
 """Initial number of layers whose operands are computed, and held, at once; multiplied by 4 after each small batch."""
 HELD = 1 << 27
 """Maximum bytes of operands held at once, estimated from shapes; a single layer may exceed it."""
-_ENDS = ("Parameter", "Const", "Result")
-_RANDOM = ("RandomUniform", "Multinomial")
-_OBSTACLES = (RefusedError, CrashedError, IndexError, ValueError, TypeError, OSError, ImportError)
+_OBSTACLES = (*FAILURES, ValueError, TypeError, OSError, ImportError)
 
 Arrays = Sequence[NDArray[Any]]
 
 
 def has_several_layers(model: Model) -> bool:
     """Return True if the model executes more than one layer; a model of one gather adds nothing to the check of that layer."""
-    return not model.is_fragment and sum(layer.type not in _ENDS for _, graph in model.walk() for layer in graph.layers) > 1
+    return not model.is_fragment and sum(layer.type not in ENDS for _, graph in model.walk() for layer in graph.layers) > 1
 
 
 class ModelRun:
@@ -82,12 +81,12 @@ class ModelRun:
         """Compare the model's outputs with our gathers and with stock OpenVINO's. `layers` are the results of `views`."""
         if self._expected is None:
             return ()
-        if random := [layer for _, graph in self._model.walk() for layer in graph.of_type(*_RANDOM)]:
+        if random := [layer for _, graph in self._model.walk() for layer in graph.of_type(*RANDOM)]:
             self.not_run = f"{random[0]} makes its outputs random"
             return ()
         try:
             found: Arrays | Exception = self._run("accelerated", self._model)
-        except (RefusedError, CrashedError, IndexError) as error:
+        except FAILURES as error:
             found = error
         except (OSError, ImportError) as error:
             self.not_run = str(error)  # the extension is missing
@@ -101,11 +100,9 @@ class ModelRun:
         )
 
     def _run(self, runtime: str, model: Model) -> Arrays:
-        with borrowed([runtime], self._device) as (borrowed_runtime,):
-            outputs = borrowed_runtime.run(model, self._inputs)
-        if isinstance(outputs, Exception):
-            raise outputs
-        return outputs
+        with borrowed([runtime], self._device) as (borrowed_runtime,), borrowed_runtime:
+            borrowed_runtime.activate(model)
+            return borrowed_runtime.execute(self._inputs)
 
     def _intermediates(self, ports: Sequence[tuple[int, int]]) -> Mapping[tuple[int, int], NDArray[Any]]:
         """Compute the values of ports, given as (layer id, port id), by adding Results to the model."""

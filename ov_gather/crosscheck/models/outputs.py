@@ -55,7 +55,7 @@ def compare_outputs(
     exact = all(node.op_type in _EXACT for node in model.graph.all_nodes())
     results = []
     for i, value in enumerate(model.graph.outputs):
-        comparison = compare_arrays(expected[i], found[i], runtime, exact) if i < len(found) else missing(runtime)
+        comparison = compare_arrays(expected[i], found[i] if i < len(found) else None, runtime, exact)
         is_alike = i < len(found) and (expected[i].dtype, expected[i].ndim) == (found[i].dtype, found[i].ndim)
         for name, words, nodes in excuses if is_alike else ():
             node = nodes.get(str(value.name))
@@ -100,13 +100,13 @@ def _off(expected: NDArray[Any], found: NDArray[Any]) -> float:
     return float(np.nan_to_num(error, nan=np.inf).max(initial=0))
 
 
-def missing(runtime: str) -> Comparison:
-    """Return the failed comparison of an output that the converted model lacks."""
-    return Comparison(runtime, Status.FAILED, "the converted model has no such output")
+def compare_arrays(expected: NDArray[Any], found: NDArray[Any] | None, runtime: str, exact: bool) -> Comparison:
+    """Compare an output: bit by bit if `exact` or not floating-point, else within TOLERANCE of its largest value.
 
-
-def compare_arrays(expected: NDArray[Any], found: NDArray[Any], runtime: str, exact: bool) -> Comparison:
-    """Compare an output: bit by bit if `exact` or not floating-point, else within TOLERANCE of its largest value."""
+    `found` is None if the converted model lacks the output.
+    """
+    if found is None:
+        return Comparison(runtime, Status.FAILED, "the converted model has no such output")
     if exact or expected.dtype.kind != "f" or expected.shape != found.shape or expected.dtype != found.dtype:
         difference = first_difference(expected, found)
         if difference and expected.dtype.kind in "iu" and not first_difference(_narrowed(expected), found):

@@ -68,7 +68,7 @@ def ir_picks(layer: Layer) -> Picks | None:
     return found if found.any_order or found.any_of_equal else None
 
 
-def left_open(
+def permitted_orders(
     model: onnx_ir.Model, inputs: Mapping[str, NDArray[Any]], runtime: Runtime[Any], converted: Mapping[str, NDArray[Any]]
 ) -> dict[str, onnx_ir.Node]:
     """Map the name of each value that depends on a permitted reordering to the first TopK that reorders.

@@ -20,7 +20,7 @@ from ov_gather.crosscheck.inputs.onnx import Inputs
 from ov_gather.crosscheck.models import intermediates
 from ov_gather.crosscheck.models.dependents import dependents, random_nodes
 from ov_gather.crosscheck.models.outputs import ROUNDING, compare_outputs, excuse_rounding, near_ties, scores
-from ov_gather.crosscheck.models.picks import left_open
+from ov_gather.crosscheck.models.picks import permitted_orders
 from ov_gather.ir.cuts import with_results
 from ov_gather.ir.reader import read_ir
 from ov_gather.ops.layer_view import family_layers
@@ -132,7 +132,7 @@ class ConversionTrial:
         picks = [node for node, _ in scores(self._model)]
         converted = self._converted_values(inputs, [value for node in picks for value in (node.inputs[0], *node.outputs)])
         near = near_ties(self._model, inputs, self._origin, converted)
-        other = left_open(self._model, inputs, self._origin, converted)
+        other = permitted_orders(self._model, inputs, self._origin, converted)
         excuses = (
             ("random-values", "it depends on", random),
             ("near-ties", "it depends on near ties in", near),
@@ -154,7 +154,7 @@ class ConversionTrial:
         found = self._target.run(with_results(self._converted, list(wanted.values())), self._in_order(inputs))
         return {} if isinstance(found, Exception) else dict(zip(wanted, found[len(found) - len(wanted) :], strict=True))
 
-    def to_blame(self, attempt: Attempt) -> tuple[str, ...]:
+    def blamed_gathers(self, attempt: Attempt) -> tuple[str, ...]:
         """Return the stock gathers of the IR if its outputs are right with ours in their place; else nothing."""
         views = family_layers(self._converted)
         gathers = [view.layer for view in views if view.custom_version]

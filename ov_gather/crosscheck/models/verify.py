@@ -1,4 +1,4 @@
-"""Verification of a converted ONNX model against the original: every output, and every gather on its own operands.
+"""Verification of a converted model against the original: every output, and for ONNX, every gather on its own operands.
 
 `outputs.py` defines how outputs are compared.
 """
@@ -10,19 +10,24 @@ from dataclasses import replace
 from pathlib import Path
 from typing import Any
 
+import numpy as np
 from numpy.typing import NDArray
 
 from ov_gather.crosscheck.cases.designed import DEFAULT_SEED, operands
-from ov_gather.crosscheck.comparisons import CaseResult, LayerResult
-from ov_gather.crosscheck.environment import environment
+from ov_gather.crosscheck.comparisons import CaseResult, LayerResult, OutputResult
+from ov_gather.crosscheck.inputs.ir import generate_inputs
 from ov_gather.crosscheck.inputs.onnx import NoInputsError, check_inputs, made_up_inputs
 from ov_gather.crosscheck.models import intermediates
 from ov_gather.crosscheck.models.intermediates import GatherTensors
+from ov_gather.crosscheck.models.outputs import compare_arrays
 from ov_gather.crosscheck.models.trials import ConversionTrial
-from ov_gather.crosscheck.results import CrossCheckResult
+from ov_gather.crosscheck.results import CrossCheckResult, Environment
 from ov_gather.crosscheck.verdict import Observation, judge
+from ov_gather.ir.model import Model
+from ov_gather.ir.reader import read_ir
 from ov_gather.kernels.gather_elements import kernel_name
 from ov_gather.ops.layer_view import family_layers
+from ov_gather.ops.meanings import ENDS, OPENVINO, operators
 from ov_gather.ops.onnx_nodes import fitted, single_layer
 from ov_gather.ops.reference import evaluate
 from ov_gather.runtimes.base import CrashedError, RefusedError
@@ -31,13 +36,17 @@ from ov_gather.system.extras import require
 
 _EXECUTED_BY = {"stock": "openvino", "extension": "extension"}
 """The runtime for models converted for each target."""
+_EXACT = operators(OPENVINO, lambda meaning: not meaning.computes) | {*ENDS}
+"""Layer types that do not round."""
+
+Arrays = Mapping[str, NDArray[Any]]
 
 
 def verify_conversion(
     onnx_path: Path,
     ir_path: Path,
     *,
-    inputs: Mapping[str, NDArray[Any]] | None = None,
+    inputs: Arrays | None = None,
     seed: int = DEFAULT_SEED,
     target: str = "stock",
     lanes: Mapping[str, tuple[str, str]] | None = None,
@@ -71,7 +80,7 @@ def verify_conversion(
         result = CrossCheckResult(
             (),
             seed,
-            environment(runtimes),
+            Environment.of(runtimes),
             original=str(onnx_path),
             in_bodies=tuple(f"{node.op_type} '{node.name}'" for node in in_bodies),
         )
@@ -79,7 +88,8 @@ def verify_conversion(
         try:
             attempt = trial.run(choices)
             if attempt is None and given is None:
-                return replace(result, not_run=_no_inputs(trial.refusals))
+                refusals = f"onnxruntime accepts none of the inputs that were made up ({trial.refusals[0]}): give --input"
+                return replace(result, not_run=refusals)
             if attempt is None:
                 if given is not None and trial.target_refuses(given):
                     return replace(result, not_run=f"neither runtime accepts {trial.refusals[0]}")
@@ -94,11 +104,7 @@ def verify_conversion(
     result = replace(result, inputs=attempt.inputs)
     if target == "extension" or result.passed or result.problem or not all(layer.passed for layer in layers):
         return result
-    return replace(result, blamed=trial.to_blame(attempt))
-
-
-def _no_inputs(refusals: Sequence[str]) -> str:
-    return f"onnxruntime accepts none of the inputs that were made up ({refusals[0]}): give --input"
+    return replace(result, blamed=trial.blamed_gathers(attempt))
 
 
 def _check_gather(gather: GatherTensors, runtimes: Sequence[IsolatedRuntime[Any]], target: str, path: str) -> LayerResult:
@@ -126,3 +132,61 @@ def _check_gather(gather: GatherTensors, runtimes: Sequence[IsolatedRuntime[Any]
         kernel_name(case[0].dtype),
         (CaseResult("captured", tuple(array.shape for array in case), 0, tuple(comparisons)),),
     )
+
+
+def verify_program(program_path: Path, ir_path: Path, *, inputs: Arrays | None, target: str) -> CrossCheckResult:
+    """Execute an exported program on PyTorch and its conversion on OpenVINO, with the same inputs, and compare.
+
+    Args:
+        program_path: the .pt2.
+        ir_path: the .xml of the conversion.
+        inputs: arrays by input name; if not given, the example inputs of the export, or generated ones if it has none.
+        target: the target of the conversion, "stock" or "extension" operations.
+
+    Returns:
+        A result with `.passed` and `.table()`. `.not_run` is why nothing was compared.
+
+    Raises:
+        ImportError: PyTorch is not installed.
+        OSError: a file cannot be read.
+        TypeError, ValueError: the inputs do not fit the program.
+    """
+    require("torch")
+    model = read_ir(ir_path)
+    with borrowed(["torch", _EXECUTED_BY[target]]) as (origin, runtime):
+        result = CrossCheckResult((), DEFAULT_SEED, Environment.of([origin, runtime]), original=str(program_path))
+        try:
+            with origin:
+                origin.activate(program_path.resolve())
+                names = origin.ask("output_names")
+                arrays, expected = _executed(origin, model, inputs)
+        except (RefusedError, CrashedError) as error:
+            return replace(result, not_run=f"PyTorch does not execute the program: {error}")
+        except NoInputsError as error:
+            return replace(result, not_run=f"{error}: give --input")
+        found = runtime.run(ir_path.resolve(), [arrays[layer.name] for layer in model.of_type("Parameter")])
+    if isinstance(found, Exception):
+        return replace(result, inputs=arrays, problem=f"{runtime.name} does not execute the result: {found}")
+    exact = all(layer.type in _EXACT for layer in model.layers)
+    outputs = []
+    for i, (name, array) in enumerate(zip(names, expected, strict=True)):
+        compared = compare_arrays(array, found[i] if i < len(found) else None, runtime.name, exact)
+        outputs.append(OutputResult(name, str(array.dtype), array.shape, compared))
+    return replace(result, inputs=arrays, outputs=tuple(outputs))
+
+
+def _executed(origin: IsolatedRuntime[Any], model: Model, given: Arrays | None) -> tuple[Arrays, list[NDArray[Any]]]:
+    """Choose inputs, and execute the program on them; return both the inputs and the outputs."""
+    names = origin.ask("input_names")
+    parameters = [layer.name for layer in model.of_type("Parameter")]
+    if sorted(names) != sorted(parameters):
+        raise NoInputsError(f"the inputs are {', '.join(names)} in the program, and {', '.join(parameters)} in the result")
+    if given is not None:
+        if given.keys() != set(names):
+            raise ValueError(f"inputs are given for {', '.join(given) or 'nothing'}; the program needs {', '.join(names)}")
+        arrays = {name: np.asarray(given[name]) for name in names}
+    elif (examples := origin.ask("examples")) is not None:
+        arrays = dict(zip(names, examples, strict=True))
+    else:
+        arrays = dict(zip(parameters, generate_inputs(model, DEFAULT_SEED), strict=True))
+    return arrays, origin.execute([arrays[name] for name in names])

@@ -2,48 +2,36 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator
-from importlib.metadata import version
-
-from ov_gather.crosscheck.bisect.records import ComparedValue, Parting
-from ov_gather.crosscheck.bisect.results import BisectResult
+from ov_gather.crosscheck.bisect.results import BisectResult, ComparedValue, Culprit
 from ov_gather.report.bisect.text import facts, headline, notes
 from ov_gather.report.check.html_failure import difference_section
-from ov_gather.report.check.page import fact_list, page, table
+from ov_gather.report.check.page import environment_section, fact_list, header, page, row, table
 from ov_gather.report.elements import Element, element
 
 
 def render(result: BisectResult) -> str:
     """Return the page."""
     word = "Not compared" if result.not_run else "Passed" if result.passed else "Failed"
-    colour = "passed" if result.passed else "failed"
-    header = element(
-        "header",
-        element("p", "ov-gather bisect", class_="kicker"),
-        element("h1", word, class_=colour),
-        element("p", headline(result), class_="lead"),
-    )
+    top = header("ov-gather bisect", word, "passed" if result.passed else "failed", headline(result))
     remarks = [element("p", text) for text in notes(result)]
-    return page(f"ov-gather bisect: {word.lower()}", header, *map(_parting, result.partings), *remarks, *_environment(result))
+    return page(f"ov-gather bisect: {word.lower()}", top, *map(_culprit, result.culprits), *remarks, _environment(result))
 
 
-def _parting(parting: Parting) -> Element:
-    body = [element("h2", parting.node), fact_list(facts(parting))]
-    rows = [_row("in", value) for value in parting.inputs] + [_row("out", parting.output)]
+def _culprit(culprit: Culprit) -> Element:
+    body = [element("h2", culprit.node), fact_list(facts(culprit))]
+    rows = [_row("in", value) for value in culprit.inputs] + [_row("out", culprit.output)]
     body.append(table("values", ("", "value", "in the reference", "type", "known by", "outcome"), rows))
-    if parting.output.difference is not None:
-        body.append(difference_section(parting.output.difference))
+    if culprit.output.difference is not None:
+        body.append(difference_section(culprit.output.difference))
     return element("section", *body)
 
 
 def _row(side: str, value: ComparedValue) -> Element:
-    cells = (side, value.name, value.other, value.type, value.how, value.outcome)
-    return element("tr", *(element("td", cell) for cell in cells))
+    return row(side, value.name, value.other, value.type, value.how, value.outcome)
 
 
-def _environment(result: BisectResult) -> Iterator[Element]:
-    environment = result.environment
-    known = {
+def _environment(result: BisectResult) -> Element:
+    facts = {
         "reference": result.reference,
         "model": result.model,
         "executed by": result.setting,
@@ -51,11 +39,5 @@ def _environment(result: BisectResult) -> Iterator[Element]:
         "seed of the inputs": "" if result.seed is None else str(result.seed),
         "nodes": str(result.nodes),
         "runs until the first difference": str(result.runs),
-        "ov-gather": version("ov-gather"),
-        **environment.versions,
-        "Python": environment.python,
-        "CPU": environment.cpu,
-        "cores": str(environment.cores),
-        "system": environment.system,
     }
-    yield element("section", element("h2", "Environment"), fact_list(known))
+    return environment_section(facts, result.environment, {})

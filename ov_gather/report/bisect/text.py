@@ -5,9 +5,7 @@ from __future__ import annotations
 from collections.abc import Iterator, Sequence
 from typing import TYPE_CHECKING
 
-from ov_gather.crosscheck.bisect.records import Parting
-from ov_gather.crosscheck.bisect.results import BisectResult
-from ov_gather.crosscheck.bisect.tables import partings_table
+from ov_gather.crosscheck.bisect.results import BisectResult, Culprit
 
 if TYPE_CHECKING:
     from rich.table import Table
@@ -16,27 +14,27 @@ _SHADES = " .:*#"
 
 
 def render(result: BisectResult) -> Iterator[Table | str]:
-    """Yield the verdict, a table of values, the facts of each parting, and what was compared."""
+    """Yield the verdict, a table of values, the facts of each culprit, and what was compared."""
     yield from found(result)
     yield from notes(result)
     yield from summary(result)
 
 
 def found(result: BisectResult) -> Iterator[Table | str]:
-    """Yield the verdict, a table of values, and the facts of each parting."""
+    """Yield the verdict, a table of values, and the facts of each culprit."""
     yield headline(result)
-    if result.partings:
-        yield partings_table(result.partings)
-    for parting in result.partings:
-        yield from _parting(parting)
+    if result.culprits:
+        yield result.table()
+    for culprit in result.culprits:
+        yield from _culprit(culprit)
 
 
 def headline(result: BisectResult) -> str:
     """Return the verdict as one sentence."""
     if result.not_run:
         return f"{result.model}: not compared with {result.reference}: {result.not_run}"
-    if result.partings:
-        return f"{result.model} parts from {result.reference} at {result.node}"
+    if result.culprits:
+        return f"{result.model} differs from {result.reference} at {result.node}"
     if not result.passed:
         return f"{result.model} differs from {result.reference}, but no node could be found"
     return f"{result.model} computes what {result.reference} does"
@@ -58,19 +56,20 @@ def summary(result: BisectResult) -> Iterator[str]:
     right = sum(not output.outcome for output in result.outputs)
     inputs = ", ".join(f"{name} {shape}" for name, shape in result.input_shapes.items())
     seed = "" if result.seed is None else f"; made up with seed {result.seed}"
-    yield f"outputs: {len(result.outputs)}, equal: {right}; nodes: {result.nodes}; runs until they part: {result.runs}"
+    outputs = f"outputs: {len(result.outputs)}, equal: {right}"
+    yield f"{outputs}; nodes: {result.nodes}; runs until the first difference: {result.runs}"
     yield f"inputs: {inputs or 'none'}{seed}; {result.setting}; {versions}; {result.environment.cpu}"
 
 
-def facts(parting: Parting) -> dict[str, str]:
-    """Return the facts of a parting, by label; empty if unknown."""
+def facts(culprit: Culprit) -> dict[str, str]:
+    """Return the facts of a culprit, by label; empty if unknown."""
     return {
-        "in the reference": parting.reference_node,
-        "nodes": ", ".join(parting.nodes) if len(parting.nodes) > 1 else "",
-        "what was observed": parting.detail,
-        "constants that differ": "; ".join(parting.constants),
-        "reproducer": parting.reproducer,
-        "run it with": parting.command,
+        "in the reference": culprit.reference_node,
+        "nodes": ", ".join(culprit.nodes) if len(culprit.nodes) > 1 else "",
+        "what was observed": culprit.detail,
+        "constants that differ": "; ".join(culprit.constants),
+        "reproducer": culprit.reproducer,
+        "run it with": culprit.command,
     }
 
 
@@ -81,12 +80,12 @@ def picture(fields: Sequence[Sequence[float]]) -> list[str]:
     return [f"  |{row}|" for row in rows]
 
 
-def _parting(parting: Parting) -> Iterator[str]:
-    yield parting.node
-    for name, fact in facts(parting).items():
+def _culprit(culprit: Culprit) -> Iterator[str]:
+    yield culprit.node
+    for name, fact in facts(culprit).items():
         if fact:
             yield f"  {name}: {fact}"
-    where = parting.output.difference
+    where = culprit.output.difference
     if where is not None and any(share < 1 / 2 for row in where.picture for share in row):
-        yield f"  where '{parting.output.name}' differs, as rows, its last dimension across:"
+        yield f"  where '{culprit.output.name}' differs, as rows, its last dimension across:"
         yield from picture(where.picture)

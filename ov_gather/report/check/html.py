@@ -10,13 +10,11 @@ import zlib
 from base64 import b64encode
 from collections import Counter
 from collections.abc import Iterator, Mapping, Sequence
-from importlib.metadata import version
 from pathlib import Path
 
 from ov_gather.crosscheck.comparisons import LayerResult, Status
 from ov_gather.report.check.html_layer import MARKS, Packed, anchor, card, css_class
-from ov_gather.report.check.html_models import models_section
-from ov_gather.report.check.page import fact_list, page, table
+from ov_gather.report.check.page import environment_section, header, page, row, table
 from ov_gather.report.check.report import CheckReport, outcome, word
 from ov_gather.report.elements import Element, element
 from ov_gather.report.places import message_text, path_text, place_text
@@ -40,7 +38,7 @@ _WITH_ROWS = 100
 
 def render(report: CheckReport) -> str:
     """Return the page: summary, layers by outcome, models, observed divergences, findings, environment."""
-    sections = (_summary, _layers, models_section, _divergences, _findings, _environment)
+    sections = (_summary, _layers, _models, _divergences, _findings, _environment)
     return page(f"ov-gather check: {word(_verdict(report))}", *(part for section in sections for part in section(report)))
 
 
@@ -63,12 +61,7 @@ def _summary(report: CheckReport) -> Iterator[Element]:
     text += f" {wrong} of {_number(len(report.outputs), 'output')} of whole models failed." if wrong else ""
     text += f" Validation found {_number(report.errors, 'error')}." if report.errors else ""
     text += f" This is partial: the check was stopped at {report.stopped}." if report.stopped else ""
-    yield element(
-        "header",
-        element("p", "ov-gather check", class_="kicker"),
-        element("h1", f"{MARKS[verdict]} {word(verdict).capitalize()}", class_=css_class(verdict)),
-        element("p", text, class_="lead"),
-    )
+    yield header("ov-gather check", f"{MARKS[verdict]} {word(verdict).capitalize()}", css_class(verdict), text)
     if report.layers:
         yield _bar(Counter(map(outcome, report.layers)))
     tallies = (_tally(status, report.counts[status]) for status in _MEANINGS)
@@ -149,6 +142,35 @@ def _select(name: str, options: dict[str, str]) -> Element:
     return element("select", *(element("option", text, value=value) for value, text in options.items()), name=name)
 
 
+def _models(report: CheckReport) -> Iterator[Element]:
+    """Yield the section of models, if it has any content."""
+    rows = [
+        row(
+            path_text(path),
+            output.name,
+            f"{output.type}{list(output.shape)}",
+            element("td", f"{output.comparison.runtime}: {output.comparison}", class_=css_class(output.comparison.status)),
+        )
+        for path, output in report.outputs
+    ]
+    not_run = [
+        element("p", f"{path_text(result.path)}: not run as a whole: {result.not_run}")
+        for result in report.results
+        if result.not_run
+    ]
+    failed = [
+        element("p", f"{path_text(path)}: {problem}", class_=css_class(Status.FAILED)) for path, problem in report.problems
+    ]
+    inexactness = [
+        element("p", f"{path_text(result.path)}: not as ONNX says: {text}")
+        for result in report.results
+        for text in result.inexactness
+    ]
+    if rows or not_run or failed or inexactness:
+        tables = [table("outputs", ("file", "output", "shape", "result"), rows)] if rows else []
+        yield element("section", element("h2", "Whole models"), *failed, *tables, *not_run, *inexactness, class_="findings")
+
+
 def _divergences(report: CheckReport) -> Iterator[Element]:
     if report.divergences:
         entries = (_divergence(report, name, why) for name, why in report.divergences.items())
@@ -180,11 +202,10 @@ def _link(number: int, layer: LayerResult) -> Element:
 
 def _findings(report: CheckReport) -> Iterator[Element]:
     rows = (
-        element(
-            "tr",
+        row(
             element("td", finding.severity.value, class_=finding.severity.value),
-            element("td", finding.rule),
-            element("td", place_text(finding.location)),
+            finding.rule,
+            place_text(finding.location),
             element("td", message_text(finding), *([element("p", finding.hint)] if finding.hint else [])),
         )
         for finding in report.findings
@@ -200,19 +221,10 @@ def _findings(report: CheckReport) -> Iterator[Element]:
 
 
 def _environment(report: CheckReport) -> Iterator[Element]:
-    environment = report.environment
-    facts = {
-        "command": report.command,
-        "date": report.date,
-        "ov-gather": version("ov-gather"),
-        **environment.versions,
-        "Python": environment.python,
-        "CPU": environment.cpu,
-        "cores": f"{environment.cores}",
-        "system": environment.system,
-        "seed of the inputs": "" if report.seed is None else f"{report.seed}",
-    }
-    yield element("section", element("h2", "Environment"), fact_list(facts))
+    seed = "" if report.seed is None else f"{report.seed}"
+    yield environment_section(
+        {"command": report.command, "date": report.date}, report.environment, {"seed of the inputs": seed}
+    )
 
 
 def _number(count: int, noun: str) -> str:

@@ -9,7 +9,7 @@ from lxml import etree
 
 from ov_gather.crosscheck.comparisons import CaseResult, Comparison, LayerResult, Status
 from ov_gather.report.check.html_failure import failure
-from ov_gather.report.check.page import fact_list, table
+from ov_gather.report.check.page import fact_list, row, table
 from ov_gather.report.check.report import failures, outcome, word
 from ov_gather.report.elements import Element, element
 from ov_gather.report.places import path_text
@@ -98,11 +98,10 @@ def _times(layer: LayerResult, asked: Sequence[str]) -> Iterator[Element]:
     totals = {name: sum(times[name] for times in common) for name in runtimes}
     longest = max(totals.values()) or 1
     rows = (
-        element(
-            "tr",
+        row(
             element("th", name, scope="row"),
             element("td", element("span", style=f"width: {total / longest:.1%}"), class_="time"),
-            element("td", duration(total)),
+            duration(total),
         )
         for name, total in totals.items()
     )
@@ -118,12 +117,11 @@ def _matrix(layer: LayerResult, runtimes: Sequence[str], links: Mapping[int, str
     if not layer.cases:
         return
     rows = (
-        element(
-            "tr",
+        row(
             element("th", case.name, scope="row"),
             *_cells(case, runtimes, links),
-            element("td", f"{case.threads or 'any'}"),
-            element("td", " ".join(str(list(shape)) for shape in case.shapes)),
+            f"{case.threads or 'any'}",
+            " ".join(str(list(shape)) for shape in case.shapes),
         )
         for case in layer.cases
     )

@@ -5,10 +5,12 @@ from __future__ import annotations
 from base64 import b64encode
 from collections.abc import Iterable, Mapping
 from hashlib import sha256
+from importlib.metadata import version
 from importlib.resources import files
 
 from lxml import etree
 
+from ov_gather.crosscheck.results import Environment
 from ov_gather.report.elements import Element, element
 
 
@@ -32,6 +34,31 @@ def page(title: str, *body: Element) -> str:
     return text.decode() + "\n"
 
 
+def header(command: str, verdict: str, class_: str, lead: str) -> Element:
+    """Return the heading of a page: the command, its verdict, and a sentence."""
+    return element(
+        "header",
+        element("p", command, class_="kicker"),
+        element("h1", verdict, class_=class_),
+        element("p", lead, class_="lead"),
+    )
+
+
+def environment_section(before: Mapping[str, str], environment: Environment, after: Mapping[str, str]) -> Element:
+    """Return the section of what a run depended on, with facts of the command before and after."""
+    facts = {
+        **before,
+        "ov-gather": version("ov-gather"),
+        **environment.versions,
+        "Python": environment.python,
+        "CPU": environment.cpu,
+        "cores": f"{environment.cores}",
+        "system": environment.system,
+        **after,
+    }
+    return element("section", element("h2", "Environment"), fact_list(facts))
+
+
 def fact_list(facts: Mapping[str, str], class_: str = "facts") -> Element:
     """Return a list of names and facts, without empty facts."""
     pairs = (element("div", element("dt", name), element("dd", fact)) for name, fact in facts.items() if fact)
@@ -43,6 +70,11 @@ def table(label: str, headers: Iterable[str], rows: Iterable[Element]) -> Elemen
     head = element("tr", *(element("th", header, scope="col") for header in headers))
     body = element("table", element("thead", head), element("tbody", *rows))
     return element("div", body, class_="scroll", tabindex="0", role="group", aria_label=label)
+
+
+def row(*cells: Element | str) -> Element:
+    """Return a row of a table; a text becomes a cell."""
+    return element("tr", *(element("td", cell) if isinstance(cell, str) else cell for cell in cells))
 
 
 def _resource(name: str) -> str:

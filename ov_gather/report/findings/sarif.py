@@ -8,7 +8,6 @@ from ov_gather.ir.location import Location
 from ov_gather.report import sarif
 from ov_gather.report.findings.report import Report
 from ov_gather.report.places import message_text
-from ov_gather.rules.base import Rule
 from ov_gather.rules.findings import Finding
 from ov_gather.rules.register import RULES
 
@@ -25,11 +24,9 @@ def render(report: Report) -> str:
 
 def rules() -> list[dict[str, Any]]:
     """Return every rule with its documentation."""
-    return [_rule(rule) for rule in RULES.values()]
-
-
-def _rule(rule: Rule) -> dict[str, Any]:
-    return sarif.described(rule.id, rule.name, rule.summary, rule.documentation, rule.severity.value)
+    return [
+        sarif.described(rule.id, rule.name, rule.summary, rule.documentation, rule.severity.value) for rule in RULES.values()
+    ]
 
 
 def result(finding: Finding, before: int = 0) -> dict[str, Any]:

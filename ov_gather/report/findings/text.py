@@ -3,14 +3,19 @@
 from __future__ import annotations
 
 from collections.abc import Iterator, Sequence
+from typing import TYPE_CHECKING
 
 from click import style
 
 from ov_gather.report.findings.report import Report
-from ov_gather.report.places import message_text, place_text
+from ov_gather.report.places import message_text, path_text, place_text
 from ov_gather.rules.findings import Finding, Severity
 from ov_gather.rules.register import RULES
+from ov_gather.rules.releases import RELEASES
 from ov_gather.system.tables import Styled, printable
+
+if TYPE_CHECKING:
+    from ov_gather.rules.oldest import OldestRelease
 
 _COLOUR = {Severity.ERROR: "red", Severity.WARNING: "yellow", Severity.NOTE: "cyan"}
 
@@ -47,3 +52,18 @@ def statistics(report: Report) -> Iterator[str]:
     for rule, count in report.statistics.items():
         if rule in RULES:
             yield f"{count:7}  {rule}  {RULES[rule].summary}"
+
+
+def oldest_line(path: str, oldest: OldestRelease) -> str:
+    """Return the file, the oldest release that supports it, and the first feature that older ones lack, with its place."""
+    release = oldest.release or "no release"
+    if oldest.release == RELEASES[0]:
+        release += " or older"
+    if oldest.extension:
+        release += f", with an extension for {oldest.extension}"
+    words = [path_text(path), release]
+    if oldest.reason:
+        place = oldest.place
+        at = [] if place is None else [place.layer_text, f"line {place.line}" if place.line else ""]
+        words.append(", ".join(filter(None, [oldest.reason, *at])))
+    return printable(": ".join(words))

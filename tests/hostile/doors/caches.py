@@ -19,9 +19,11 @@ import numpy as np
 from helpers.paths import SAMPLES
 from ov_gather.extension import cache as libraries
 from ov_gather.rules import cache as findings
+from ov_gather.rules.findings import Finding
 from ov_gather.rules.selection import Chosen
 from ov_gather.rules.validation import validate
 from ov_gather.system import private
+from ov_gather.workers.validation import ValidateOptions
 
 TRIALS = 60
 SECONDS = 30
@@ -41,7 +43,7 @@ def _findings(rng: np.random.Generator, folder: Path) -> None:
     path, place = folder / SAMPLE.name, folder / "above" / "cache"
     expected = validate(path)
     assert expected
-    findings.Cache(place).validate(path, Chosen())
+    _validate(place, path)
     (entry,) = place.glob("*.json")
     planted = rng.integers(3) == 0
     if planted:  # a valid entry without findings, by somebody who knows the format
@@ -52,11 +54,16 @@ def _findings(rng: np.random.Generator, folder: Path) -> None:
     else:
         _damage(rng, entry)
     try:
-        found, _ = findings.Cache(place).validate(path, Chosen())
+        found = _validate(place, path)
     except private.NotPrivateError as error:
         assert "XDG_CACHE_HOME" in str(error)
         return
     assert found == expected, f"{'planted' if planted else 'damaged'}: {found}"
+
+
+def _validate(place: Path, path: Path) -> list[Finding] | None:
+    ((_, (found, _)),) = ValidateOptions(Chosen(), cache=findings.Cache(place)).run([path], 1, None)
+    return found
 
 
 def _extension(rng: np.random.Generator, folder: Path) -> None:

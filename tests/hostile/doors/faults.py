@@ -24,20 +24,20 @@ def attack(rng: np.random.Generator, folder: Path) -> None:
     """Bisect a model and its conversion, first as it is, then with a fault."""
     pair = make_pair(rng, folder)
     right = bisect(pair.source, pair.path, pair.inputs)
-    assert right.passed, f"a right model is blamed: {right.partings or right.outputs or right.not_run}"
+    assert right.passed, f"a right model is blamed: {right.culprits or right.outputs or right.not_run}"
     planted = plant(pair, random.Random(int(rng.integers(1 << 30))))
     if planted is None:
         return
     wrong = folder / "wrong.xml"
     write_ir(planted.model, wrong)
     found = bisect(pair.source, wrong, pair.inputs, reproducers=folder / "found")
-    told = f"{planted.what} in {planted.layer.type} '{planted.layer.name}': {found.partings or found.outputs}"
-    assert found.partings, told
-    assert is_named(planted, found.partings[0]) == (True, 1), told
+    told = f"{planted.what} in {planted.layer.type} '{planted.layer.name}': {found.culprits or found.outputs}"
+    assert found.culprits, told
+    assert is_named(planted, found.culprits[0]) == (True, 1), told
     if planted.layer.type in ("Loop", "TensorIterator"):
-        assert "Its body gives the same" in found.partings[0].detail, told
+        assert "Its body gives the same" in found.culprits[0].detail, told
     else:
-        assert "gives the same" not in found.partings[0].detail, told
+        assert "gives the same" not in found.culprits[0].detail, told
     assert found.reproducer, told
     assert _is_shown(Path(found.reproducer)), told
 

@@ -1,29 +1,26 @@
-"""`ov-gather check` on a Dask cluster: distribution of files or of a sweep, and the work of each worker."""
+"""The work of `ov-gather check`: paths or a sweep, in this process or on a Dask cluster."""
 
 from __future__ import annotations
 
 import shlex
-from collections.abc import Iterator, Mapping, Sequence
-from dataclasses import dataclass, replace
+from collections.abc import Callable, Iterator, Mapping, Sequence
+from dataclasses import asdict, dataclass, replace
 from functools import partial
 from itertools import count
 from pathlib import Path
+from typing import NoReturn
 
-from ov_gather.cli.cluster import in_cluster
-from ov_gather.cli.files import find_irs
-from ov_gather.cli.output import warn
-from ov_gather.cli.processes import Died
-from ov_gather.cli.scheduler import ClusterError
 from ov_gather.crosscheck.comparisons import LayerResult
-from ov_gather.crosscheck.paths import CheckOutcome, check_paths
+from ov_gather.crosscheck.paths import CheckOutcome, InputsFor, check_paths
 from ov_gather.crosscheck.progress import Progress
 from ov_gather.crosscheck.results import CrossCheckResult
-from ov_gather.crosscheck.sweep import sweep_part
-from ov_gather.ir.files import Place
+from ov_gather.crosscheck.sweep import sweep, sweep_part
+from ov_gather.ir.files import Place, find_irs
 from ov_gather.rules.findings import Finding
 from ov_gather.rules.validation import not_checked
 from ov_gather.system.files import scratch
-from ov_gather.system.interrupts import exit_code
+from ov_gather.workers import each
+from ov_gather.workers.scheduler import ClusterError
 
 _LAYERS = 8
 """Number of layers of a sweep per task."""
@@ -34,7 +31,7 @@ Files = Mapping[str, bytes]
 
 @dataclass(frozen=True, slots=True)
 class CheckOptions:
-    """Arguments of `cross_check` for all tasks, and the local directory of failures."""
+    """Arguments of `check_paths` and `sweep` that are the same wherever they run; `failures` is a directory on this machine."""
 
     runtimes: tuple[str, ...]
     seed: int
@@ -42,68 +39,75 @@ class CheckOptions:
     device: str
     failures: Path
 
-    def of_paths(self, paths: Sequence[Place], scheduler: str, progress: Progress) -> CheckOutcome:
-        """Run `check_paths` on the cluster, file by file. Ctrl+C keeps the results so far."""
+    def of_paths(
+        self,
+        paths: Sequence[Place],
+        scheduler: str | None,
+        progress: Progress,
+        warn: Callable[[str], object] = str,
+        inputs_for: InputsFor | None = None,
+    ) -> CheckOutcome:
+        """Run `check_paths`; on a cluster, file by file. Ctrl+C keeps the results so far."""
+        if not scheduler:
+            return check_paths(paths, **asdict(self), inputs_for=inputs_for, progress=progress, warn=warn)
         models = [path for path in paths if path.suffix == ".onnx"]
         others = [path for path in paths if path.suffix != ".onnx"]
         files = [*models, *(find_irs(others).files if others else ())]
+
+        def died(index: int, how: str) -> tuple[CheckOutcome, list[str], Files]:
+            hint = "was there enough memory? fewer threads a worker need less"
+            lost = not_checked(str(files[index]), f"the process that checked the file {how}", hint)
+            return CheckOutcome(unreadable=tuple(lost)), [], {}
+
         progress.begin(f"Dask cluster {scheduler}", len(files), self.seed, "files")
         outcomes: dict[int, CheckOutcome] = {}
-        stopped = ""
-        try:
+        with progress.until_stopped():
             items = ((file.absolute(), str(file), folder) for file, folder in zip(files, self._new_folders(), strict=False))
-            for index, result in in_cluster(partial(_check_file, checks=self), items, scheduler):
-                if isinstance(result, Died):
-                    hint = "was there enough memory? fewer threads a worker need less"
-                    lost = not_checked(str(files[index]), f"the process that checked the file {result}", hint)
-                    outcomes[index] = CheckOutcome(unreadable=tuple(lost))
-                else:
-                    outcomes[index], warnings, written = result
-                    for warning in warnings:
-                        warn(warning)
-                    self._write(written)
+            for index, result in each(partial(_check_file, checks=self), items, died, scheduler=scheduler):
+                outcomes[index], warnings, written = result
+                for warning in warnings:
+                    warn(warning)
+                self._write(written)
                 progress.done += 1
-        except BaseException:  # as in `check_paths`
-            if exit_code() is None:
-                raise
-            stopped = str(progress)
-        done = [outcome for _, outcome in sorted(outcomes.items(), key=lambda item: item[0])]
+        done = [outcomes[index] for index in sorted(outcomes)]
         return CheckOutcome(
             tuple(result for outcome in done for result in outcome.results),
             tuple(finding for outcome in done for finding in outcome.findings),
             tuple(finding for outcome in done for finding in outcome.unreadable),
-            stopped,
+            progress.stopped,
         )
 
-    def sweep(self, scheduler: str, progress: Progress) -> CheckOutcome:
-        """Run `sweep` on the cluster, some layers per task."""
+    def sweep(self, scheduler: str | None, progress: Progress) -> CheckOutcome:
+        """Run `sweep`; on a cluster, some layers per task. Ctrl+C keeps the results so far."""
+        if not scheduler:
+            results: list[CrossCheckResult] = []
+            with progress.until_stopped():
+                results.append(sweep(**asdict(self), progress=progress))
+            return CheckOutcome(tuple(results or filter(None, [progress.partial()])), stopped=progress.stopped)
         progress.begin("made-up layers", self.cases, self.seed, "cases")
         layers: list[LayerResult] = []
-        result, stopped = CrossCheckResult((), self.seed), ""
-        try:
+        part = CrossCheckResult((), self.seed)
+        with progress.until_stopped():
             for part in self._parts(scheduler):
-                result = part
                 for layer in part.layers:
-                    left = self.cases - progress.done
-                    layers.append(replace(layer, cases=layer.cases[:left]))
-                    progress.done += len(layers[-1].cases)
-                    if progress.done >= self.cases:
-                        return CheckOutcome((replace(result, layers=tuple(layers)),))
-        except BaseException:  # as in `check_paths`
-            if exit_code() is None:
-                raise
-            stopped = str(progress)
-        return CheckOutcome((replace(result, layers=tuple(layers)),) if layers else (), stopped=stopped)
+                    if left := self.cases - progress.done:
+                        layers.append(replace(layer, cases=layer.cases[:left]))
+                        progress.done += len(layers[-1].cases)
+                if progress.done >= self.cases:
+                    break
+        return CheckOutcome((replace(part, layers=tuple(layers)),) if layers else (), stopped=progress.stopped)
 
     def _parts(self, scheduler: str) -> Iterator[CrossCheckResult]:
         """Yield the results of successive parts of the sweep, in order and without end."""
+
+        def died(index: int, how: str) -> NoReturn:
+            raise ClusterError(f"the process that checked layers {index * _LAYERS} and on of the sweep {how}")
+
         early: dict[int, CrossCheckResult] = {}
         following = 0
         items = zip(count(0, _LAYERS), self._new_folders(), strict=False)
-        for index, result in in_cluster(partial(_check_part, checks=self), items, scheduler):
-            if isinstance(result, Died):
-                raise ClusterError(f"the process that checked layers {index * _LAYERS} and on of the sweep {result}")
-            early[index], written = result
+        for index, (result, written) in each(partial(_check_part, checks=self), items, died, scheduler=scheduler):
+            early[index] = result
             self._write(written)
             while following in early:
                 yield early.pop(following)
@@ -126,15 +130,7 @@ def _check_file(item: tuple[Place, str, str], checks: CheckOptions) -> tuple[Che
     place, name, failures = item
     warnings: list[str] = []
     with scratch() as directory:
-        outcome = check_paths(
-            [place],
-            runtimes=checks.runtimes,
-            seed=checks.seed,
-            cases=checks.cases,
-            device=checks.device,
-            failures=directory,
-            warn=warnings.append,
-        )
+        outcome = check_paths([place], **asdict(replace(checks, failures=directory)), warn=warnings.append)
         written = _written(directory, failures)
     results = [_named(_moved(result, directory, failures), name) for result in outcome.results]
     findings, unreadable = _renamed(outcome.findings, name), _renamed(outcome.unreadable, name)

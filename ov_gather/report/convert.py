@@ -1,11 +1,45 @@
-"""Lines below the table that compares a converted model with its original."""
+"""Reports of `ov-gather convert`: tables of rewrites and inexactness, and lines below the table of a verification."""
 
 from __future__ import annotations
 
+from collections.abc import Iterator, Sequence
+from typing import TYPE_CHECKING
+
+from rich.table import Column, Table
+
 from ov_gather.crosscheck.results import CrossCheckResult
+from ov_gather.system.tables import cell
+
+if TYPE_CHECKING:
+    from ov_gather.converters.inexactness import Inexactness
+    from ov_gather.converters.legalize import Rewrite
 
 
-def summary(result: CrossCheckResult) -> list[str]:
+def tables(rewrites: Sequence[Rewrite], inexactness: Sequence[Inexactness] = (), original: str = "ONNX") -> Iterator[Table]:
+    """Yield a table with one row per kind of rewrite, and one per kind of inexactness, each with its places.
+
+    `original` names the source format.
+    """
+    if rewrites:
+        told = [(rewrite.what if rewrite.done else f"left: {rewrite.what}", rewrite.node) for rewrite in rewrites]
+        yield _table("rewritten", told)
+    if inexactness:
+        yield _table(f"not as {original} says", [(each.what, each.place) for each in inexactness])
+
+
+def _table(title: str, told: Sequence[tuple[str, str]]) -> Table:
+    """Group messages and list the places of each."""
+    places: dict[str, list[str]] = {}
+    for what, place in told:
+        places.setdefault(what, []).append(place)
+    columns = (Column(name, max_width=width, overflow="fold") for name, width in ((title, 40), ("where", 53)))
+    table = Table(*columns, show_lines=True)  # at most 100 characters wide
+    for what, those in places.items():
+        table.add_row(cell(what), cell(*those))
+    return table
+
+
+def verification_summary(result: CrossCheckResult) -> list[str]:
     """Return the lines: reference, omissions, gathers to blame, and counts."""
     versions = ", ".join(f"{name} {version}" for name, version in result.environment.versions.items())
     reference = next(iter(result.environment.versions))

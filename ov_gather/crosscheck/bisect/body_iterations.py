@@ -13,7 +13,7 @@ from ov_gather.crosscheck.bisect.comparer import Comparer
 from ov_gather.crosscheck.bisect.graphs import Value
 from ov_gather.crosscheck.bisect.inputs import Sides
 from ov_gather.crosscheck.bisect.ir_side import IRSide
-from ov_gather.runtimes.base import CrashedError, RefusedError
+from ov_gather.runtimes.base import FAILURES
 
 MOST_ITERATIONS = 50
 """Maximum number of iterations that are followed."""
@@ -35,7 +35,7 @@ class Bodies:
 
 
 @dataclass(frozen=True)
-class Inside:
+class BodyIteration:
     """Two bodies as sides in one iteration.
 
     Attributes:
@@ -58,7 +58,7 @@ def bodies(comparer: Comparer, value: Value, array: Array, array_of_model: Array
     pairs = comparer.pairs.reference
     try:
         ours, theirs = comparer.model.body(value, array_of_model), comparer.reference.body(pairs[value], array)
-    except (RefusedError, CrashedError, IndexError, KeyError):
+    except (*FAILURES, KeyError):
         return None
     if ours is None or theirs is None or theirs.count < 1:
         return None
@@ -66,7 +66,7 @@ def bodies(comparer: Comparer, value: Value, array: Array, array_of_model: Array
     return Bodies(ours, theirs, names, _paired_outputs(ours, theirs, pairs, names, value))
 
 
-def iterations(comparer: Comparer, value: Value) -> Iterator[Inside]:
+def iterations(comparer: Comparer, value: Value) -> Iterator[BodyIteration]:
     """Yield the bodies that compute a value, iteration by iteration; nothing if they cannot be extracted.
 
     In each iteration, both bodies get the reference's values as inputs.
@@ -75,16 +75,11 @@ def iterations(comparer: Comparer, value: Value) -> Iterator[Inside]:
     """
     pairs = comparer.pairs.reference
 
-    def array(outside: Value) -> NDArray[Any] | None:
-        """Return the array of a value of the reference."""
-        constant = comparer.reference.constant(outside)
-        return comparer.reference.prefix([outside])[outside] if constant is None else constant
-
     def array_of_model(outside: Value) -> NDArray[Any] | None:
         constant = comparer.model.constant(outside)
-        return constant if constant is not None else array(pairs[outside]) if outside in pairs else None
+        return comparer.reference.value(pairs[outside]) if constant is None and outside in pairs else constant
 
-    each = bodies(comparer, value, array, array_of_model)
+    each = bodies(comparer, value, comparer.reference.value, array_of_model)
     for _ in range(MOST_ITERATIONS):
         if each is None:
             return
@@ -92,7 +87,7 @@ def iterations(comparer: Comparer, value: Value) -> Iterator[Inside]:
         reference, model = comparer.reference.inside(theirs), comparer.model.inside(ours)
         assert isinstance(model, IRSide)
         states = theirs.next_states(reference.observe([])) if theirs.count > 1 else None
-        yield Inside(
+        yield BodyIteration(
             Sides(reference, model, each.names, theirs.inputs),
             dict(each.outputs),
             ours.results.get(value) in each.outputs,

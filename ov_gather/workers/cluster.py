@@ -15,14 +15,16 @@ from itertools import islice
 from time import monotonic, sleep
 from typing import TYPE_CHECKING, Any
 
-from ov_gather.cli.processes import Died
-from ov_gather.cli.scheduler import ANSWER, CONFIGURED, ClusterError, first_line, require_scheduler
 from ov_gather.system.extras import require
+from ov_gather.workers.processes import Died
+from ov_gather.workers.scheduler import ANSWER, ClusterError, first_line, require_scheduler
 
 if TYPE_CHECKING:
     from distributed import Client, Future
 
 _PACKAGE = "ov-gather"
+_CONFIGURED = "config"
+"""The address that means the one in Dask's configuration."""
 _A_THREAD = 3
 """Batches in flight per worker thread: one done, one running, one queued."""
 _AIM = 0.25
@@ -37,17 +39,7 @@ Numbered = tuple[int, Any]
 
 
 def in_cluster(function: Callable[[Any], Any], items: Iterable[Any], address: str) -> Iterator[tuple[int, Any]]:
-    """Yield the index of each item with its result, or with Died, in the order of completion.
-
-    Args:
-        function: a function of one of our modules, or a partial of one, so that workers can import it.
-        items: consumed as workers become free.
-        address: the address of the scheduler, such as "tcp://10.0.0.5:8786", or "config".
-
-    Raises:
-        ImportError: distributed is not installed.
-        ClusterError: there is no cluster, it has another version of ov-gather, or the connection is lost.
-    """
+    """Yield the index of each item with its result, or with Died, in the order of completion. Raises as `each`."""
     require("distributed")
     cluster = _Cluster(address)
     try:
@@ -69,14 +61,15 @@ class _Cluster:
 
     def __init__(self, address: str) -> None:
         import dask
+        from dask.utils import parse_timedelta
         from distributed import Client
 
         for name in _LOGGERS:
             logging.getLogger(name).setLevel(logging.CRITICAL)  # errors that matter are raised as ours
-        self.address = dask.config.get("scheduler-address", None) if address == CONFIGURED else address
+        self.address = dask.config.get("scheduler-address", None) if address == _CONFIGURED else address
         if not self.address:
             raise ClusterError("Dask's configuration has no scheduler-address: name the scheduler, e.g. tcp://10.0.0.5:8786")
-        self._patience = _seconds("distributed.comm.timeouts.connect")
+        self._patience = float(parse_timedelta(dask.config.get("distributed.comm.timeouts.connect")))
         require_scheduler(self.address)
         try:
             self._client: Client = Client(self.address, set_as_default=False, timeout=ANSWER)
@@ -192,10 +185,3 @@ def _run(expected: str, function: Callable[[Any], Any], items: Sequence[Any]) ->
     start = monotonic()
     results = [function(item) for item in items]
     return _Done(monotonic() - start, results)
-
-
-def _seconds(key: str) -> float:
-    import dask
-    from dask.utils import parse_timedelta
-
-    return float(parse_timedelta(dask.config.get(key)))

@@ -1,19 +1,26 @@
-"""Table of kernel measurements: milliseconds of our kernel and extension, and the slowdown of their peers."""
+"""Reports of `ov-gather bench` and `accelerate --tune`: tables of measurements, and a summary line."""
 
 from __future__ import annotations
 
 from collections.abc import Sequence
+from typing import TYPE_CHECKING
 
 from rich.table import Table
 
 from ov_gather.bench.measure import Measurement, geometric_mean
+from ov_gather.system.tables import cell
+
+if TYPE_CHECKING:
+    from ov_gather.bench.model import ModelMeasurement
+    from ov_gather.bench.tuning import Tuning
 
 # Peers called from Python are compared with our kernel, OpenVINO with our extension.
 _PAIRS = (("torch", "kernel"), ("onnxruntime", "kernel"), ("numpy", "kernel"), ("openvino", "extension"))
 _LARGE = 1_000_000
+_LEAST = 0.005
 
 
-def render(measurements: Sequence[Measurement]) -> Table:
+def cases_table(measurements: Sequence[Measurement]) -> Table:
     """Return a table with one row per case, and the geometric means and worst cases after each group.
 
     The column "limit" is the time of the limit as a fraction of the kernel's time.
@@ -58,3 +65,37 @@ def _times(ratio: float | None) -> str:
 
 def _share(ratio: float | None) -> str:
     return "-" if ratio is None or ratio != ratio else f"{ratio:.0%}"
+
+
+def model_table(measured: ModelMeasurement) -> Table:
+    """Return a table with one row per operation type that takes at least 0.5% of the inference in either model."""
+    table = Table("operation", "before", "after")
+    before, after = measured.shares
+    for name in dict.fromkeys((*before, *after)):
+        shares = before.get(name, 0.0), after.get(name, 0.0)
+        if max(shares) >= _LEAST:
+            table.add_row(cell(name), *(f"{share:.1%}" for share in shares))
+    return table
+
+
+def model_summary(measured: ModelMeasurement) -> str:
+    """Return the speed-up of the second model, and how its outputs compare with those of the first."""
+    first, second = (f"{seconds * 1e3:.3f} ms" for seconds in measured.seconds)
+    return f"{measured.ratio:.2f}x ({first} before, {second} after), {_outputs(measured)}"
+
+
+def _outputs(measured: ModelMeasurement) -> str:
+    if measured.same:
+        return "the same outputs"
+    errors = f"error against f32 {measured.errors[0]:.3g} before, {measured.errors[1]:.3g} after"
+    return f"{'worse' if measured.is_worse else 'other'} outputs ({errors})"
+
+
+def tuning_table(tuning: Tuning) -> Table:
+    """Return a table with one row per kind of change."""
+    table = Table("sites", "operation", "data, indices", "change", "gain", "kept")
+    for trial in tuning.trials:
+        sites = trial.layers[0] + (f" and {len(trial.layers) - 1} more" if len(trial.layers) > 1 else "")
+        gain, kept = f"{trial.ratio:.3f}x", "yes" if trial.is_kept else "no"
+        table.add_row(cell(sites), cell(trial.operation), cell(trial.shapes), cell(*trial.done), gain, kept)
+    return table

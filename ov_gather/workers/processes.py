@@ -8,8 +8,7 @@ from __future__ import annotations
 import os
 import signal
 import tempfile
-from collections import deque
-from collections.abc import Callable, Iterator, Sequence
+from collections.abc import Callable, Iterable, Iterator
 from contextlib import suppress
 from dataclasses import dataclass
 from multiprocessing import get_context
@@ -32,7 +31,7 @@ def _context() -> Any:
     if not (fits and HAS_FORKS):
         return get_context("spawn")
     context = get_context("forkserver")
-    context.set_forkserver_preload(["ov_gather.rules.validation"])
+    context.set_forkserver_preload(["ov_gather.workers.validation"])
     return context
 
 
@@ -54,18 +53,18 @@ class Died:
         return f"ended with exit code {self.exit_code}"
 
 
-def in_processes(function: Callable[[Any], Any], items: Sequence[Any], count: int) -> Iterator[tuple[int, Any]]:
+def in_processes(function: Callable[[Any], Any], items: Iterable[Any], count: int) -> Iterator[tuple[int, Any]]:
     """Yield the index of each item with its result, or with Died, in the order of completion."""
-    waiting = deque(enumerate(items))
+    waiting = enumerate(items)
     context = _context()
-    workers = [_JobWorker(function, context) for _ in range(min(count, len(items)))]
+    workers = [_JobWorker(function, context) for _ in range(count)]
     idle = list(workers)
     busy: dict[Any, _JobWorker] = {}
     try:
         while True:
-            while idle and waiting:
+            while idle and (numbered := next(waiting, None)):
                 worker = idle.pop()
-                busy[worker.give(*waiting.popleft())] = worker
+                busy[worker.give(*numbered)] = worker
             if not busy:
                 return
             for connection in wait(list(busy)):

@@ -1,22 +1,45 @@
-"""Benchmark case of ScatterElements (ScatterElementsUpdate in OpenVINO)."""
+"""Benchmark cases of ScatterElements and ScatterND (ScatterElementsUpdate and ScatterNDUpdate in OpenVINO)."""
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from typing import Any, Literal
 
 import numpy as np
 from numpy.typing import NDArray
 
-from ov_gather.bench.case import Create, Run, onnx_constant
+from ov_gather.bench.case import BenchCase, Create, Run, onnx_constant, onnx_node, opset
 from ov_gather.bench.limit import scatters
-from ov_gather.bench.scatter import Scatter
 from ov_gather.kernels.reduction_names import onnx_name
+from ov_gather.kernels.scatter_elements import scatter_elements
+from ov_gather.kernels.scatter_nd import scatter_nd
 
 
 @dataclass(frozen=True)
-class ScatterElements(Scatter):
+class _Scatter(BenchCase):
+    """A scatter into a copy of data."""
+
+    updates: NDArray[Any]
+
+    @property
+    def inputs(self) -> Mapping[str, NDArray[Any]]:
+        """The inputs of a gather, and the updates."""
+        return {**super().inputs, "updates": self.updates}
+
+    @property
+    def bytes_moved(self) -> int:
+        """The bytes moved by a copy of data, and those of the updates, which are read once."""
+        return super().bytes_moved + self.updates.nbytes
+
+    @property
+    def shape(self) -> tuple[int, ...]:
+        """The shape of data."""
+        return self.data.shape
+
+
+@dataclass(frozen=True)
+class ScatterElements(_Scatter):
     """A ScatterElements of matrices; `own_indices` are the indices before they are expanded to the shape of the updates.
 
     Without a sum no index occurs twice, so that the order of updates does not matter.
@@ -55,8 +78,6 @@ class ScatterElements(Scatter):
 
     def kernel(self, out: NDArray[Any]) -> Run:
         """Call our function with `out`."""
-        from ov_gather import scatter_elements
-
         indices = self.indices
         return lambda: scatter_elements(self.data, indices, self.updates, self.axis, reduction=self.reduction, out=out)
 
@@ -70,27 +91,23 @@ class ScatterElements(Scatter):
 
     def onnx(self) -> Sequence[Any]:
         """Return ScatterElements, after an Expand if indices are expanded."""
-        from onnx import helper
-
         indices = "expanded" if self.is_expanded else "indices"
         inputs = ["data", indices, "updates"]
-        scatter = helper.make_node("ScatterElements", inputs, ["output"], axis=self.axis, reduction=onnx_name(self.reduction))
+        scatter = onnx_node("ScatterElements", inputs, "output", axis=self.axis, reduction=onnx_name(self.reduction))
         if not self.is_expanded:
             return [scatter]
         return [
             onnx_constant("shape", self.updates.shape),
-            helper.make_node("Expand", ["indices", "shape"], ["expanded"]),
+            onnx_node("Expand", ["indices", "shape"], "expanded"),
             scatter,
         ]
 
     def openvino(self, *inputs: Any) -> Any:
         """Return ScatterElementsUpdate-12, after a Broadcast if indices are expanded."""
-        from ov_gather.extension.python_api import opset13 as ops
-
         data, indices, updates = inputs
         if self.is_expanded:
-            indices = ops.broadcast(indices, ops.constant(np.array(self.updates.shape)))
-        return ops.scatter_elements_update(data, indices, updates, ops.constant(self.axis), self.reduction)
+            indices = opset().broadcast(indices, opset().constant(np.array(self.updates.shape)))
+        return opset().scatter_elements_update(data, indices, updates, opset().constant(self.axis), self.reduction)
 
     def extension(self, create: Create, *inputs: Any) -> Any:
         """Return our operation; ScatterND if there is one index per row."""
@@ -98,3 +115,47 @@ class ScatterElements(Scatter):
         if self.is_expanded:
             return create("ScatterND", list(inputs), reduction)
         return create("ScatterElements", list(inputs), {"axis": self.axis, **reduction})
+
+
+@dataclass(frozen=True)
+class ScatterND(_Scatter):
+    """A ScatterND that replaces rows of a matrix. No row occurs twice."""
+
+    def places(self) -> NDArray[np.int32]:
+        """Return for each update its flat position in the output."""
+        numbered = np.arange(self.data.size, dtype=np.int32).reshape(self.shape)
+        return np.take(numbered, self.own_indices[:, 0], axis=0)
+
+    def numpy(self) -> NDArray[Any]:
+        """Assign to a copy by array indexing."""
+        output = self.data.copy()
+        output[self.own_indices[:, 0]] = self.updates
+        return output
+
+    def limits(self, out: NDArray[Any]) -> Iterator[Run]:
+        """Copy data, then assign updates at offsets."""
+        return scatters(self.data, self.places(), self.updates, out, 0, False)
+
+    def kernel(self, out: NDArray[Any]) -> Run:
+        """Call our function with `out`."""
+        return lambda: scatter_nd(self.data, self.own_indices, self.updates, out=out)
+
+    def torch(self, out: Any, *inputs: Any) -> Run:
+        """Call `torch.index_copy` with `out`."""
+        import torch
+
+        data, indices, updates = inputs
+        rows = indices[:, 0]
+        return lambda: torch.index_copy(data, 0, rows, updates, out=out)
+
+    def onnx(self) -> Sequence[Any]:
+        """Return ScatterND."""
+        return [onnx_node("ScatterND", ["data", "indices", "updates"], "output")]
+
+    def openvino(self, *inputs: Any) -> Any:
+        """Return ScatterNDUpdate-3."""
+        return opset().scatter_nd_update(*inputs)
+
+    def extension(self, create: Create, *inputs: Any) -> Any:
+        """Return our operation, which checks indices and applies updates in order."""
+        return create("ScatterND", list(inputs), {"reduction": "none"})

@@ -1,22 +1,12 @@
-"""The option that names a Dask cluster, and the check for its scheduler."""
+"""The check that there is a Dask scheduler at an address."""
 
 from __future__ import annotations
 
 import asyncio
 from typing import Any
 
-import click
-
-CONFIGURED = "config"
-"""The address that means the one in Dask's configuration."""
 ANSWER = 8.0
 """Seconds within which a scheduler must answer."""
-
-SCHEDULER = click.option(
-    "--scheduler",
-    metavar="ADDRESS",
-    help="Run on a Dask cluster, e.g. tcp://10.0.0.5:8786; 'config' uses the scheduler-address in Dask's configuration.",
-)
 
 
 class ClusterError(OSError):

@@ -1,0 +1,114 @@
+"""Options, and types of parameters, that several commands share."""
+
+from __future__ import annotations
+
+import os
+import re
+from collections.abc import Callable, Collection
+from dataclasses import replace
+from pathlib import Path
+from typing import Any, TypeVar
+
+import click
+from click.core import ParameterSource
+
+from ov_gather.ir.urls import TIMEOUT, url_of
+from ov_gather.runtimes.devices import CPU
+
+Limits = tuple[int | float | None, int | float | None]
+Command = TypeVar("Command", bound=Callable[..., object])
+
+_NUMBER = r"[-+]?(?:\d+(?:\.\d+)?(?:[eE][-+]?\d+)?)"
+_TEXT = re.compile(rf"(?P<name>.+)=(?P<low>{_NUMBER})?\.\.(?P<high>{_NUMBER})?", re.DOTALL)
+_TIMEOUT = "ov_gather.timeout"
+
+READ = click.Path(exists=True, dir_okay=False, path_type=Path)
+"""A file that a command reads."""
+WRITTEN = click.Path(dir_okay=False, path_type=Path)
+"""A file that a command writes."""
+DIRECTORY = click.Path(file_okay=False, path_type=Path)
+
+
+class PathOrUrl(click.Path):
+    """A parameter that is a path, or a URL that fsspec can read."""
+
+    def convert(self, value: Any, param: click.Parameter | None, context: click.Context | None) -> Any:
+        """Return a Path or a Url. A URL is not opened here."""
+        if url := url_of(value):
+            return replace(url, timeout=(context.meta if context else {}).get(_TIMEOUT, TIMEOUT))
+        return super().convert(value, param, context)
+
+
+TIMEOUT_OF_SERVERS = click.option(
+    "--timeout",
+    type=click.FloatRange(min=0.1, max=3600),
+    default=TIMEOUT,
+    show_default=True,
+    metavar="SECONDS",
+    is_eager=True,  # known before URLs are parsed
+    expose_value=False,
+    callback=lambda context, option, seconds: context.meta.update({_TIMEOUT: seconds}),
+    help="Longest wait for a server's answer, and for each 4 MiB of a file at a URL.",
+)
+FORCE = click.option("--force", is_flag=True, help="Overwrite existing files, but never one that is read.")
+INPUTS = click.option(
+    "--input", "inputs", multiple=True, metavar="NAME=FILE.npy", help="Value of a non-constant input; repeat for each."
+)
+DEVICE = click.option("--device", default=CPU, show_default=True, help="Device for OpenVINO: AUTO, HETERO:CPU, BATCH:CPU, GPU.")
+THREADS = click.option(
+    "--threads", type=click.IntRange(1, 1024), default=os.cpu_count() or 1, show_default=True, help="Threads in measurements."
+)
+SCHEDULER = click.option(
+    "--scheduler",
+    metavar="ADDRESS",
+    help="Run on a Dask cluster, e.g. tcp://10.0.0.5:8786; 'config' uses the scheduler-address in Dask's configuration.",
+)
+
+
+def given_besides(names: Collection[str]) -> list[click.Parameter]:
+    """Return the parameters that are given on the command line, except those with these names."""
+    context = click.get_current_context()
+    options = (option for option in context.command.params if option.name not in names)
+    return [option for option in options if context.get_parameter_source(str(option.name)) is ParameterSource.COMMANDLINE]
+
+
+def parse_release(context: click.Context, option: click.Parameter, text: str | None) -> str | None:
+    """Return the value of --target or --target-release as a known release; None if it is not given."""
+    from ov_gather.rules.releases import release_named
+
+    try:
+        return None if text is None else release_named(text)
+    except ValueError as error:
+        raise click.BadParameter(str(error)) from None
+
+
+def assume_option(command: Command) -> Command:
+    """Add the option --assume to a command. The parameter `assume` has the form that `ov_gather.prove` accepts."""
+    option = click.option(
+        "--assume",
+        multiple=True,
+        metavar="NAME=LO..HI",
+        callback=lambda context, option, texts: parsed(texts),
+        help='Assume that an input, or an open dimension such as "dim(x, 1)", is within these bounds. '
+        "LO or HI may be left out. May be repeated.",
+    )
+    return option(command)
+
+
+def parsed(texts: tuple[str, ...]) -> dict[str, Limits]:
+    """Parse the values of the option. Raises UsageError."""
+    found: dict[str, Limits] = {}
+    for text in texts:
+        match = _TEXT.fullmatch(text)
+        if match is None:
+            raise click.UsageError(f"--assume {text}: give NAME=LO..HI, for example input_ids=0..999")
+        if match["name"] in found:
+            raise click.UsageError(f"--assume {text}: {match['name']} is given twice")
+        found[match["name"]] = (_number(match["low"]), _number(match["high"]))
+    return found
+
+
+def _number(text: str | None) -> int | float | None:
+    if text is None:
+        return None
+    return float(text) if set(text) & set(".eE") else int(text)

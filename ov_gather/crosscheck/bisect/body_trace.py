@@ -1,0 +1,154 @@
+"""Tracing of a difference into the body of the If, Loop or TensorIterator that computes it.
+
+If the bodies agree in each iteration, the control is checked: whether single iterations of the body compose the output.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterator, Mapping
+from dataclasses import dataclass, replace
+from typing import Any
+
+from numpy.typing import NDArray
+
+from ov_gather.crosscheck.bisect.body_iterations import MOST_ITERATIONS, Bodies, BodyIteration, bodies, iterations
+from ov_gather.crosscheck.bisect.comparer import Comparer
+from ov_gather.crosscheck.bisect.graphs import Value
+from ov_gather.crosscheck.bisect.results import Culprit
+from ov_gather.crosscheck.bisect.rounding import Rounding, difference, errors
+from ov_gather.runtimes.base import FAILURES
+
+WITH_BODIES = ("If", "Loop", "TensorIterator")
+"""Operations of IRs that have bodies."""
+
+Culprits = Callable[[BodyIteration, Rounding], Iterator[Culprit]]
+"""Yields the culprits of two bodies in one iteration."""
+
+
+@dataclass(frozen=True)
+class BodyTrace:
+    """The result of tracing a difference into a body.
+
+    Attributes:
+        culprit: the culprit of the bodies, if any.
+        excuse: why the difference outside is not a fault; "" if it may be one.
+        description: the comparison, in a sentence; "" if the operation has no body.
+        is_whole: whether the inner source of the value was compared in all iterations.
+    """
+
+    culprit: Culprit | None = None
+    excuse: str = ""
+    description: str = ""
+    is_whole: bool = False
+
+
+def follow(comparer: Comparer, value: Value, culprits: Culprits) -> BodyTrace:
+    """Trace a value that differs into the body that computes it.
+
+    The tolerance is the usual one first and then, if the control is right, the finest.
+    """
+    node = comparer.model.graph.producers.get(value)
+    if node is None or node.type not in WITH_BODIES:
+        return BodyTrace()
+    usual = replace(comparer.rounding, of_outputs=0)
+    try:
+        found = _followed(comparer, value, culprits, usual)
+        if not found.is_whole or not is_composed(comparer, value):
+            return found
+        found = _followed(comparer, value, culprits, usual.finest())
+    except FAILURES as error:
+        return BodyTrace(description=f"Its body is not executed alone: {error}")
+    if found.culprit is not None:
+        return found
+    return BodyTrace(excuse=f"{node} iterates its body as the reference does, and no value in it is off by more than rounding")
+
+
+def _followed(comparer: Comparer, value: Value, culprits: Culprits, rounding: Rounding) -> BodyTrace:
+    """Follow the iterations up to the first one in which the bodies differ."""
+    node, count, inner = comparer.model.graph.producers[value], 0, None
+    for inner in iterations(comparer, value):
+        culprit = next(culprits(inner, rounding), None)
+        comparer.model.runs += inner.sides.model.runs
+        if culprit is not None:
+            when = "" if node.type == "If" else f", in iteration {count} (the first is 0)"
+            return BodyTrace(replace(culprit, detail=f"It is in the body of {node}{when}. {culprit.detail}"))
+        count += 1
+    is_whole = inner is not None and inner.is_compared and inner.is_last
+    return BodyTrace(description=_compared(inner, count, rounding.share(1)), is_whole=is_whole)
+
+
+def _compared(last: BodyIteration | None, count: int, share: float) -> str:
+    """Describe the comparison of bodies that do not part, given the last iteration that was followed."""
+    if last is None:
+        return "Its body cannot be followed."
+    if not last.is_compared:
+        return f"What its body computes for this output has no counterpart; the rest is the same in iterations: {count}."
+    rest = "" if last.is_last else "; those after them were not followed"
+    return f"Its body gives the same within {share:.0e}, followed through iterations: {count}{rest}."
+
+
+def is_composed(comparer: Comparer, value: Value) -> bool:
+    """Return True if iterations of the model's body, controlled by the reference, compose the model's value.
+
+    Permitted are rounding, and NOISE times the difference of the two bodies under this control.
+    """
+    try:
+        found = _composed(comparer, value)
+        here = comparer.model.observe([value])[value]
+    except (*FAILURES, ValueError):  # ValueError: shapes do not match
+        return False
+    if found is None:
+        return False
+    expected, composed = found
+    return not difference(composed, here, comparer.share(value), errors(expected, composed))
+
+
+def _composed(comparer: Comparer, value: Value) -> tuple[NDArray[Any], NDArray[Any]] | None:
+    """Compute a value by executing both bodies alone, on the model's operands; None if they cannot be followed to the end.
+
+    Each body continues with its own carried values; slices and the number of iterations are those of the reference.
+    """
+    each = _bodies_of_operands(comparer, value)
+    other = comparer.pairs.reference[value]
+    if each is None or value not in each.ours.results or other not in each.theirs.results:
+        return None
+    theirs, states = each.theirs, dict[str, NDArray[Any]]()
+    right: list[NDArray[Any]] = []
+    found: list[NDArray[Any]] = []
+    for _ in range(MOST_ITERATIONS):
+        expected = comparer.reference.inside(theirs).observe([])
+        here = comparer.model.inside(replace(each.ours, inputs=_given(each, theirs.inputs) | states)).observe([])
+        right.append(expected[theirs.results[other]])
+        found.append(here[each.ours.results[value]].reshape(right[-1].shape))
+        carried = theirs.next_states(expected)
+        if carried is None:
+            joined = theirs.joined.get(other)
+            return (right[-1], found[-1]) if joined is None else (joined.join(right), joined.join(found))
+        theirs = theirs.following(carried)
+        states = {name: here[source] for name, source in each.ours.carried.items()}
+    return None
+
+
+def _given(each: Bodies, inputs: Mapping[str, NDArray[Any]]) -> dict[str, NDArray[Any]]:
+    """Return the inputs of the model's body, taken from the reference if they correspond."""
+    return {
+        name: inputs[each.names[name]].reshape(array.shape) if name in each.names else array
+        for name, array in each.ours.inputs.items()
+    }
+
+
+def _bodies_of_operands(comparer: Comparer, value: Value) -> Bodies | None:
+    """Return the bodies that compute a value, both with the model's values from outside."""
+    pairs, graph = comparer.pairs.reference, comparer.model.graph
+    operands = [source for source in graph.producers[value].inputs if source not in graph.constants]
+    here = comparer.model.observe(operands)
+    expected = comparer.values_of_reference([source for source in operands if source in pairs])
+    same = {pairs[source]: here[source].astype(array.dtype).reshape(array.shape) for source, array in expected.items()}
+
+    def array(outside: Value) -> NDArray[Any]:
+        return same[outside] if outside in same else comparer.reference.value(outside)
+
+    def array_of_model(outside: Value) -> NDArray[Any] | None:
+        return here[outside] if outside in here else comparer.model.constant(outside)
+
+    return bodies(comparer, value, array, array_of_model)

@@ -1,1 +1,0 @@
-"""Reports of `ov-gather bench`."""
