@@ -3,10 +3,11 @@
 from __future__ import annotations
 
 from .compile import compile_onnx
+from .errors import ConversionError
 from .inexactness import LossyConversionWarning
 from .lane_types import as_lanes, from_lanes
 from .models import convert_model
-from .nodes import ConversionError, convert_node
+from .nodes import convert_node
 from .proofs import prove_onnx
 
 __all__ = [

@@ -15,7 +15,7 @@ from onnx.reference import ReferenceEvaluator
 from ov_gather.kernels.gather_elements import gather_elements
 from ov_gather.ops.onnx_nodes import attribute
 
-from .loading import is_default
+from .graphs import is_default
 
 LARGEST = 2**18
 """Maximum number of elements of a result: a square of 512 positions, which models compute from constants, fits."""

@@ -14,6 +14,13 @@ class ConstantIndexError(ConversionError, IndexError):
     """A constant index is out of bounds for every input."""
 
 
+def explained(message: str, *noise: str) -> str:
+    """Return the relevant lines of a message of OpenVINO's front ends: those that begin otherwise than its `noise` does."""
+    lines = (line.strip() for line in message.splitlines())
+    telling = [line for line in lines if line and not line.startswith(("Exception from", "Check '", "FrontEnd API", *noise))]
+    return f"OpenVINO cannot convert it: {' '.join(telling)[:500]}"
+
+
 def describe(node: onnx_ir.Node | onnx.NodeProto) -> str:
     """Return the name of a node for error messages: its operator, name and outputs."""
     names = node.output if isinstance(node, onnx.NodeProto) else (str(value.name) for value in node.outputs)

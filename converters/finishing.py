@@ -9,10 +9,8 @@ from typing import TYPE_CHECKING
 
 from ov_gather.system import logs
 
-from .folding import repair_arithmetic, repair_division
 from .inexactness import Inexactness
 from .passes.rewriter import Rewrite
-from .ties import keep_order_of_ties
 
 if TYPE_CHECKING:
     import openvino
@@ -31,12 +29,26 @@ class Conversion:
 
 def finish(model: openvino.Model) -> list[Rewrite]:
     """Repair what OpenVINO would compute differently, and simplify proved and constant gathers; return the rewrites."""
+    from ov_gather.acceleration.changes import Tracker
+    from ov_gather.acceleration.compressed import keep_compressed
+    from ov_gather.acceleration.fold_constants import fold_constants
+    from ov_gather.acceleration.proved_gathers import use_stock_where_proved
     from ov_gather.acceleration.shield_selects import shield_selects
+
+    from .folding import keep_order_of_ties, repair_arithmetic, repair_division
 
     repair_division(model)
     repair_arithmetic(model)
     keep_order_of_ties(model)
-    done = [*_without_checks(model), *_constants_folded(model), *_kept_compressed(model)]
+    what = "no index can be out of bounds: OpenVINO's own operation, as there is nothing to check"
+    done = [Rewrite(f"node '{name}'", what, True) for name in use_stock_where_proved(model)]
+    tracker = Tracker(model)
+    fold_constants(model, tracker, only_misread=False)
+    for change in tracker.summary(model).changed:
+        name = f"node {change.operation.partition('-')[0]} '{change.layer}'"
+        done.append(Rewrite(name, "gather of constants folded", True))
+    what = "weights left compressed: only what is gathered is decompressed"
+    done += [Rewrite(f"node Gather '{name}'", what, True) for name in keep_compressed(model)]
     shield_selects(model)
     return done
 
@@ -48,30 +60,3 @@ def record(model: openvino.Model, target: str, inexactness: Sequence[Inexactness
     model.set_rt_info("; ".join(map(str, inexactness)), ["ov_gather", "losses"])
     for each in inexactness:
         logs.info("converters", "%s", each)
-
-
-def _without_checks(model: openvino.Model) -> list[Rewrite]:
-    from ov_gather.acceleration.proved_gathers import use_stock_where_proved
-
-    what = "no index can be out of bounds: OpenVINO's own operation, as there is nothing to check"
-    return [Rewrite(f"node '{name}'", what, True) for name in use_stock_where_proved(model)]
-
-
-def _constants_folded(model: openvino.Model) -> list[Rewrite]:
-    from ov_gather.acceleration.changes import Tracker
-    from ov_gather.acceleration.fold_constants import fold_constants
-
-    tracker = Tracker(model)
-    fold_constants(model, tracker, only_misread=False)
-    changed = tracker.summary(model).changed
-    return [
-        Rewrite(f"node {change.operation.partition('-')[0]} '{change.layer}'", "gather of constants folded", True)
-        for change in changed
-    ]
-
-
-def _kept_compressed(model: openvino.Model) -> list[Rewrite]:
-    from ov_gather.acceleration.compressed import keep_compressed
-
-    what = "weights left compressed: only what is gathered is decompressed"
-    return [Rewrite(f"node Gather '{name}'", what, True) for name in keep_compressed(model)]

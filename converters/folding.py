@@ -2,14 +2,13 @@
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING
-
 import numpy as np
 
-from ov_gather.ranges.folding import COMPUTED_ANEW, FUSING
-
-if TYPE_CHECKING:
-    import openvino
+from ov_gather.acceleration.graph import ancestors, copied, nodes_of, readers, replace_node, walk
+from ov_gather.extension.python_api import Model, Node, Output
+from ov_gather.extension.python_api import opset13 as ops
+from ov_gather.ranges.folding import is_fused
+from ov_gather.ranges.openvino_graph import OpenvinoGraph
 
 _NUMBERS = ("bf16", "f16", "f32", "f64", "i8", "i16", "i32", "i64", "u8", "u16", "u32", "u64")
 
@@ -18,7 +17,7 @@ _WIDE = ("i32", "i64", "u32", "u64")
 """Integer types with values that f32 does not represent."""
 
 
-def repair_division(model: openvino.Model) -> None:
+def repair_division(model: Model) -> None:
     """Rewrite integer divisions in place, bodies included, so that they round as the source does.
 
     1. Divide(-3, 5) of constants, folded to -1     ->  the same, set to round towards zero: 0
@@ -27,47 +26,22 @@ def repair_division(model: openvino.Model) -> None:
     3. Floor(Divide(x, 2)), PyTorch's x // 2:       ->  Floor(Divide(Subtract(x, FloorMod(x, 2)), 2)): exact, -3 // 2 = -2
        -3 // 2 = -1
     """
-    from ov_gather.acceleration.graph import nodes_of, replace_node
-    from ov_gather.extension.python_api import opset13
-
-    inputs = {node.get_instance_id() for node in model.get_parameters()}
+    graph = OpenvinoGraph(model)
     for divide in nodes_of(model, "Divide-1"):
         divide.set_attribute("m_pythondiv", False)  # case 1
         one, other = divide.input_values()
         if not divide.get_element_type().is_integral_number():
             continue
-        rounds_down = any(use.get_node().get_type_name() == "Floor" for use in divide.output(0).get_target_inputs())
-        if rounds_down or _is_fused(one, inputs) or _is_fused(other, inputs):  # cases 3 and 2
-            remainder = opset13.floor_mod(one, other) if rounds_down else opset13.mod(one, other)
-            multiple = opset13.subtract(one, remainder)
-            exact = opset13.divide(multiple, other)
+        rounds_down = any(reader.get_type_name() == "Floor" for reader in readers(divide))
+        if rounds_down or is_fused(graph, graph.key(one)) or is_fused(graph, graph.key(other)):  # cases 3 and 2
+            remainder = ops.floor_mod(one, other) if rounds_down else ops.mod(one, other)
+            multiple = ops.subtract(one, remainder)
+            exact = ops.divide(multiple, other)
             exact.set_attribute("m_pythondiv", False)
             replace_node(divide, exact)
 
 
-def _is_fused(value: openvino.Output, inputs: set[int]) -> bool:
-    """Return True if integers may be computed together with a fusing operation, in a body maybe: OpenVINO may inline it.
-
-    `inputs` are the ids of the parameters of the model.
-    """
-    from ov_gather.acceleration.graph import bodies
-
-    seen, waiting = set(inputs), [value]
-    while waiting:
-        value = waiting.pop()
-        node = value.get_node()
-        kind, number = node.get_type_name(), node.get_instance_id()
-        if number in seen or not value.get_element_type().is_integral():
-            continue
-        seen.add(number)
-        if kind.startswith("Reduce") or kind in ("Parameter", *FUSING) or bodies(node):
-            return True
-        if kind not in COMPUTED_ANEW:
-            waiting += node.input_values()
-    return False
-
-
-def repair_arithmetic(model: openvino.Model) -> None:
+def repair_arithmetic(model: Model) -> None:
     """Rewrite in place, bodies included, operations whose meaning OpenVINO's passes would change.
 
     1. Abs(x[?]) of constants and sizes, dropped      ->  Squeeze(Abs(Unsqueeze(x)))
@@ -78,36 +52,30 @@ def repair_arithmetic(model: openvino.Model) -> None:
     4. Minimum(x[], constant[1]), which becomes       ->  Unsqueeze(Minimum(x[], Squeeze(constant[1])))
        [] if x is a Reshape
     """
-    from ov_gather.acceleration.graph import nodes_of, replace_node
-    from ov_gather.extension.python_api import opset13
-
     for absolute in nodes_of(model, "Abs-1"):  # case 1
         rank = absolute.get_output_partial_shape(0).rank
         if (rank.is_dynamic or rank.get_length() == 1) and _is_bounded(absolute.input_value(0)):
-            axis = opset13.constant(np.array([0]))
-            raised = opset13.abs(opset13.unsqueeze(absolute.input_value(0), axis))
-            replace_node(absolute, opset13.squeeze(raised, axis))
+            axis = ops.constant(np.array([0]))
+            raised = ops.abs(ops.unsqueeze(absolute.input_value(0), axis))
+            replace_node(absolute, ops.squeeze(raised, axis))
     for convert in nodes_of(model, "Convert-1"):  # case 2
         value = convert.input_value(0)
         if convert.get_element_type().get_type_name() == "boolean" and value.get_element_type().get_type_name() in _NUMBERS:
-            replace_node(convert, opset13.not_equal(value, opset13.constant(0, value.get_element_type())))
+            replace_node(convert, ops.not_equal(value, ops.constant(0, value.get_element_type())))
     for select in nodes_of(model, "Select-1"):  # case 3
         condition = select.input_value(0)
         is_given = condition.get_node().get_type_name() in ("Constant", "Parameter")
         if is_given or select.get_element_type().get_type_name() not in _WIDE or _is_bounded(select.output(0)):
             continue
-        numbers = opset13.convert(condition, "i32")
-        select.input(0).replace_source_output(opset13.convert(numbers, "boolean").output(0))
+        numbers = ops.convert(condition, "i32")
+        select.input(0).replace_source_output(ops.convert(numbers, "boolean").output(0))
     for name in _BINARY:
         for node in nodes_of(model, name):
             _keep_rank(node)
 
 
-def _keep_rank(node: openvino.Node) -> None:
+def _keep_rank(node: Node) -> None:
     """Apply case 4 of `repair_arithmetic`."""
-    from ov_gather.acceleration.graph import copied, replace_node
-    from ov_gather.extension.python_api import opset13
-
     shapes = [value.get_partial_shape() for value in node.input_values()]
     if any(shape.rank.is_dynamic for shape in shapes) or len(shapes[0]) == len(shapes[1]):
         return
@@ -115,18 +83,29 @@ def _keep_rank(node: openvino.Node) -> None:
     value, added = node.input_value(longer), len(shapes[longer]) - len(shapes[1 - longer])
     if shapes[longer].is_static and set(shapes[longer].to_shape()) == {1} and _is_bounded(value, by_sizes=False):
         operands = node.input_values()
-        operands[longer] = opset13.squeeze(value, opset13.constant(np.arange(len(shapes[longer])))).output(0)
+        operands[longer] = ops.squeeze(value, ops.constant(np.arange(len(shapes[longer])))).output(0)
         scalar = copied(node, operands)
         scalar.set_friendly_name(f"{node.get_friendly_name()}/scalar")
-        replace_node(node, opset13.unsqueeze(scalar, opset13.constant(np.arange(added))))
+        replace_node(node, ops.unsqueeze(scalar, ops.constant(np.arange(added))))
 
 
-def _is_bounded(value: openvino.Output, *, by_sizes: bool = True) -> bool:
+def _is_bounded(value: Output, *, by_sizes: bool = True) -> bool:
     """Return True if a value depends on constants and shapes alone; on constants alone if not `by_sizes`.
 
     OpenVINO drops an Abs of such a value, whatever its sign, and infers shapes from the value.
     """
-    from ov_gather.acceleration.graph import ancestors
-
-    nodes = ancestors([value], lambda node: () if by_sizes and node.get_type_name() == "ShapeOf" else node.input_values())
+    nodes = ancestors([value], lambda node: [] if by_sizes and node.get_type_name() == "ShapeOf" else node.input_values())
     return all(node.get_input_size() or node.get_type_name() == "Constant" for node in nodes)
+
+
+def keep_order_of_ties(model: Model) -> None:
+    """Make every TopK stable, bodies included: for ties ONNX takes the lowest index, OpenVINO only if stable.
+
+    Before: TopK(sort="none" or "value", stable=False). After: TopK(sort="value", stable=True). An unsorted TopK of ONNX may
+    return its numbers in any order, so sorting them is valid.
+    """
+    for _, node in walk(model):
+        given = node.get_attributes() if node.get_type_name() == "TopK" else {}
+        if given.get("stable") is False and given["sort"] != "index":
+            node.set_attribute("sort", "value")
+            node.set_attribute("stable", True)

@@ -10,7 +10,7 @@ from ov_gather.kernels.arguments import checked_axis
 from ov_gather.ops.onnx_nodes import attribute
 from ov_gather.system.traversal import reachable
 
-from .nodes import ConversionError, describe
+from .errors import ConversionError, describe
 
 Dim = int | onnx_ir.SymbolicDim
 
@@ -46,8 +46,13 @@ def same(one: Dim, other: Dim) -> bool:
 def nodes_of(model: onnx_ir.Model, *op_types: str) -> Iterator[onnx_ir.Node]:
     """Yield the nodes of these operators of the default domain, bodies included; callers may change the graph meanwhile."""
     for node in list(onnx_ir.traversal.RecursiveGraphIterator(model.graph)):
-        if node.domain == "" and node.op_type in op_types:
+        if is_default(node, op_types):
             yield node
+
+
+def is_default(node: onnx_ir.Node, operators: Collection[str]) -> bool:
+    """Return True if a node is one of these operators of the default domain."""
+    return node.op_type in operators and node.domain == ""  # onnx-ir normalises "ai.onnx" to ""
 
 
 def inputs_of(model: onnx_ir.Model) -> list[onnx_ir.Value]:
@@ -62,7 +67,7 @@ def is_used(value: onnx_ir.Value) -> bool:
 
 def viewed(value: onnx_ir.Value, operators: Collection[str]) -> onnx_ir.Value:
     """Return the value at the start of a chain of operators of the default domain, each of which passes on its first input."""
-    while (node := value.producer()) is not None and node.op_type in operators and node.domain == "":
+    while (node := value.producer()) is not None and is_default(node, operators):
         if node.inputs[0] is None or (node.op_type == "Concat" and len(node.inputs) > 1):
             break
         value = node.inputs[0]
@@ -89,23 +94,20 @@ def constants_of(model: onnx_ir.Model) -> Iterator[onnx_ir.Value]:
 def uses_of(value: onnx_ir.Value, passes: Callable[[onnx_ir.Node, int], bool]) -> Iterator[tuple[onnx_ir.Node, int]]:
     """Yield each use of a value (node and input position); follow it through nodes for which `passes(node, position)` holds."""
 
-    def moved(value: onnx_ir.Value) -> list[onnx_ir.Value]:
+    def carried(value: onnx_ir.Value) -> list[onnx_ir.Value]:
         return [output for node, position in value.uses() if passes(node, position) for output in node.outputs]
 
-    for reached in reachable([value], moved):
-        yield from reached.uses()
+    for found in reachable([value], carried):
+        yield from found.uses()
 
 
 def is_constant(value: onnx_ir.Value) -> bool:
     """Return True if a value is computed from constants alone, outside bodies."""
-    seen, waiting = {value}, [value]
-    while waiting:
-        node = (value := waiting.pop()).producer()
-        if constant_of(value) is not None:
-            continue
-        if node is None or bodies_of(node):
-            return False
-        found = [given for given in node.inputs if given is not None and given not in seen]
-        seen.update(found)
-        waiting += found
-    return True
+    found = reachable([value], lambda given: [] if constant_of(given) is not None else operands_of(given))
+    return all(constant_of(given) is not None or ((node := given.producer()) and not bodies_of(node)) for given in found)
+
+
+def operands_of(value: onnx_ir.Value) -> list[onnx_ir.Value]:
+    """Return the inputs of the node that computes a value; empty for inputs and initializers of a graph."""
+    node = value.producer()
+    return [] if node is None else [given for given in node.inputs if given is not None]

@@ -17,14 +17,25 @@ from ov_gather.ir.element_types import F64, STRING, U32
 from ov_gather.ops.onnx_nodes import GATHERS, SCATTERS
 
 from .errors import describe
-from .graphs import bodies_of, constant_of, constants_of, inputs_of, nodes_of
-from .halves import CASTS, UNROUNDED, is_unrounded
-from .integers import INT32, ROUNDED, SIGNED, WRAPPED, is_rounded, is_signed, is_wrapped, narrowing, stays_within
-from .loading import is_default
+from .graphs import bodies_of, constant_of, constants_of, inputs_of, is_default, nodes_of
+from .inexact_nodes import (
+    CASTS,
+    ROUNDED,
+    SIGNED,
+    UNROUNDED,
+    WRAPPED,
+    exceeds_int32,
+    is_rounded,
+    is_signed,
+    is_unrounded,
+    is_wrapped,
+    narrowing,
+    stays_within,
+    wrong_tiles,
+)
 from .moves import element_type_of, is_gathered, is_only_index, is_read
 from .passes.empty_constants import lost_constants
 from .ranges import Ranges
-from .repeats import wrong_tiles
 
 _PART = 2**16  # elements compared at once: they fit in a cache, and weights may have gigabytes
 
@@ -108,8 +119,7 @@ def _narrowed(model: onnx_ir.Model, ranges: Ranges, assume_in_bounds: bool, chec
     def is_wide(value: onnx_ir.Value | None) -> bool:
         if value is None or element_type_of(value) not in NARROWED_BY_CPU or constant_of(value) is not None:
             return False
-        interval = ranges.of(value)
-        return interval is None or interval.low < INT32.min or interval.high > INT32.max
+        return exceeds_int32(ranges.of(value))
 
     for value in filter(is_wide, filter(is_read, inputs_of(model))):
         is_harmless = (checks_inputs and stays_within(value)) or (assume_in_bounds and is_only_index(value))

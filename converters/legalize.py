@@ -8,20 +8,18 @@ from .passes.compress import compress
 from .passes.constant_indices import constant_indices
 from .passes.copies import copies
 from .passes.empty_constants import empty_constants
-from .passes.empty_gathers import empty_gathers
+from .passes.empty_operands import empty_gathers, empty_scatters
 from .passes.empty_ranges import empty_ranges
-from .passes.empty_scatters import empty_scatters
 from .passes.exact_integers import exact_integers
 from .passes.fold_arithmetic import fold_arithmetic
 from .passes.fold_broadcast import fold_broadcast
 from .passes.fold_constants import fold_constants
 from .passes.inline_functions import inline_functions
-from .passes.keep_slices import keep_slices
 from .passes.loop_states import loop_states
 from .passes.one_hot import one_hot
 from .passes.reverse_sequence import reverse_sequence
 from .passes.rewriter import Rewrite, Rewriter
-from .passes.slice_data import slice_data
+from .passes.slice_data import keep_slices, slice_data
 from .ranges import Ranges
 from .shape_inference import infer_shapes
 

@@ -66,11 +66,6 @@ def _read(source: str | os.PathLike[str] | onnx.ModelProto) -> onnx_ir.Model:
     return model
 
 
-def is_default(node: onnx_ir.Node, operators: Collection[str]) -> bool:
-    """Return True if a node is one of these operators of the default domain."""
-    return node.op_type in operators and node.domain == ""  # onnx-ir normalises "ai.onnx" to ""
-
-
 @contextmanager
 def naming(source: OnnxSource) -> Iterator[None]:
     """Prefix the file's path to every ConversionError raised in the block."""

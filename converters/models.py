@@ -18,15 +18,14 @@ from onnx_ir.passes.common import RemoveInitializersFromInputsPass
 from ov_gather.ir.element_types import by_onnx
 from ov_gather.system.files import replacing_together
 
-from .errors import ConversionError, describe
+from .errors import ConversionError, describe, explained
 from .external_data import external_tensors
 from .finishing import Conversion, finish, record
 from .inexactness import LossyConversionWarning, find_inexactness, summaries
-from .legal_xml import make_well_formed, refuse_illegal_names
 from .legalize import Rewrite, legalize
 from .loading import OnnxSource, files_of, load, naming, refuse_to_overwrite
+from .names import make_well_formed, refuse_illegal_names, restore_names
 from .passes.lanes import LaneInterface, travel_in_lanes
-from .port_names import restore_names
 from .pytorch.sources import is_program
 from .refusals import refuse_fatal
 from .saving import data_file, save_onnx, temporary_file
@@ -172,9 +171,7 @@ def _explain(message: str, model: onnx_ir.Model) -> str:
     """Return a message that names all nodes without a conversion, or else the relevant lines of OpenVINO's message."""
     listed = re.search(r"No conversion rule found for operations: (.*)", message)
     if listed is None:
-        lines = [line.strip() for line in message.splitlines() if line.strip()]
-        telling = [line for line in lines if not line.startswith(("Exception from", "Check '", "FrontEnd API", "Summary"))]
-        return f"OpenVINO cannot convert it: {' '.join(telling)[:500]}"
+        return explained(message, "Summary")
     names = set(listed[1].split(", "))
     nodes = [node for node in model.graph.all_nodes() if _listed_name(node, model.opset_imports) in names]
     return f"OpenVINO has no conversion for {'; '.join(map(describe, nodes)) or listed[1]}"

@@ -9,8 +9,7 @@ from ov_gather.ops.meanings import ONNX, carries, operators
 from ov_gather.ops.onnx_nodes import GATHERS, SCATTERS
 from ov_gather.ops.spec import CUSTOM_OPSET
 
-from .graphs import uses_of
-from .loading import is_default
+from .graphs import is_default, uses_of
 
 OF_SHAPES = ("Shape", "Size")
 # Operators whose outputs are elements of their inputs, in the same type: values that fit in 32 bits pass unchanged.

@@ -9,6 +9,8 @@ import numpy as np
 import onnx_ir
 from onnx_ir import DataType
 
+from ov_gather.ops.onnx_nodes import attribute
+
 from ..graphs import constant_of, nodes_of
 from .rewriter import Rewriter
 
@@ -20,11 +22,9 @@ def compress(rewriter: Rewriter) -> None:
         if data is None or condition is None:
             continue
         rewriter.report(node, "Compress replaced by a Gather of the places where the condition is true")
-        rewriter.replace_input(node, 1, _places(rewriter, node, condition))
-        if "axis" not in node.attributes:
-            rewriter.replace_input(node, 0, _flat(rewriter, node, data, data.dtype))
-            node.attributes.add(onnx_ir.AttrInt64("axis", 0))
-        node.op_type = "Gather"
+        places = _places(rewriter, node, condition)
+        table = data if "axis" in node.attributes else _flat(rewriter, node, data, data.dtype)
+        rewriter.become(node, "Gather", [table, places], axis=attribute(node, "axis", 0))
 
 
 def _places(rewriter: Rewriter, node: onnx_ir.Node, condition: onnx_ir.Value) -> onnx_ir.Value:

@@ -15,7 +15,7 @@ from ov_gather.ops.onnx_nodes import GATHERS, SCATTERS, attribute
 
 from ..errors import ConstantIndexError, ConversionError, describe
 from ..graphs import axis_of, constant_of, nodes_of
-from ..passes.rewriter import Rewriter
+from .rewriter import Rewriter
 
 # An axis of data, its size, and the part of the indices that addresses it.
 Part = tuple[int, int, tuple[EllipsisType] | tuple[EllipsisType, int]]

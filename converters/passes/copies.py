@@ -16,8 +16,7 @@ from __future__ import annotations
 import onnx_ir
 from onnx_ir import DataType, Value
 
-from ..graphs import nodes_of, viewed
-from ..loading import is_default
+from ..graphs import is_default, nodes_of, viewed
 from .lane_loops import LoopView, has_parts
 from .rewriter import Rewriter
 

@@ -9,9 +9,8 @@ from collections.abc import Iterator
 
 import onnx_ir
 
-from ..graphs import constant_of, constants_of
-from ..loading import is_default
-from ..passes.rewriter import Rewriter, drop
+from ..graphs import constant_of, constants_of, is_default
+from .rewriter import Rewriter, drop
 
 # Operators whose inputs after the first are settings: axes, sizes, a region. The front end handles empty settings correctly.
 _WITH_SETTINGS = (

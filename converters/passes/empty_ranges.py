@@ -11,7 +11,7 @@ import numpy as np
 import onnx_ir
 
 from ..graphs import constant_of, nodes_of
-from ..passes.rewriter import Rewriter
+from .rewriter import Rewriter
 
 _Bounds = tuple[float, float]
 _FIRST_OPSET = 12  # of Max and Min for integers; Constants of integers are older than Range

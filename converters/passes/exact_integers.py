@@ -8,14 +8,12 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
-
 import numpy as np
 import onnx_ir
 
 from ..graphs import nodes_of
 from ..moves import element_type_of
-from ..passes.rewriter import Rewriter
+from .rewriter import Rewriter
 
 _ARITHMETIC = ("Abs", "Add", "BitShift", "Div", "Mul", "Neg", "Sub")
 _BYTES = (onnx_ir.DataType.INT8, onnx_ir.DataType.UINT8)
@@ -45,8 +43,7 @@ def _widen(rewriter: Rewriter, node: onnx_ir.Node) -> None:
     ]
     attributes = {name: attribute.value for name, attribute in node.attributes.items()}
     computed = rewriter.insert(node, node.op_type, operands, wide, _dims(output), **attributes)
-    _become(node, "Cast", [computed])
-    node.attributes["to"] = onnx_ir.AttrInt64("to", narrow)
+    rewriter.become(node, "Cast", [computed], to=narrow)
     rewriter.report(node, "bytes computed as 32-bit integers, as OpenVINO rounds and saturates them")
 
 
@@ -54,7 +51,7 @@ def _compare(rewriter: Rewriter, node: onnx_ir.Node) -> None:
     """Apply case 2."""
     value = node.inputs[0]
     assert value is not None and value.dtype is not None
-    _become(node, "Max", [value, rewriter.constant(node, np.array(0, value.dtype.numpy()))])
+    rewriter.become(node, "Max", [value, rewriter.constant(node, np.array(0, value.dtype.numpy()))])
     rewriter.report(node, "Relu of integers compared with 0, as OpenVINO rounds them to f32")
 
 
@@ -63,17 +60,8 @@ def _flatten(rewriter: Rewriter, node: onnx_ir.Node) -> None:
     output = node.outputs[0]
     direction = node.attributes["direction"].as_string()
     shifted = rewriter.insert(node, "BitShift", list(node.inputs), output.dtype, [1], direction=direction)
-    _become(node, "Reshape", [shifted, rewriter.constant(node, np.empty(0, np.int64))])
+    rewriter.become(node, "Reshape", [shifted, rewriter.constant(node, np.empty(0, np.int64))])
     rewriter.report(node, "shape of a shifted scalar stated, as OpenVINO makes a vector of it")
-
-
-def _become(node: onnx_ir.Node, operator: str, inputs: Sequence[onnx_ir.Value]) -> None:
-    """Change the operator and inputs of a node; its output stays."""
-    node.op_type = operator
-    node.attributes.clear()
-    node.resize_inputs(len(inputs))
-    for position, value in enumerate(inputs):
-        node.replace_input_with(position, value)
 
 
 def _dims(value: onnx_ir.Value) -> tuple[int | onnx_ir.SymbolicDim, ...] | None:

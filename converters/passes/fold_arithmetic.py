@@ -14,10 +14,9 @@ import onnx_ir
 from numpy.typing import NDArray
 
 from ..arithmetic import LARGEST, evaluate
-from ..graphs import bodies_of, constant_of
-from ..loading import is_default
+from ..graphs import bodies_of, constant_of, is_default
 from ..moves import moves
-from ..passes.rewriter import Rewriter
+from .rewriter import Rewriter
 
 _FIRST_OPSET = 9  # of Constants of integers
 

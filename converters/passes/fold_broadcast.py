@@ -13,11 +13,11 @@ from dataclasses import dataclass
 import onnx_ir
 
 from ov_gather.divergences import low_precision
+from ov_gather.system.traversal import reachable
 
-from ..graphs import Dim, elements_of, nodes_of, same
-from ..passes.rewriter import Rewriter
-from ..passes.slice_data import I64, narrower, slice_to
-from ..quantised import is_low_precision, is_quantised
+from ..graphs import Dim, elements_of, nodes_of, operands_of, same
+from .rewriter import Rewriter
+from .slice_data import I64, narrower, slice_to
 
 
 @dataclass(frozen=True)
@@ -50,7 +50,7 @@ class BroadcastFold:
 
 def fold_broadcast(rewriter: Rewriter, *, unchecked: bool, stock: bool) -> None:
     """Rewrite in place. Indices must be proved to be in bounds unless `unchecked`. `stock`: for OpenVINO's Gather, not ours."""
-    in_8_bits = stock and is_quantised(rewriter.model)
+    in_8_bits = stock and _is_quantised(rewriter.model)
     for node in nodes_of(rewriter.model, "GatherElements"):
         fold = _candidate(node)
         if fold is None:
@@ -108,7 +108,7 @@ def _why_not(rewriter: Rewriter, fold: BroadcastFold, unchecked: bool, in_8_bits
     data = fold.node.inputs[0]
     if data is not None and data.dtype == onnx_ir.DataType.STRING:
         return "onnxruntime 1.31's Gather copies the first string of each block only"
-    if in_8_bits and not varies and data is not None and is_low_precision(data):
+    if in_8_bits and not varies and data is not None and _is_low_precision(data):
         return low_precision.REASON
     if varies and rewriter.opset < 12:
         return f"GatherND has batches from opset 12 on, this is {rewriter.opset}"
@@ -146,7 +146,31 @@ def _to_gather_nd(rewriter: Rewriter, fold: BroadcastFold) -> None:
 
 def _become(rewriter: Rewriter, node: onnx_ir.Node, op_type: str, indices: onnx_ir.Value, **attributes: int) -> None:
     rewriter.report(node, f"broadcast of the indices folded into {op_type}")
-    rewriter.replace_input(node, 1, indices)
-    node.op_type = op_type
-    node.attributes.clear()
-    node.attributes.update({name: onnx_ir.AttrInt64(name, value) for name, value in attributes.items()})
+    rewriter.become(node, op_type, [node.inputs[0], indices], **attributes)
+
+
+_NARROW = (onnx_ir.DataType.INT8, onnx_ir.DataType.UINT8, onnx_ir.DataType.INT4, onnx_ir.DataType.UINT4)
+
+
+def _is_quantised(model: onnx_ir.Model) -> bool:
+    """Return True if OpenVINO will run its low-precision passes: it converts QuantizeLinear to FakeQuantize."""
+    return any(node.op_type in ("QuantizeLinear", "FakeQuantize") for node in model.graph.all_nodes())
+
+
+def _is_low_precision(value: onnx_ir.Value) -> bool:
+    """Return True if a value of a quantised model may be computed in 8 bits: a quantisation or dequantisation precedes it."""
+
+    def before(value: onnx_ir.Value) -> list[onnx_ir.Value]:
+        given = [] if is_stopped(value) else operands_of(value)
+        return [one for one in given if one.dtype is None or not one.dtype.is_integer()]
+
+    def is_stopped(value: onnx_ir.Value) -> bool:
+        node = value.producer()
+        return node is None or node.op_type in low_precision.STOPS
+
+    def is_quantising(value: onnx_ir.Value) -> bool:
+        node = value.producer()
+        is_quantiser = node is not None and node.op_type in ("QuantizeLinear", "FakeQuantize")
+        return is_quantiser or any(given.dtype in _NARROW for given in operands_of(value))
+
+    return any(is_quantising(found) and not is_stopped(found) for found in reachable([value], before))

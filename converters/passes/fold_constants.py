@@ -13,9 +13,9 @@ from ov_gather.kernels.gather_elements import gather_elements
 from ov_gather.kernels.gather_nd import gather_nd
 from ov_gather.ops.onnx_nodes import attribute
 
+from ..errors import ConversionError, describe
 from ..graphs import axis_of, constant_of, nodes_of
-from ..nodes import ConversionError, describe
-from ..passes.rewriter import Rewriter
+from .rewriter import Rewriter
 
 
 def fold_constants(rewriter: Rewriter) -> None:

@@ -13,7 +13,7 @@ from onnx_ir.passes.common import InlinePass, NameFixPass
 
 from ..errors import ConversionError
 from ..graphs import bodies_of
-from ..passes.rewriter import Rewrite
+from .rewriter import Rewrite
 
 # Limits of added nodes and of nested bodies: functions that call one another may exceed memory, and protobuf limits nesting.
 LARGEST, DEEPEST = 100_000, 30

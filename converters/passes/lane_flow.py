@@ -11,11 +11,11 @@ from onnx_ir import DataType, Value
 from ov_gather.system.traversal import reachable
 
 from ..graphs import bodies_of, constant_of, inputs_of
+from ..inexact_nodes import exceeds_int32
 from ..inexactness import is_preserved
 from ..lane_types import CHANGED, LANE_TYPES
 from .lane_loops import LoopView, has_parts
-from .lane_moves import is_move, sources_of
-from .lane_scatters import takes_lanes
+from .lane_moves import is_move, sources_of, takes_lanes
 from .rewriter import Rewriter
 
 _QUIET = 0x0040  # the bit that is set in quiet NaNs of bfloat16, and not in signalling ones
@@ -121,8 +121,7 @@ class Flow:
     def _joins(self, value: Value) -> bool | None:
         """Let a computed value join if it certainly fits in 32 bits; return its gain, False, or None if it cannot join."""
         interval = self._rewriter.ranges.of(value) if value.dtype in (DataType.INT64, DataType.UINT64) else None
-        fits = interval is not None and interval.low >= -(2**31) and interval.high < 2**31
-        if not fits and not _is_empty(value):
+        if exceeds_int32(interval) and not _is_empty(value):
             return None
         self.joining.add(value)
         self._gains[value] = False

@@ -12,8 +12,7 @@ from onnx_ir import Value
 from ov_gather.ops.onnx_nodes import attribute
 from ov_gather.system.traversal import reachable
 
-from ..graphs import bodies_of, is_used
-from ..loading import is_default
+from ..graphs import bodies_of, is_default, is_used, operands_of
 from .rewriter import drop
 
 _AHEAD = {"Loop": (2, 1), "Scan": (0, 0)}  # leading inputs, and outputs of the body, that are neither states nor slices
@@ -169,16 +168,15 @@ def reached(values: Iterable[Value], loops: Mapping[onnx_ir.Node, LoopView], *, 
     """
     body_sources = {inner: outer for loop in loops.values() for inner, outer in loop.body_sources().items()}
 
-    def sources(value: Value) -> Iterable[Value]:
+    def sources(value: Value) -> list[Value]:
         node = value.producer()
         if node is None:
-            return body_sources.get(value, ())
+            return body_sources.get(value, [])
         if node in loops:
-            return (loops[node].source_of(value), *loops[node].control())
+            return [loops[node].source_of(value), *loops[node].control()]
         if not by_shape and node.op_type in ("Shape", "Size"):
-            return ()
-        bodies = [body.outputs for _, body in bodies_of(node)]
-        ends = [outputs[value.index() or 0] for outputs in bodies] if node.op_type == "If" else chain(*bodies)
-        return (*(given for given in node.inputs if given is not None), *ends)
+            return []
+        ends = [[body.outputs[value.index() or 0]] if node.op_type == "If" else body.outputs for _, body in bodies_of(node)]
+        return [*operands_of(value), *chain.from_iterable(ends)]
 
     return set(reachable(values, sources))

@@ -2,7 +2,10 @@
 
     Transpose(x[3, 4])  ->  Transpose(x.lanes[3, 4, 2], perm=[1, 0, 2])
 
-With one lane per number the shape stays, and the node is repeated with other inputs.
+With one lane per number the shape stays, and the node is repeated with other inputs. Our operations move and reduce 64-bit and
+complex numbers in scatters; no other operation reduces in lanes.
+
+    ScatterND(data, i, updates)  ->  ov_gather.ScatterND(data.lanes, i, updates.lanes, lanes="i64")
 """
 
 from __future__ import annotations
@@ -16,12 +19,20 @@ from ov_gather.ops.meanings import ONNX, carries
 from ov_gather.ops.onnx_nodes import SCATTERS, attribute
 from ov_gather.ops.spec import CUSTOM_OPSET
 
+from ..graphs import is_default
 from ..lane_types import as_lanes
 from ..moves import only_scatters
 from .lane_nodes import Move, in_lanes, shifted, shifted_axes, unsqueezed
 from .lane_pads import can_pad, pad
 
 _OLDEST = 7  # older Reshapes and others have attributes instead of the inputs that lanes extend
+_NUMBERS: Mapping[DataType, str] = {
+    DataType.INT64: "i64",
+    DataType.UINT64: "u64",
+    DataType.DOUBLE: "f64",
+    DataType.COMPLEX64: "c64",
+    DataType.COMPLEX128: "c128",
+}
 _SAME_FROM_FIRST = ("Gather", "Identity", "Slice", "Squeeze", "Transpose", "Unsqueeze")
 
 
@@ -41,8 +52,16 @@ def sources_of(node: onnx_ir.Node) -> list[int]:
     return [i for i in carried if node.inputs[i] is not None]
 
 
+def takes_lanes(node: onnx_ir.Node) -> bool:
+    """Return True if our operations can execute a scatter on lanes."""
+    return is_default(node, SCATTERS) and node.inputs[0] is not None and node.inputs[0].dtype in _NUMBERS
+
+
 def move(given: Move) -> Sequence[Value]:
     """Insert the equivalent of a node in lanes; return its outputs."""
+    data = given.node.inputs[0]
+    if takes_lanes(given.node) and not given.stock and data is not None and data.dtype is not None:
+        return given.again(domain=CUSTOM_OPSET, lanes=_NUMBERS[data.dtype])
     if given.kind.count == 1 and given.node.op_type not in ("Cast", "CastLike", "ConstantOfShape", "Pad"):
         return given.again()
     return _MOVES[given.node.op_type](given)

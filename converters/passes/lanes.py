@@ -24,7 +24,6 @@ from .lane_flow import Flow, is_shape, tensor_of
 from .lane_loops import LoopView, ScanValue
 from .lane_moves import move, sources_of
 from .lane_nodes import Move, in_lanes, unsqueezed
-from .lane_scatters import scatter, takes_lanes
 from .rewriter import Rewriter, drop
 
 
@@ -188,8 +187,7 @@ class _Building:
             assert source is not None
             inputs[i] = self._lanes[source]
         given = Move(self._rewriter, node, inputs, _kind_of(node.outputs[0]), self._stock)
-        made = scatter(given) if takes_lanes(node) and not self._stock else move(given)
-        for old, new in zip(node.outputs, made, strict=True):
+        for old, new in zip(node.outputs, move(given), strict=True):
             self._lanes[old] = new
             new.name = self._names.get(old, new.name)
 
@@ -201,20 +199,15 @@ class _Building:
         if _kind_of(value).count == 1:
             self._rewriter.replace_input(node, 0, lanes)
             return
-        start, end = attribute(node, "start", 0), attribute(node, "end", 2**31 - 1)
         insert, constant = self._rewriter.insert, self._rewriter.constant
         longer = insert(node, "Shape", [lanes], DataType.INT64, [None if rank is None else rank + 1])
         bounds = [constant(node, [0]), constant(node, [-1])]
         sizes = insert(node, "Slice", [longer, *bounds], DataType.INT64, [rank])
-        inputs = [sizes] if node.op_type == "Size" else [sizes, constant(node, [start]), constant(node, [end])]
-        node.op_type = "ReduceProd" if node.op_type == "Size" else "Slice"
-        node.attributes.clear()
-        if node.op_type == "ReduceProd":
-            node.attributes.add(onnx_ir.AttrInt64("keepdims", 0))
-        node.resize_inputs(len(inputs))
-        for i, given in enumerate(inputs):
-            node.replace_input_with(i, given)
-        drop(value)
+        if node.op_type == "Size":
+            self._rewriter.become(node, "ReduceProd", [sizes], keepdims=0)
+        else:
+            bounds = [constant(node, [attribute(node, name, default)]) for name, default in (("start", 0), ("end", 2**31 - 1))]
+            self._rewriter.become(node, "Slice", [sizes, *bounds])
 
 
 def _drop_unused_outputs(node: onnx_ir.Node) -> None:

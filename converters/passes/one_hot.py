@@ -8,11 +8,13 @@ from __future__ import annotations
 import onnx_ir
 from onnx_ir import DataType
 
-from ov_gather.ir.element_types import STRING, by_onnx
+from ov_gather.ir.element_types import STRING
+from ov_gather.ops.onnx_nodes import attribute
 
 from ..graphs import constant_of, nodes_of
 from ..inexactness import is_preserved
 from ..lane_types import CHANGED
+from ..moves import element_type_of
 from .rewriter import Rewriter
 
 
@@ -24,19 +26,15 @@ def one_hot(rewriter: Rewriter) -> None:
             continue
         rewriter.report(node, "OneHot replaced by a Gather of its values")
         numbers = rewriter.constant(node, [0, 1])
-        axis = node.attributes["axis"].as_int() if "axis" in node.attributes else -1
+        axis = attribute(node, "axis", -1)
         shape = None if node.outputs[0].shape is None else node.outputs[0].shape.dims
         which = rewriter.insert(node, "OneHot", [indices, depth, numbers], DataType.INT64, shape, axis=axis)
-        for position, value in enumerate((values, which, None)):
-            rewriter.replace_input(node, position, value)
-        node.resize_inputs(2)
-        node.op_type = "Gather"
-        node.attributes.clear()
+        rewriter.become(node, "Gather", [values, which])
 
 
 def _is_kept(values: onnx_ir.Value) -> bool:
     """Return True if OpenVINO accepts the values and changes none."""
-    tensor, element_type = constant_of(values), None if values.dtype is None else by_onnx(values.dtype.value)
+    tensor, element_type = constant_of(values), element_type_of(values)
     if element_type in (None, STRING) or values.shape is None or not values.shape.is_static():
         return False  # the front end splits the values in two, and the CPU plugin crashes for strings
     return values.dtype not in CHANGED if tensor is None else is_preserved(tensor.numpy(), constant=True)

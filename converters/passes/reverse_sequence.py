@@ -33,9 +33,7 @@ def reverse_sequence(rewriter: Rewriter) -> None:
             rewriter.report(node, f"kept: GatherND came with opset {_OLDEST}, this is {rewriter.opset}", done=False)
             continue
         rewriter.report(node, "ReverseSequence replaced by a GatherND")
-        rewriter.replace_input(node, 1, _coordinates(rewriter, node, data, lengths))
-        node.op_type = "GatherND"
-        node.attributes.clear()
+        rewriter.become(node, "GatherND", [data, _coordinates(rewriter, node, data, lengths)])
 
 
 def _is_kept(data: Value) -> bool:

@@ -11,8 +11,8 @@ import onnx_ir
 
 from ov_gather.system import logs
 
+from ..errors import describe
 from ..graphs import Dim, bodies_of, is_used
-from ..nodes import describe
 from ..ranges import Ranges
 
 
@@ -93,14 +93,20 @@ class Rewriter:
 
     def become_constant(self, node: onnx_ir.Node, tensor: onnx_ir.TensorProtocol) -> None:
         """Turn a node of one output into a Constant."""
-        inputs = set(node.inputs)
-        node.resize_inputs(0)
-        node.op_type = "Constant"
-        node.attributes.clear()
-        node.attributes["value"] = onnx_ir.AttrTensor("value", tensor)
+        self.become(node, "Constant", [], value=tensor)
         node.outputs[0].shape = onnx_ir.Shape(tensor.shape.numpy())
-        for value in inputs:
-            drop(value)
+
+    def become(self, node: onnx_ir.Node, op_type: str, inputs: Sequence[onnx_ir.Value | None], **attributes: Any) -> None:
+        """Change the operator, inputs and attributes of a node, and remove old inputs that become unused. Its outputs stay."""
+        old = set(node.inputs)
+        node.op_type = op_type
+        node.attributes.clear()
+        node.attributes.update((attr.name, attr) for attr in onnx_ir.convenience.convert_attributes(attributes))
+        node.resize_inputs(len(inputs))
+        for position, value in enumerate(inputs):
+            node.replace_input_with(position, value)
+        for unused in old:
+            drop(unused)
 
     def new_name(self, wanted: str) -> str:
         """Reserve a name that no node or value has: the wanted one, with a number appended if necessary."""

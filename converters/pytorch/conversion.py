@@ -5,7 +5,7 @@ PyTorch raises for every index out of bounds. Gathers and scatters along one dim
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 from os import PathLike
 from typing import TYPE_CHECKING, Any
 
@@ -14,19 +14,19 @@ import numpy as np
 from ov_gather.divergences.conditions import NARROWED_BY_CPU
 from ov_gather.ir.element_types import F64, by_name
 
-from ..errors import ConversionError
+from ..errors import ConversionError, explained
 from ..finishing import Conversion, finish, record
+from ..inexact_nodes import narrowing
 from ..inexactness import OUT_OF_BOUNDS, Inexactness, is_preserved
-from ..integers import narrowing
 from ..legalize import TARGETS
 from ..passes.rewriter import Rewrite
-from .program import read_program
-from .sites import IndexUse
-from .sources import Program, load_program
-from .translation import FAR, INDICES, refusing_negative
+from .sites import OPERATOR, IndexUse, mark
+from .sources import Program, load_program, quiet
+from .translation import FAR, refusing_negative, translate
 
 if TYPE_CHECKING:
     import openvino
+    import torch
 
     from ov_gather.ranges.proofs import Proof
 
@@ -39,7 +39,7 @@ def convert_program(
         raise ValueError(f"target '{target}' is unknown: {' or '.join(TARGETS)}")
     program = load_program(source, trust)
     try:
-        model, sites = read_program(program)
+        model, sites = _read(program)
     except ConversionError as error:
         raise ConversionError(f"{source}: {error}" if isinstance(source, str | PathLike) else str(error)) from None
     rewrites = [Rewrite(str(site), _TRANSLATED[site.kind], True) for site in sites if site.kind in _TRANSLATED]
@@ -107,6 +107,7 @@ def _unchecked(model: openvino.Model, sites: dict[str, IndexUse]) -> Iterator[In
 
 def _checked(model: openvino.Model, sites: dict[str, IndexUse]) -> Sequence[Rewrite]:
     """Make the model raise for indices that PyTorch refuses."""
+    from ov_gather.acceleration.graph import INDICES
     from ov_gather.acceleration.harden import harden
 
     rewrites = []
@@ -119,3 +120,75 @@ def _checked(model: openvino.Model, sites: dict[str, IndexUse]) -> Sequence[Rewr
     for changed in harden(model, policy="raise").changed:
         rewrites.append(Rewrite(str(sites.get(changed.layer, f"{changed.operation} '{changed.layer}'")), changed.done, True))
     return rewrites
+
+
+def _read(program: torch.export.ExportedProgram) -> tuple[openvino.Model, list[IndexUse]]:
+    """Convert a program; return the model, with the program's names of inputs and outputs, and its sites of indices.
+
+    Operations that use indices have the names of their nodes. Raises ConversionError.
+    """
+    try:
+        from openvino.frontend import FrontEndManager
+        from openvino.frontend.pytorch import ConversionExtension
+        from openvino.frontend.pytorch.fx_decoder import TorchFXPythonDecoder
+    except ImportError as error:
+        raise ImportError(f"this OpenVINO has no front end for exported programs: {error}") from error
+
+    with quiet():
+        module = TorchFXPythonDecoder.from_exported_program(program, dynamic_shapes=False).pt_module
+        sites = mark(module)
+
+        def converted(context: Any) -> list[Any]:
+            number = int(context.get_values_from_const_input(context.get_input_size() - 1))
+            tensors = [context.get_input(i) for i in range(context.get_input_size() - 1)]
+            return [translate(sites[number], tensors)]
+
+        front_end = FrontEndManager().load_by_framework("pytorch")
+        front_end.add_extension(ConversionExtension(OPERATOR, converted))
+        decoder = TorchFXPythonDecoder(module, dynamic_shapes=False)
+        try:
+            model = front_end.convert(front_end.load(decoder))
+        except Exception as error:  # the front end raises errors without a common base
+            raise ConversionError(explained(str(error), "Summary", "Model")) from None
+    _set_names(model.inputs, program.graph_signature.user_inputs)
+    _set_names(model.outputs, program.graph_signature.user_outputs)
+    _bound_sizes(model, program)
+    return model, sites
+
+
+def _set_names(ports: Sequence[Any], names: Sequence[Any]) -> None:
+    """Set the program's names of inputs or outputs; constants among them have none."""
+    texts = [name for name in names if isinstance(name, str)]
+    if len(ports) == len(texts):
+        for port, name in zip(ports, texts, strict=True):
+            port.get_tensor().set_names({name})
+            if port.get_node().get_type_name() == "Parameter":
+                port.get_node().set_friendly_name(name)
+
+
+def _bound_sizes(model: openvino.Model, program: torch.export.ExportedProgram) -> None:
+    """Bound the dynamic dimensions of inputs as the program does."""
+    import openvino
+
+    declared = {node.name: node.meta.get("val") for node in program.graph.nodes if node.op == "placeholder"}
+    shapes = {}
+    for port in model.inputs:
+        value: Any = declared.get(port.get_node().get_friendly_name())
+        if hasattr(value, "shape") and any(not isinstance(size, int) for size in value.shape):
+            sizes = [_dimension(size, program.range_constraints) for size in value.shape]
+            shapes[port] = openvino.PartialShape(sizes)
+    if shapes:
+        model.reshape(shapes)
+
+
+def _dimension(size: Any, bounds: Mapping[Any, Any]) -> openvino.Dimension:
+    """Convert one size with its bounds. A lower bound of 2 is PyTorch's default: 0 and 1 were not traced, not refused."""
+    import openvino
+
+    if isinstance(size, int):
+        return openvino.Dimension(size)
+    known = bounds.get(size.node.expr)
+    if known is None:
+        return openvino.Dimension()
+    low, high = int(known.lower), known.upper
+    return openvino.Dimension(low if low > 2 else 0, int(high) if high.is_finite and high < 2**31 - 1 else -1)

@@ -59,6 +59,7 @@ class _Indexed:
 _INDEXED = _Indexed()
 _Tensors = Sequence["torch.fx.Node"]
 _Arguments = Mapping[str, Any]
+_Reader = Callable[[Any, _Arguments], "tuple[_Tensors, IndexUse] | None"]
 
 
 def mark(module: torch.fx.GraphModule) -> list[IndexUse]:
@@ -77,6 +78,10 @@ def mark(module: torch.fx.GraphModule) -> list[IndexUse]:
         module.graph.erase_node(node)
         sites.append(site)
     return sites
+
+
+def _use(node: torch.fx.Node, kind: str, dims: tuple[int, ...], **more: Any) -> IndexUse:
+    return IndexUse(node.name, str(node.target), kind, dims, **more)
 
 
 def _arguments(node: torch.fx.Node) -> dict[str, Any]:
@@ -99,7 +104,7 @@ def _smaller(tensor: Any, indices: Any, but: Sequence[int] = ()) -> tuple[int, .
     return tuple(dim for dim in range(len(other)) if dim not in but and (one is None or one[dim] != other[dim]))
 
 
-def _along(kind: str) -> Callable[[torch.fx.Node, _Arguments], tuple[_Tensors, IndexUse] | None]:
+def _along(kind: str) -> _Reader:
     """Return a reader of operators that index elements along one dimension."""
 
     def read(node: torch.fx.Node, given: _Arguments) -> tuple[_Tensors, IndexUse] | None:
@@ -109,17 +114,13 @@ def _along(kind: str) -> Callable[[torch.fx.Node, _Arguments], tuple[_Tensors, I
             return None
         dim = given["dim"] % len(shape)
         if kind == "gather":
-            return (data, index), IndexUse(node.name, str(node.target), kind, (dim,), smaller=_smaller(data, index, (dim,)))
+            return (data, index), _use(node, kind, (dim,), smaller=_smaller(data, index, (dim,)))
         reduction = _REDUCTIONS[given.get("reduce", "sum" if "scatter_add" in str(node.target) else None)]
         options = {"reduction": reduction, "use_init_val": given.get("include_self", True)}
         source = given.get("src")
         if source is None:
-            return (data, index), IndexUse(
-                node.name, str(node.target), kind, (dim,), options={**options, "value": given["value"]}
-            )
-        return (data, index, source), IndexUse(
-            node.name, str(node.target), kind, (dim,), smaller=_smaller(source, index), options=options
-        )
+            return (data, index), _use(node, kind, (dim,), options={**options, "value": given["value"]})
+        return (data, index, source), _use(node, kind, (dim,), smaller=_smaller(source, index), options=options)
 
     return read
 
@@ -136,7 +137,7 @@ _REDUCTIONS = {
 }
 
 
-def _slices(kind: str) -> Callable[[torch.fx.Node, _Arguments], tuple[_Tensors, IndexUse] | None]:
+def _slices(kind: str) -> _Reader:
     """Return a reader of operators that read or write whole slices along one dimension."""
 
     def read(node: torch.fx.Node, given: _Arguments) -> tuple[_Tensors, IndexUse] | None:
@@ -146,18 +147,16 @@ def _slices(kind: str) -> Callable[[torch.fx.Node, _Arguments], tuple[_Tensors, 
             return None
         dim = given["dim"] % len(shape)
         tensors = [data, index, *([given["source"]] if "source" in given else [])]
-        return tensors, IndexUse(
-            node.name, str(node.target), kind, (dim,), options={"alpha": given.get("alpha", 1), "rank": len(shape)}
-        )
+        return tensors, _use(node, kind, (dim,), options={"alpha": given.get("alpha", 1), "rank": len(shape)})
 
     return read
 
 
 def _embedding(node: torch.fx.Node, given: _Arguments) -> tuple[_Tensors, IndexUse]:
-    return (given["weight"], given["indices"]), IndexUse(node.name, str(node.target), "take", (0,))
+    return (given["weight"], given["indices"]), _use(node, "take", (0,))
 
 
-def _coordinates(kind: str) -> Callable[[torch.fx.Node, _Arguments], tuple[_Tensors, IndexUse] | None]:
+def _coordinates(kind: str) -> _Reader:
     """Return a reader of x[i, j], or of its assignment. Masks are left to the front end."""
 
     def read(node: torch.fx.Node, given: _Arguments) -> tuple[_Tensors, IndexUse] | None:
@@ -171,12 +170,9 @@ def _coordinates(kind: str) -> Callable[[torch.fx.Node, _Arguments], tuple[_Tens
         options["index_rank"] = max(len(_shape(index) or ()) for index in tensors)
         options["alike"] = len({str(_shape(index)) for index in tensors}) == 1
         if kind == "pick":
-            several = len(dims) > 1
-            name = "pick" if several else "take"
-            return (data, *tensors), IndexUse(node.name, str(node.target), name, dims, refuses_negative=False, options=options)
-        return (data, *tensors, given["values"]), IndexUse(
-            node.name, str(node.target), kind, dims, refuses_negative=False, options=options
-        )
+            name = "pick" if len(dims) > 1 else "take"
+            return (data, *tensors), _use(node, name, dims, refuses_negative=False, options=options)
+        return (data, *tensors, given["values"]), _use(node, kind, dims, refuses_negative=False, options=options)
 
     return read
 
@@ -185,7 +181,7 @@ def _is_mask(index: torch.fx.Node) -> bool:
     return str(index.meta["val"].dtype) in ("torch.bool", "torch.uint8")
 
 
-_READERS: Mapping[str, Callable[[Any, _Arguments], tuple[_Tensors, IndexUse] | None]] = {
+_READERS: Mapping[str, _Reader] = {
     "aten.gather.default": _along("gather"),
     "aten.scatter.src": _along("scatter"),
     "aten.scatter.value": _along("scatter"),

@@ -23,8 +23,6 @@ from ov_gather.extension.python_api import opset13 as ops
 from ..passes.slice_data import START
 from .sites import IndexUse
 
-INDICES = 1
-"""Input of the indices, for every gather and scatter."""
 FAR = -(2**31)
 """Replacement for negative indices that PyTorch refuses: the least int32, out of bounds of every axis."""
 

@@ -9,8 +9,8 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from ov_gather.acceleration.graph import axis_of, constant, identity
-from ov_gather.acceleration.unproved import INDICES, Unproved
+from ov_gather.acceleration.graph import INDICES, axis_of, constant, identity, operation
+from ov_gather.acceleration.unproved import Unproved
 from ov_gather.extension.python_api import Node, Output, Type
 from ov_gather.extension.python_api import opset13 as ops
 
@@ -159,3 +159,16 @@ def axis_of_site(node: Node) -> int | None:
         return int(attributes["axis"] % (rank.get_length() - (attributes["lanes"] != "none")))
     axis = constant(axis_operand(node))
     return None if axis is None else int(axis.item()) % rank.get_length()
+
+
+def picked(gather: Node) -> tuple[int, list[int], int] | None:
+    """Return axis, positions and axis size of a Gather by constant indices in bounds; None for other nodes."""
+    if gather.get_type_name() != "Gather" or batch_dims(gather):
+        return None
+    indices, axis, shape = constant(gather.input_value(1)), axis_of_site(gather), gather.get_input_partial_shape(0)
+    if indices is None or axis is None or shape[axis].is_dynamic:
+        return None
+    size = shape[axis].get_length()
+    lowest = -size if operation(gather) == "Gather-8" else 0
+    positions = [int(one) for one in indices.ravel()]
+    return (axis, [one % size for one in positions], size) if all(lowest <= one < size for one in positions) else None

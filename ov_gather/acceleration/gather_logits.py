@@ -84,9 +84,9 @@ def _keeps_bits(gather: Node) -> bool:
 
     The plugin would fuse other arithmetic with our subtractions. It also fuses a negation, which rounds nothing.
     """
-    ends = ("Result", *_SUMS)
-    reached = descendants(gather, lambda node: () if node.get_type_name() in ends else readers(node))
-    return all(node.get_type_name() in (*ends, "Negative", "Select", *IN_WHOLE) or _negates(node) for node in reached)
+    kept = ("Result", *_SUMS, "Negative", "Select", *IN_WHOLE)
+    nodes = descendants(gather, lambda node: node.get_type_name() not in _SUMS)
+    return all(node.get_type_name() in kept or _negates(node) for node in nodes)
 
 
 def _negates(node: Node) -> bool:

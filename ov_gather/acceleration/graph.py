@@ -13,9 +13,13 @@ from ov_gather.extension import checked_path
 from ov_gather.extension.python_api import Dimension, Model, Node, NodeFactory, Output
 from ov_gather.extension.python_api import opset13 as ops
 from ov_gather.ops.spec import CUSTOM_OPSET
+from ov_gather.ranges.openvino_graph import bodies
 from ov_gather.system.traversal import reachable
 
 Found = TypeVar("Found")
+
+INDICES = 1
+"""Input port of the indices of every gather and scatter."""
 
 
 def operation(node: Node) -> str:
@@ -46,13 +50,6 @@ def walk(model: Model) -> Iterator[tuple[str, Node]]:
         yield place, node
         for body in reversed(bodies(node)):
             left.append((f"{place}{node.get_friendly_name()}/", iter(body.get_ordered_ops())))
-
-
-def bodies(node: Node) -> list[Model]:
-    """Return the sub-graphs of If, Loop and TensorIterator."""
-    if node.get_type_name() == "If":
-        return [node.get_then_body(), node.get_else_body()]
-    return [node.get_function()] if node.get_type_name() in ("Loop", "TensorIterator") else []
 
 
 def ours(kind: str, inputs: list[Output], attributes: dict[str, Any]) -> Node:
@@ -110,19 +107,21 @@ def readers(node: Node) -> list[Node]:
     return [port.get_node() for value in node.outputs() for port in value.get_target_inputs()]
 
 
-def descendants(node: Node, readers_of: Callable[[Node], Iterable[Node]] = readers) -> Iterator[Node]:
-    """Yield the nodes that depend on a node, each once; `readers_of` returns the readers to follow."""
-    return reachable(readers(node), readers_of, Node.get_instance_id)
+def descendants(node: Node, passes: Callable[[Node], bool] = lambda node: True) -> Iterator[Node]:
+    """Yield the nodes that read the outputs of a node, directly or behind nodes for which `passes` holds, each once."""
+    return reachable(readers(node), lambda reader: readers(reader) if passes(reader) else [], Node.get_instance_id)
 
 
-def ancestors(values: Iterable[Output], inputs_of: Callable[[Node], Iterable[Output]] = Node.input_values) -> Iterator[Node]:
-    """Yield the nodes that the values depend on, each once; `inputs_of` returns the inputs to follow."""
-    producers = (value.get_node() for value in values)
-    return reachable(producers, lambda node: [value.get_node() for value in inputs_of(node)], Node.get_instance_id)
+def ancestors(
+    values: Iterable[Output], inputs_of: Callable[[Node], Iterable[Output]] = lambda node: node.input_values()
+) -> Iterator[Node]:
+    """Yield the nodes that compute some values, directly or through the inputs that `inputs_of` returns, each once."""
+    starts = (value.get_node() for value in values)
+    return reachable(starts, lambda node: [value.get_node() for value in inputs_of(node)], Node.get_instance_id)
 
 
 def real_inputs(node: Node) -> list[Output]:
-    """Return the floating-point inputs of a node."""
+    """Return the inputs of a node that are floating-point numbers."""
     return [value for value in node.input_values() if value.get_element_type().is_real()]
 
 

@@ -1,16 +1,28 @@
-"""Guards: stock operations before indices that clamp them, or raise for an index out of bounds.
+"""Guards: operations before indices, or instead of a gather, that clamp indices or raise for one out of bounds.
 
-They rely on a guarantee of OpenVINO's CPU plugin (2026.4.1): in asynchronous inference, with one thread or many, GatherElements
-raises for an index out of bounds of a non-empty axis.
+The stock ones rely on a guarantee of OpenVINO's CPU plugin (2026.4.1): in asynchronous inference, with one thread or many,
+GatherElements raises for an index out of bounds of a non-empty axis. The plugin crashes when it compiles a Gather with a static
+empty shape (division by zero), so that these are filled.
 """
 
 from __future__ import annotations
 
 import numpy as np
 
-from ov_gather.acceleration.axis_sizes import BoundTensors
-from ov_gather.acceleration.graph import constant, copied, ours
-from ov_gather.extension.python_api import Node, Output
+from ov_gather.acceleration.axis_sizes import BoundTensors, batch_dims
+from ov_gather.acceleration.compressed import is_compressed
+from ov_gather.acceleration.graph import (
+    INDICES,
+    constant,
+    copied,
+    demands_same_shape,
+    has_same_shape,
+    ours,
+    redirect_readers,
+    walk,
+    wide,
+)
+from ov_gather.extension.python_api import Model, Node, Output
 from ov_gather.extension.python_api import opset13 as ops
 from ov_gather.ops.spec import CUSTOM_OPSET
 
@@ -78,3 +90,95 @@ def _may_scatter_shortly(node: Node) -> bool:
 def is_ours(node: Node) -> bool:
     """Return True if a node is an operation of this package."""
     return bool(node.get_type_info().version_id == CUSTOM_OPSET)
+
+
+def checking_operation(gather: Node, *, counts_from_end: bool) -> Node | None:
+    """Return our operation on the same inputs; None if there is none or its output shape would be less precise.
+
+    Gathers of compressed weights have none: OpenVINO's Gather decompresses only what it gathers, but before ours all weights.
+    """
+    kind, (data, indices) = gather.get_type_name(), gather.input_values()[:2]
+    if not kind.startswith("Gather") or not counts_from_end or data.get_element_type().bitwidth % 8:
+        return None
+    if kind == "Gather":
+        if is_compressed(data):
+            return None
+        inputs = [data, indices, gather.input_value(2)]
+        other = ours("Gather", inputs, {"batch_dims": batch_dims(gather), "bounds": "error"})
+    elif kind == "GatherElements":
+        same_shape = demands_same_shape(gather) and not has_same_shape(gather)
+        attributes = {"axis": gather.get_attributes()["axis"], "broadcast": False, "same_shape": same_shape}
+        other = ours("GatherElements", [data, indices], attributes)
+    else:
+        if batch_dims(gather) > 1 and gather.get_type_info().version_id == "opset5":
+            return None  # its output joins the batch dimensions
+        other = ours("GatherND", [data, indices], {"batch_dims": batch_dims(gather)})
+    return other if other.get_output_partial_shape(0) == gather.get_output_partial_shape(0) else None
+
+
+def removed_axis(gather: Node) -> int | None:
+    """Return the axis of a Gather of one index along an axis of size 1; None for others.
+
+    OpenVINO removes it because its output equals data.
+    """
+    if gather.get_type_name() != "Gather" or is_ours(gather):
+        return None
+    axis, shape = constant(gather.input_value(2)), gather.get_input_partial_shape(0)
+    if axis is None or shape.is_dynamic or shape != gather.get_output_partial_shape(0):
+        return None
+    return int(axis.item()) if shape[int(axis.item())] == 1 else None
+
+
+def as_gather_elements(gather: Node, axis: int, *, counts_from_end: bool) -> Node:
+    """Return an equivalent GatherElements, which OpenVINO keeps and which raises.
+
+    before: Gather(data [2, 1], indices [2, 1], axis 1, batch_dims 1)
+    after:  GatherElements(data, Broadcast(Maximum(i, -1 - i)), axis 1)
+    """
+    data, indices = gather.input_value(0), wide(gather.input_value(1))
+    shape, batch = list(data.get_shape()), batch_dims(gather)
+    # Map -1 to 0 if it counts from the end; else to 1, which is out of bounds.
+    negated = ops.negative(indices)
+    mirrored = ops.add(negated, ops.constant(-1, indices.get_element_type())) if counts_from_end else negated
+    positions = ops.reshape(ops.maximum(indices, mirrored), ops.constant([*shape[:batch], *[1] * (len(shape) - batch)]), False)
+    return ops.gather_elements(data, ops.broadcast(positions, ops.constant(shape)), axis)
+
+
+def empty_gathers(model: Model) -> list[Node]:
+    """Return the Gathers, bodies included, that the CPU plugin cannot compile because data or indices are empty."""
+    return [node for _, node in walk(model) if node.get_type_name() == "Gather" and not is_ours(node) and _is_empty(node)]
+
+
+def _is_empty(gather: Node) -> bool:
+    data, indices = gather.input_values()[:2]
+    if any(
+        one.is_dynamic for one in (data.get_partial_shape(), indices.get_partial_shape(), gather.get_output_partial_shape(0))
+    ):
+        return False
+    return 0 in (*data.get_shape(), *indices.get_shape()) and (constant(data) is None or constant(indices) is None)
+
+
+def fill(gather: Node) -> None:
+    """Pad the inputs of an empty Gather with zeros and slice the result back to its shape, if that is empty.
+
+    before: Gather(data [0, 4], indices [3], axis 1)
+    after:  Slice(Gather(Pad(data) [1, 4], indices [3], axis 1), to [0, 3])
+    """
+    shape, readers = list(gather.get_output_shape(0)), gather.output(0).get_target_inputs()
+    for port in (0, INDICES):
+        gather.input(port).replace_source_output(_filled(gather.input_value(port)))
+    gather.validate_and_infer_types()
+    if 0 not in shape:  # padding leaves the result as it is: the indexed axis alone was empty
+        return
+    axes = list(range(len(shape)))
+    starts, stops, steps = (ops.constant(numbers) for numbers in ([0] * len(shape), shape, [1] * len(shape)))
+    redirect_readers(gather, ops.slice(gather, starts, stops, steps, ops.constant(axes)), readers)
+
+
+def _filled(tensor: Output) -> Output:
+    """Return a tensor in which the axes of size 0 are padded to size 1."""
+    shape = list(tensor.get_shape())
+    if 0 not in shape:
+        return tensor
+    none, added = ops.constant([0] * len(shape)), ops.constant([int(size == 0) for size in shape])
+    return ops.pad(tensor, none, added, "constant", ops.constant(0, tensor.get_element_type())).output(0)

@@ -6,17 +6,23 @@ from collections.abc import Mapping, Sequence
 from typing import Literal, get_args
 
 from ov_gather.acceleration.axis_sizes import AxisSizes
-from ov_gather.acceleration.checking_operations import checking_operation
 from ov_gather.acceleration.compressed import is_compressed
-from ov_gather.acceleration.constant_tables import distribute, joined_indices, sharing_constants
-from ov_gather.acceleration.empty_gathers import empty_gathers, fill
-from ov_gather.acceleration.graph import operation, replace_node, wide
-from ov_gather.acceleration.guards import checked, clamped, is_ours, raises_by_itself
+from ov_gather.acceleration.graph import INDICES, operation, replace_node, wide
+from ov_gather.acceleration.guards import (
+    as_gather_elements,
+    checked,
+    checking_operation,
+    clamped,
+    empty_gathers,
+    fill,
+    is_ours,
+    raises_by_itself,
+    removed_axis,
+)
 from ov_gather.acceleration.hardened import HardenedSite, HardeningSummary
-from ov_gather.acceleration.index_roots import Root, roots
 from ov_gather.acceleration.names import unique_names
-from ov_gather.acceleration.removed_gathers import as_gather_elements, removed_axis
-from ov_gather.acceleration.unproved import INDICES, Unproved, grouped_by_sizes, unproved_sites
+from ov_gather.acceleration.shared_guards import Root, distribute, joined_indices, roots, sharing_constants
+from ov_gather.acceleration.unproved import Unproved, grouped_by_sizes, unproved_sites
 from ov_gather.acceleration.zeros import add_slice, clear_results, to_added_slice, what_is_zero, why_not_zeros
 from ov_gather.extension import checked_path
 from ov_gather.extension.python_api import Model, Node, Output
@@ -116,6 +122,13 @@ class _Hardening:
         self._model.validate_nodes_and_infer_types()
         return HardeningSummary(tuple(self._told.values()), self._guards)
 
+    def _done(self, sites: Sequence[Unproved], *what: str) -> None:
+        """Count a guard and record what it does: one text for each site, or for all."""
+        self._guards += 1
+        shared = f", one for {len(sites)} sites" if len(sites) > 1 else ""
+        for site, text in zip(sites, what if len(what) > 1 else what * len(sites), strict=True):
+            self._tell(site).done = f"{text}{shared}"
+
     def _tell(self, site: Unproved) -> HardenedSite:
         return self._told[site.node.get_instance_id()]
 
@@ -154,9 +167,7 @@ class _Hardening:
             kind = given.get_element_type()
             same = zeros if zeros.get_element_type() == kind else ops.convert(zeros, kind.get_type_name()).output(0)
             site.node.input(INDICES).replace_source_output(ops.add(given, same).output(0))
-            what = "raises if the axis is empty" if set(largest) == {1} else "raises: a check of the size of the axis"
-            self._tell(site).done = f"{what}{_shared(served)}"
-        self._guards += 1
+        self._done(served, "raises if the axis is empty" if set(largest) == {1} else "raises: a check of the size of the axis")
 
     def _needs(self, site: Unproved) -> tuple[int, ...] | None:
         """Return the least axis sizes for which a site is safe under the policy; None if a size check does not make it safe."""
@@ -170,17 +181,14 @@ class _Hardening:
         table = joined_indices(sites)
         bounds = self._sizes.bounds(sites, table)
         distribute(clamped(table, bounds), sites)
-        self._guards += 1
-        for site in sites:
-            self._tell(site).done = f"indices are clamped{_shared(sites)}"
+        self._done(sites, "indices are clamped")
 
     def _replace(self, site: Unproved) -> bool:
         other = checking_operation(site.node, counts_from_end=site.counts_from_end)
         if other is None:
             return False
         replace_node(site.node, other)
-        self._tell(site).done = f"raises: {operation(other)}"
-        self._guards += 1
+        self._done([site], f"raises: {operation(other)}")
         return True
 
     def _keep(self, site: Unproved) -> bool:
@@ -190,8 +198,7 @@ class _Hardening:
             return False
         if self._portable or not self._replace(site):
             replace_node(site.node, other := as_gather_elements(site.node, axis, counts_from_end=site.counts_from_end))
-            self._tell(site).done = f"raises: {operation(other)}"
-            self._guards += 1
+            self._done([site], f"raises: {operation(other)}")
         return True
 
     def _clear(self, site: Unproved) -> bool:
@@ -200,8 +207,7 @@ class _Hardening:
             return False
         indices = wide(site.indices)
         clear_results(site.node, indices, self._sizes.bounds([site], indices))
-        self._tell(site).done = what_is_zero(site.node)
-        self._guards += 1
+        self._done([site], what_is_zero(site.node))
         return True
 
     def _guard(self, root: Root) -> None:
@@ -210,10 +216,8 @@ class _Hardening:
         source = root.indices.get_node()
         safe.get_node().set_friendly_name(f"{source.get_friendly_name()}/in_bounds")
         root.feed(safe)
-        self._guards += 1
         where = f" at the input {source.get_friendly_name()}" if root.is_input else ""
-        for site in root.sites:
-            self._tell(site).done = f"{what or what_is_zero(site.node)}{where}{_shared(root.sites)}"
+        self._done(root.sites, *(f"{what or what_is_zero(site.node)}{where}" for site in root.sites))
 
     def _safe(self, root: Root, indices: Output) -> tuple[Output, str]:
         """Return guarded indices and a description of the guard, which is empty for zeros."""
@@ -229,7 +233,3 @@ class _Hardening:
         is_ours_now = is_ours(safe.get_node())
         what = f"raises: {operation(safe.get_node())} of positions" if is_ours_now else "raises: a check"
         return safe, f"{what}, as {reason}" if reason else what
-
-
-def _shared(sites: Sequence[Unproved]) -> str:
-    return f", one for {len(sites)} sites" if len(sites) > 1 else ""

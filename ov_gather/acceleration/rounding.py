@@ -6,7 +6,6 @@ GatherElements, and it changes the precision before and after our operations.
 
 from __future__ import annotations
 
-from collections.abc import Collection
 from math import prod
 
 from ov_gather.acceleration.graph import ancestors, descendants, is_gather, operation, readers, real_inputs
@@ -40,13 +39,12 @@ def rounds_elsewhere(gather: Node) -> bool:
 
 def stays_given(gather: Node) -> bool:
     """Return True if the gathered elements are only moved until they leave the model."""
-    return only_reaches_outputs(gather, _MOVES)
+    return all(node.get_type_name() in ("Result", *_MOVES) for node in descendants(gather))
 
 
 def is_computed(value: Output) -> bool:
     """Return True if a value depends on arithmetic; that on the indices it is gathered by does not count."""
-    nodes = ancestors([value], real_inputs)
-    return any(node.get_input_size() and node.get_type_name() not in _MOVES for node in nodes)
+    return any(node.get_input_size() and node.get_type_name() not in _MOVES for node in ancestors([value], real_inputs))
 
 
 FUSED_OVER = "OpenVINO would fuse what is behind a Gather with what is before, and the last bit may differ"
@@ -73,8 +71,3 @@ def is_computed_before(gathered: Node) -> bool:
 
 def _is_number(value: Output) -> bool:
     return bool(value.get_node().get_type_name() == "Constant" and prod(value.get_shape()) == 1)
-
-
-def only_reaches_outputs(source: Node, moves: Collection[str]) -> bool:
-    """Return True if operations of the types `moves` take the output of a node to outputs of the model, and nowhere else."""
-    return all(node.get_type_name() in (*moves, "Result") for node in descendants(source))

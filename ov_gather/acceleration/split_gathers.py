@@ -10,12 +10,14 @@ from collections.abc import Hashable
 
 import numpy as np
 
+from ov_gather.acceleration.axis_sizes import picked
 from ov_gather.acceleration.changes import Tracker
-from ov_gather.acceleration.graph import constant, dims, identity, is_constant_foldable, operation, replace_node, walk
+from ov_gather.acceleration.graph import dims, identity, is_constant_foldable, operation, replace_node, walk
 from ov_gather.acceleration.quantised import is_quantised
 from ov_gather.acceleration.rounding import is_computed_before
-from ov_gather.extension.python_api import Dimension, Model, Node
+from ov_gather.extension.python_api import Model, Node
 from ov_gather.extension.python_api import opset13 as ops
+from ov_gather.ops.spec import CUSTOM_OPSET
 
 _LEAST = 4
 """Minimum number of positions: for fewer, Gathers are no slower than a Split."""
@@ -51,17 +53,9 @@ def split_gathers(model: Model, tracker: Tracker) -> None:
 
 
 def _position(gather: Node) -> tuple[int, int, int] | None:
-    """Return position, axis and axis size of a Gather of one constant position; None for others."""
-    if gather.get_type_name() != "Gather" or not operation(gather).startswith("Gather-"):
+    """Return position, axis and axis size of a stock Gather of one constant position; None for others."""
+    found = None if operation(gather).startswith(CUSTOM_OPSET) else picked(gather)
+    if found is None or len(found[1]) != 1 or is_constant_foldable(gather.input_values()[:1]):
         return None
-    data, indices, along = gather.input_values()
-    shape, position, axis = dims(data), constant(indices), constant(along)
-    if shape is None or position is None or axis is None or position.size != 1 or position.ndim > 1:
-        return None
-    dim: Dimension = shape[int(axis.item())]
-    if dim.is_dynamic or is_constant_foldable([data]) or gather.get_attributes().get("batch_dims"):
-        return None
-    size, taken = dim.get_length(), int(position.item())
-    if not (-size if operation(gather) == "Gather-8" else 0) <= taken < size:
-        return None
-    return taken % size, int(axis.item()) % len(shape), size
+    axis, (position,), size = found
+    return (position, axis, size) if len(gather.get_input_partial_shape(1)) <= 1 else None

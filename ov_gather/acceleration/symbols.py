@@ -6,8 +6,9 @@ from collections.abc import Iterator
 from contextlib import contextmanager
 from math import prod
 
-from ov_gather.acceleration.graph import axis_of, bodies, constant, dims, from_inputs, is_one, operation, same
+from ov_gather.acceleration.graph import axis_of, constant, dims, from_inputs, is_one, operation, same
 from ov_gather.extension.python_api import Dimension, Model, Node, Output, PartialShape, Symbol
+from ov_gather.ranges.openvino_graph import bodies
 
 
 @contextmanager

@@ -6,7 +6,7 @@ from collections import ChainMap
 from collections.abc import Callable, Hashable, Mapping, Sequence
 from dataclasses import dataclass
 
-from ov_gather.acceleration.graph import identity
+from ov_gather.acceleration.graph import INDICES, identity
 from ov_gather.extension.python_api import Model, Node, Output
 from ov_gather.ranges.algebra.polynomials import Number, Polynomial
 from ov_gather.ranges.algebra.sizes import Sizes
@@ -15,9 +15,6 @@ from ov_gather.ranges.openvino_graph import OpenvinoGraph
 from ov_gather.ranges.rules.call import CPU_PLUGIN
 from ov_gather.ranges.runs import joined
 from ov_gather.ranges.sites import BoundsCheck, Obstacle, Site
-
-INDICES = 1
-"""Input port of the indices of every gather and scatter."""
 
 
 @dataclass(frozen=True, eq=False)

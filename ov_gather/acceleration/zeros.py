@@ -5,9 +5,8 @@ from __future__ import annotations
 import numpy as np
 
 from ov_gather.acceleration.axis_sizes import BoundTensors, axis_of_site, batch_dims, takes_tuples, tuple_length
-from ov_gather.acceleration.graph import dims, redirect_readers
+from ov_gather.acceleration.graph import INDICES, dims, redirect_readers
 from ov_gather.acceleration.guards import clamped
-from ov_gather.acceleration.unproved import INDICES
 from ov_gather.extension.python_api import Node, Output
 from ov_gather.extension.python_api import opset13 as ops
 

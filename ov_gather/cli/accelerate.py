@@ -6,18 +6,20 @@ from pathlib import Path
 
 import click
 
-from ov_gather.acceleration.accelerate import PASSES, PORTABLE, accelerate
+from ov_gather.acceleration.accelerate import PASSES, accelerate
 from ov_gather.cli.files import array_files
 from ov_gather.cli.inputs import named_arrays
 from ov_gather.cli.models import check_ir_output, read_model, write_model
 from ov_gather.cli.options import FORCE, INPUTS, READ, THREADS, WRITTEN
 from ov_gather.cli.output import print_all, print_table, say
 
+_PORTABLE = ", ".join(name for name, each in PASSES.items() if each.portable)
+
 
 @click.command(name="accelerate")
 @click.argument("model", type=READ, metavar="IN.xml")
 @click.option("-o", "--output", required=True, type=WRITTEN, help="The .xml to write.")
-@click.option("--portable", is_flag=True, help=f"Make only changes that need no extension: {', '.join(PORTABLE)}.")
+@click.option("--portable", is_flag=True, help=f"Make only changes that need no extension: {_PORTABLE}.")
 @click.option("--assume-in-bounds", is_flag=True, help="With --portable: assume that no index is out of bounds.")
 @click.option("--pass", "passes", multiple=True, type=click.Choice(tuple(PASSES)), help="Run only this pass; may be repeated.")
 @click.option("--tune", "tuned", is_flag=True, help="Time each kind of change on this machine, and keep those that gain.")

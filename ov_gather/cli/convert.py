@@ -275,7 +275,7 @@ def _legalize(source: Path, output: Path, options: _Options) -> None:
 
 
 def _write_nodes(source: Path, directory: Path, options: _Options) -> None:
-    from ov_gather.converters.single_gathers import gathers_of
+    from ov_gather.converters.nodes import gathers_of
     from ov_gather.ir.writer import write_ir
 
     gathers = gathers_of(source, target=options.target, assume_in_bounds=options.assume_in_bounds)

@@ -19,7 +19,7 @@ if hasattr(openvino, "Node"):
         opset13,
         opset15,
     )
-    from openvino.passes import ConstantFolding, Manager, ModelPass
+    from openvino.passes import ConstantFolding, Manager
     from openvino.utils.node_factory import NodeFactory
 else:
     try:
@@ -37,7 +37,7 @@ else:
             opset13,
             opset15,
         )
-        from openvino.runtime.passes import ConstantFolding, Manager, ModelPass
+        from openvino.runtime.passes import ConstantFolding, Manager
         from openvino.runtime.utils.node_factory import NodeFactory
     except ImportError:
         release = openvino.get_version().split("-")[0]
@@ -48,7 +48,6 @@ __all__ = [
     "Dimension",
     "Manager",
     "Model",
-    "ModelPass",
     "Node",
     "NodeFactory",
     "Output",

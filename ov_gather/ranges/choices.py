@@ -11,7 +11,7 @@ from math import inf
 
 from ov_gather.ir.element_types import BOOLEAN
 from ov_gather.ranges.algebra.intervals import Algebra, Interval
-from ov_gather.ranges.algebra.values import SliceBounds, Value, is_integer
+from ov_gather.ranges.algebra.values import Value, is_integer
 from ov_gather.ranges.folding import results_of
 from ov_gather.ranges.graph import Graph, Key, Step
 from ov_gather.ranges.rules.call import Operands, Semantics
@@ -142,8 +142,4 @@ class BranchRefinement:
             both = self.algebra.meet(one, again.elements)
             return both if both.low <= both.high else again.elements  # no element of this slice is selected
 
-        parts = None
-        if value.parts is not None:
-            parts = SliceBounds(value.parts.axis, tuple(narrowed(part) for part in value.parts.intervals))
-        elements = narrowed(value.elements)
-        return replace(value, elements=elements, parts=parts, may_be_nan=value.may_be_nan and again.may_be_nan)
+        return replace(value.mapped(narrowed), may_be_nan=value.may_be_nan and again.may_be_nan)

@@ -9,6 +9,7 @@ from ov_gather.ranges.algebra.polynomials import Polynomial
 from ov_gather.ranges.algebra.values import LARGEST_SIZE, Value, is_integer, is_of_sizes, name_of_number
 from ov_gather.ranges.graph import Graph, Key, Step
 from ov_gather.ranges.rules.call import Operands
+from ov_gather.system.traversal import reachable
 
 FUSING = ("Convolution", "Einsum", "GroupConvolution", "Interpolate", "MatMul")
 """Operations, beside Reduce*, that the CPU plugin computes in f32 together with the integer arithmetic that follows."""
@@ -37,9 +38,9 @@ def results_of(graph: Graph, step: Step, call: Operands) -> Sequence[Value]:
         return [_maybe_negative(call, value) if value.shape is None or len(value.shape) == 1 else value for value in found]
     if step.type == "Divide" and is_integer(found[0].element_type):
         dividend, divisor = step.inputs
-        if _is_fused(graph, divisor):  # case 3
+        if is_fused(graph, divisor):  # case 3
             return [call.output(elements=call.semantics.widest(found[0].element_type), parts=None)]
-        if _is_fused(graph, dividend):  # case 2
+        if is_fused(graph, dividend):  # case 2
             return [_maybe_rounded_up(call, value) for value in found]
     return found
 
@@ -71,41 +72,34 @@ def _maybe_not_empty(graph: Graph, key: Key, call: Operands, value: Value) -> Va
     return replace(value, shape=tuple(dims), parts=None)
 
 
-def _is_fused(graph: Graph, key: Key | None) -> bool:
+def is_fused(graph: Graph, key: Key | None) -> bool:
     """Return True if integers may be computed together with a fusing operation, in a body maybe: OpenVINO may inline it."""
-    seen, waiting = set[Key | None](), [key]
-    while waiting:
-        key = waiting.pop()
-        if key is None or key in seen or not is_integer(graph.declared(key).element_type):
-            continue
-        seen.add(key)
+
+    def integers(key: Key) -> list[Key]:
         step = graph.step_of(key)
-        if step is None:
-            if graph.declared(key).elements.is_any and key not in graph.inputs.values():
-                return True  # it arrives in a body
-        elif step.type.startswith("Reduce") or step.type in FUSING or step.bodies:
-            return True
-        elif step.type not in COMPUTED_ANEW:
-            waiting += step.inputs
-    return False
+        given = () if step is None or step.type in COMPUTED_ANEW else step.inputs
+        return [one for one in given if one is not None and is_integer(graph.declared(one).element_type)]
+
+    def fuses(key: Key) -> bool:
+        step = graph.step_of(key)
+        if step is None:  # an open value that is no input of the model arrives in a body
+            return graph.declared(key).elements.is_any and key not in graph.inputs.values()
+        return step.type.startswith("Reduce") or step.type in FUSING or bool(step.bodies)
+
+    return key is not None and is_integer(graph.declared(key).element_type) and any(map(fuses, reachable([key], integers)))
 
 
 def is_constant(graph: Graph, key: Key | None) -> bool:
     """Return True if a tensor depends on constants and shapes alone."""
-    seen, waiting = {key}, [key]
-    while waiting:
-        key = waiting.pop()
-        if key is None:
-            continue
-        step = graph.step_of(key)
-        if step is None:
-            if graph.declared(key).elements.is_any:
-                return False
-            continue
-        if step.reads_shapes_only:
-            continue
-        if step.bodies or not step.inputs:
-            return False
-        waiting += [source for source in step.inputs if source not in seen]
-        seen.update(step.inputs)
-    return True
+
+    def inputs_of(key: Key | None) -> Sequence[Key | None]:
+        step = None if key is None else graph.step_of(key)
+        return () if step is None or step.reads_shapes_only else step.inputs
+
+    def is_open(key: Key | None) -> bool:
+        step = None if key is None else graph.step_of(key)
+        if key is None or step is None:
+            return key is not None and graph.declared(key).elements.is_any
+        return not step.reads_shapes_only and bool(step.bodies or not step.inputs)
+
+    return not any(map(is_open, reachable([key], inputs_of)))

@@ -38,7 +38,7 @@ class OpenvinoGraph:
                 name = node.get_name()
                 self._nodes[name], self._places[name] = node, (prefix, outermost)
                 inside = f"{prefix}{node.get_type_name()} '{node.get_friendly_name()}'/"
-                waiting += [(body, inside, outermost or name) for body in _bodies(node)]
+                waiting += [(body, inside, outermost or name) for body in bodies(node)]
 
     # The Graph protocol
 
@@ -129,11 +129,11 @@ class OpenvinoGraph:
         inputs, kind = self._inputs(node), node.get_type_name()
         outputs = [(node.get_name(), position) for position in range(node.get_output_size())]
         name = f"{self._places[node.get_name()][0]}{node.get_friendly_name()}"
-        if bodies := _bodies(node):
-            numbers = range(len(bodies)) if kind == "If" else [None]
-            found = [self._body(node, body, number) for number, body in zip(numbers, bodies, strict=True)]
+        if found := bodies(node):
+            numbers = range(len(found)) if kind == "If" else [None]
+            inside = [self._body(node, body, number) for number, body in zip(numbers, found, strict=True)]
             return Step(
-                name, kind, inputs, outputs, bodies=found, repeats=kind in LOOPS, trips=inputs[0] if kind == "Loop" else None
+                name, kind, inputs, outputs, bodies=inside, repeats=kind in LOOPS, trips=inputs[0] if kind == "Loop" else None
             )
         return Step(name, kind, inputs, outputs, rule_of(described(node)), reads_shapes_only=kind == "ShapeOf")
 
@@ -161,7 +161,7 @@ class OpenvinoGraph:
             site = self._site(node) if node.get_type_name() in TYPES else None
             if site is not None:
                 yield from site.operands
-            if _bodies(node) and node.get_output_size():
+            if bodies(node) and node.get_output_size():
                 yield (node.get_name(), 0)
 
 
@@ -174,7 +174,8 @@ def _key_of(graph: openvino.Model) -> str:
     return str(graph.get_name())
 
 
-def _bodies(node: Any) -> list[openvino.Model]:
+def bodies(node: Any) -> list[openvino.Model]:
+    """Return the bodies of If, Loop and TensorIterator."""
     if node.get_type_name() == "If":
         return [node.get_function(0), node.get_function(1)]
     return [node.get_function()] if node.get_type_name() in LOOPS else []

@@ -4,10 +4,10 @@ from __future__ import annotations
 
 from collections.abc import Callable, Iterator, Mapping
 from dataclasses import dataclass, field
+from itertools import chain
 from typing import Any
 
 from ov_gather.ranges import choices
-from ov_gather.ranges.algebra.intervals import Interval
 from ov_gather.ranges.algebra.values import Value
 from ov_gather.ranges.graph import Graph, Key, Step
 
@@ -56,17 +56,5 @@ class PreviousRun:
 
 
 def _names(value: Value) -> Iterator[str]:
-    for dim in value.shape or ():
-        yield from _names_in(dim.terms)
-    for interval in (value.elements, *(() if value.parts is None else value.parts.intervals)):
-        yield from _names_of_interval(interval)
-
-
-def _names_of_interval(interval: Interval) -> Iterator[str]:
-    for bound in (*interval.lows, *interval.highs):
-        yield from _names_in(bound.terms)
-
-
-def _names_in(terms: tuple[tuple[tuple[str, ...], int], ...]) -> Iterator[str]:
-    for monomial, _ in terms:
-        yield from monomial
+    bounds = chain(value.shape or (), *(interval.lows + interval.highs for interval in value.intervals))
+    return (name for bound in bounds for monomial, _ in bound.terms for name in monomial)

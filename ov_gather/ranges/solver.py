@@ -129,10 +129,7 @@ class Solver:
             is_kept = _lies_in(given, widest) and declared.element_type is not BOOLEAN  # a boolean input may hold any byte
             declared = replace(declared, elements=given if is_kept else widest)
         elif not _lies_in(declared.elements, widest):
-            parts = declared.parts
-            if parts is not None:
-                parts = replace(parts, intervals=tuple(_kept_within(part, widest) for part in parts.intervals))
-            declared = replace(declared, elements=_kept_within(declared.elements, widest), parts=parts)
+            declared = declared.mapped(lambda elements: _kept_within(elements, widest))
         self._learn(key, declared, declared)
 
     def _learn(self, key: Key, declared: Value, value: Value) -> None:
@@ -155,8 +152,7 @@ class Solver:
         shape = _agreed(value.shape, declared.shape)
         if value.parts is not None and not _has_parts(value.parts, shape, value.rank):
             value = replace(value, parts=None)
-        parts = () if value.parts is None else value.parts.intervals
-        if not all(self._fits(part, declared) for part in (value.elements, *parts)):
+        if not all(self._fits(part, declared) for part in value.intervals):
             value = self._fitted_value(value, declared)
         if value.element_type is not declared.element_type or value.shape is not shape:
             value = replace(value, element_type=declared.element_type, shape=shape)
@@ -195,7 +191,7 @@ class Solver:
     def _overflow(self, value: Value, declared: Value) -> Iterator[Overflow]:
         """Yield the first bound by dimensions on each side that exceeds the declared type."""
         low, high = self._held(declared)
-        for elements in (value.elements, *(() if value.parts is None else value.parts.intervals)):
+        for elements in value.intervals:
             if elements.high > high:
                 yield from ((bound, int(high)) for bound in elements.highs[:1] if is_of_sizes(bound))
             if elements.low < low:

@@ -11,8 +11,8 @@ from typing import Any
 import openvino as ov
 from numpy.typing import NDArray
 
-from ov_gather.acceleration.graph import bodies
 from ov_gather.extension import reason
+from ov_gather.ranges.openvino_graph import bodies
 from ov_gather.runtimes.base import NESTED_IFS, OutOfBoundsError, RefusedError
 from ov_gather.runtimes.tensors import element_type_of, to_array, to_tensor
 

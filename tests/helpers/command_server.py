@@ -35,7 +35,7 @@ IMPORTED_LATER = (
     "ov_gather.acceleration.accelerate",
     "ov_gather.bench.model",
     "ov_gather.converters.models",
-    "ov_gather.converters.single_gathers",
+    "ov_gather.converters.nodes",
     "ov_gather.crosscheck.models.verify",
     "ov_gather.report.convert",
     "ov_gather.rules.inference",

@@ -13,8 +13,8 @@ from hypothesis import strategies as st
 from onnx import numpy_helper
 
 from helpers.legalized import constant, indices, legalized, model, random
+from ov_gather.converters.errors import ConversionError
 from ov_gather.converters.legalize import legalize
-from ov_gather.converters.nodes import ConversionError
 
 pytestmark = pytest.mark.onnxruntime
 

@@ -7,7 +7,7 @@ import onnx_ir
 import pytest
 from onnx_ir.passes.common import ShapeInferencePass
 
-from ov_gather.converters.integers import is_wrapped
+from ov_gather.converters.inexact_nodes import is_wrapped
 from ov_gather.converters.ranges import Ranges
 
 TYPES = {"int16": 5, "uint16": 4, "int32": 6}

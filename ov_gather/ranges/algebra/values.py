@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 from dataclasses import dataclass, replace
 from math import inf
 
@@ -62,6 +62,16 @@ class Value:
             return self.parts.intervals
         size = None if self.shape is None else self.shape[axis].value
         return None if size is None or size > MAX_PARTS else (self.elements,) * size
+
+    @property
+    def intervals(self) -> tuple[Interval, ...]:
+        """The bounds of all elements, and of each slice."""
+        return (self.elements, *(() if self.parts is None else self.parts.intervals))
+
+    def mapped(self, work: Callable[[Interval], Interval]) -> Value:
+        """Return the value with a function applied to the bounds of all elements, and of each slice."""
+        parts = None if self.parts is None else SliceBounds(self.parts.axis, tuple(map(work, self.parts.intervals)))
+        return replace(self, elements=work(self.elements), parts=parts)
 
     def with_shape(self, shape: Shape | None, axis: int | None = None) -> Value:
         """Return the same elements in another shape. The parts move to `axis`; None drops them."""

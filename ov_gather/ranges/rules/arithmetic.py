@@ -8,10 +8,9 @@ from functools import partial
 from math import ceil, floor, inf, log, sqrt
 
 from ov_gather.ranges.algebra.intervals import ANY, Algebra, Interval
-from ov_gather.ranges.algebra.polynomials import Number
 from ov_gather.ranges.algebra.values import Value, are_exact, is_integer
 from ov_gather.ranges.rules.call import Operands, TransferFunction
-from ov_gather.ranges.rules.elementwise import Unary, binary, extreme, limited, rounded, rounding_of, unary
+from ov_gather.ranges.rules.elementwise import binary, extreme, limited, rounded, rounding_of, unary
 
 LOGARITHM_ERROR = 2**-16
 
@@ -105,17 +104,18 @@ def _real_remainder(call: Operands, _: Algebra, one: Interval, other: Interval) 
 
 
 def square_root(call: Operands) -> Sequence[Value]:
-    """Infer a square root, which is NaN for negative operands."""
-    value = call.value(0)
-    may_be_negative = value is None or value.elements.low < 0
-    return [replace(found, may_be_nan=found.may_be_nan or may_be_negative) for found in unary(_root, call)]
+    """Infer a square root."""
+    return _nan_of_negative(call, unary(_root, call))
 
 
 def logarithm(call: Operands) -> Sequence[Value]:
-    """Infer a natural logarithm, which is NaN for negative operands."""
-    value = call.value(0)
-    may_be_negative = value is None or value.elements.low < 0
-    return [replace(found, may_be_nan=found.may_be_nan or may_be_negative) for found in unary(_logarithm, call)]
+    """Infer a natural logarithm."""
+    return _nan_of_negative(call, unary(_logarithm, call))
+
+
+def _nan_of_negative(call: Operands, results: Sequence[Value]) -> Sequence[Value]:
+    """Mark results as maybe NaN if the operand may be negative."""
+    return [replace(found, may_be_nan=found.may_be_nan or call.operand(0).elements.low < 0) for found in results]
 
 
 def _logarithm(_: Algebra, values: Interval) -> Interval:
@@ -130,44 +130,28 @@ def _root(_: Algebra, values: Interval) -> Interval:
     return Interval(sqrt(max(values.low, 0)), sqrt(max(values.high, 0)))
 
 
-def _rectified(algebra: Algebra, values: Interval) -> Interval:
-    return algebra.maximum(values, algebra.exact(0))
-
-
 def _nearest(_: Algebra, values: Interval) -> Interval:
     """Round to the nearest integer, halves in either direction."""
     low, high = (values.low if values.low == -inf else ceil(values.low - 0.5), values.high)
     return replace(values, low=low, high=high if high == inf else floor(high + 0.5))
 
 
-def _constant_range(low: Number, high: Number) -> Unary:
-    """Return a function whose results are in a fixed range."""
-    return lambda algebra, values: Interval(low, high)
-
-
 ARITHMETIC: Mapping[str, TransferFunction] = {
-    "add": partial(binary, Algebra.add),
-    "divide": divide,
-    "logarithm": logarithm,
-    "maximum": partial(extreme, Algebra.maximum),
-    "minimum": partial(extreme, Algebra.minimum),
-    "multiply": partial(binary, Algebra.multiply),
-    "remainder": partial(remainder, sign_of_dividend=False),
-    "remainder with the sign of the dividend": partial(remainder, sign_of_dividend=True),
-    "square root": square_root,
-    "subtract": partial(binary, Algebra.subtract),
-    **{
-        name: partial(unary, work)
-        for name, work in {
-            "absolute": Algebra.absolute,
-            "both signs of a share": _constant_range(-1, 1),
-            "ceiling": rounded(ceil),
-            "floor": rounded(floor),
-            "negative": lambda algebra, values: -values,
-            "rectified": _rectified,
-            "round": _nearest,
-            "share": _constant_range(0, 1),
-            "sign": _constant_range(-1, 1),
-        }.items()
-    },
+    "Abs": partial(unary, Algebra.absolute),
+    "Add": partial(binary, Algebra.add),
+    "Ceil": partial(unary, rounded(ceil)),
+    "Div": divide,
+    "Floor": partial(unary, rounded(floor)),
+    "Log": logarithm,
+    "Max": partial(extreme, Algebra.maximum),
+    "Min": partial(extreme, Algebra.minimum),
+    "Mul": partial(binary, Algebra.multiply),
+    "Neg": partial(unary, lambda algebra, values: -values),
+    "Relu": partial(unary, lambda algebra, values: algebra.maximum(values, algebra.exact(0))),
+    "Round": partial(unary, _nearest),
+    "Sqrt": square_root,
+    "Sub": partial(binary, Algebra.subtract),
+    **dict.fromkeys(("Cos", "Erf", "Sign", "Sin", "Tanh"), partial(unary, lambda algebra, values: Interval(-1, 1))),
+    **dict.fromkeys(("Sigmoid", "Softmax"), partial(unary, lambda algebra, values: Interval(0, 1))),
 }
+"""Transfer functions by ONNX's names of the operators."""

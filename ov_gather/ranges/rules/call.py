@@ -70,6 +70,27 @@ class Operands:
         """Return an operand; None if it is absent."""
         return self.inputs[position] if position < len(self.inputs) else None
 
+    def operand(self, position: int) -> Value:
+        """Return an operand. Raises UndeterminedError if it is absent."""
+        value = self.value(position)
+        if value is None:
+            raise UndeterminedError
+        return value
+
+    def shape(self, position: int, rank: int = 0) -> Shape:
+        """Return the shape of an operand. Raises UndeterminedError if it has fewer than `rank` axes, or is unknown."""
+        shape = self.operand(position).shape
+        if shape is None or len(shape) < rank:
+            raise UndeterminedError
+        return shape
+
+    def axis(self, axis: int | None) -> int:
+        """Return an axis of the first operand, counted from the front. Raises UndeterminedError if it is unknown or invalid."""
+        rank = len(self.shape(0))
+        if axis is None or not -rank <= axis < rank:
+            raise UndeterminedError
+        return axis % rank
+
     def dims(self, position: int) -> list[Polynomial] | None:
         """Return the elements of a vector or scalar, such as a computed shape; None unless each is exactly one polynomial."""
         value = self.value(position)
@@ -81,10 +102,9 @@ class Operands:
 
     def integers(self, position: int) -> list[int] | None:
         """Return the elements of a vector or scalar; None unless each is exactly one number."""
-        found = [None if dim is None else dim.value for dim in self.dims(position) or (None,)]
-        return (
-            [] if self.dims(position) == [] else None if None in found else [number for number in found if number is not None]
-        )
+        dims = self.dims(position)
+        found = [dim.value for dim in dims or () if dim.value is not None]
+        return found if dims is not None and len(found) == len(dims) else None
 
     def integer(self, position: int) -> int | None:
         """Return the only element of an operand, such as an axis; None if unknown."""
@@ -104,4 +124,20 @@ class Operands:
 
 
 TransferFunction = Callable[[Operands], Sequence[Value]]
-"""A transfer function: from the operands to the abstract values of the outputs."""
+"""A transfer function: from the operands to the abstract values of the outputs. It may raise UndeterminedError."""
+
+
+class UndeterminedError(Exception):
+    """Raised by a transfer function if nothing but what is declared is known of the outputs."""
+
+
+def or_declared(rule: TransferFunction) -> TransferFunction:
+    """Return the transfer function, with the declared outputs where it raises UndeterminedError."""
+
+    def apply(call: Operands) -> Sequence[Value]:
+        try:
+            return rule(call)
+        except UndeterminedError:
+            return list(call.outputs)
+
+    return apply

@@ -2,13 +2,14 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import replace
+from functools import partial
 from math import inf
 
 from ov_gather.ranges.algebra.intervals import TRUTH, Algebra, Interval
 from ov_gather.ranges.algebra.values import Value, count
-from ov_gather.ranges.rules.call import Operands
+from ov_gather.ranges.rules.call import Operands, TransferFunction
 from ov_gather.ranges.rules.elementwise import broadcast_shape, limited, together
 
 Comparison = Callable[[Algebra, Interval, Interval], "bool | None"]
@@ -51,16 +52,6 @@ def is_less_or_equal(algebra: Algebra, one: Interval, other: Interval) -> bool |
     return False if other.high < one.low else None
 
 
-def is_greater(algebra: Algebra, one: Interval, other: Interval) -> bool | None:
-    """Evaluate `one > other`; None if it depends on the values."""
-    return is_less(algebra, other, one)
-
-
-def is_greater_or_equal(algebra: Algebra, one: Interval, other: Interval) -> bool | None:
-    """Evaluate `one >= other`; None if it depends on the values."""
-    return is_less_or_equal(algebra, other, one)
-
-
 def is_equal(algebra: Algebra, one: Interval, other: Interval) -> bool | None:
     """Evaluate `one == other`; None if it depends on the values."""
     if one.exactly is not None and one.exactly == other.exactly:
@@ -72,3 +63,16 @@ def is_unequal(algebra: Algebra, one: Interval, other: Interval) -> bool | None:
     """Evaluate `one != other`; None if it depends on the values."""
     known = is_equal(algebra, one, other)
     return None if known is None else not known
+
+
+COMPARISONS: Mapping[str, TransferFunction] = {
+    name: partial(compare, work=work)
+    for name, work in {
+        "Equal": is_equal,
+        "Greater": lambda algebra, one, other: is_less(algebra, other, one),
+        "GreaterOrEqual": lambda algebra, one, other: is_less_or_equal(algebra, other, one),
+        "Less": is_less,
+        "LessOrEqual": is_less_or_equal,
+    }.items()
+}
+"""Transfer functions by ONNX's names of the operators."""

@@ -127,10 +127,7 @@ def extreme(work: Binary, call: Operands) -> Sequence[Value]:
 
 def unary(work: Unary, call: Operands, limit: Limit = limited) -> Sequence[Value]:
     """Infer a function of one operand."""
-    value = call.value(0)
-    if value is None:
-        return list(call.outputs)
-    return [together(call, [value], lambda one: limit(call, work(call.algebra, one)))]
+    return [together(call, [call.operand(0)], lambda one: limit(call, work(call.algebra, one)))]
 
 
 def chosen(call: Operands, found: Interval) -> Interval:
@@ -180,10 +177,7 @@ def any_value(call: Operands) -> Sequence[Value]:
 
 def random_uniform(call: Operands) -> Sequence[Value]:
     """Infer RandomUniform: from the second operand to the third one, which integers do not reach."""
-    low, high, dims = call.value(1), call.value(2), call.dims(0)
-    if low is None or high is None:
-        return list(call.outputs)
-    top = high.elements
+    low, top, dims = call.operand(1), call.operand(2).elements, call.dims(0)
     shape = call.outputs[0].shape if dims is None else tuple(dims)
     if is_integer(call.outputs[0].element_type):
         top = call.algebra.subtract(top, call.algebra.exact(1))
@@ -208,9 +202,7 @@ def select(call: Operands) -> Sequence[Value]:
 
 def cast(call: Operands) -> Sequence[Value]:
     """Infer a conversion. Fractions are truncated; values that the type cannot hold become arbitrary."""
-    value, target = call.value(0), call.outputs[0].element_type
-    if value is None:
-        return list(call.outputs)
+    value, target = call.operand(0), call.outputs[0].element_type
     if target is None or value.element_type is None:
         return [call.output(value, elements=ANY, parts=None, may_be_nan=True)]
     is_truth = is_integer(value.element_type) and value.elements.low >= 0 and value.elements.high <= 1

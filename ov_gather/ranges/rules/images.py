@@ -5,28 +5,20 @@ from __future__ import annotations
 from collections.abc import Sequence
 from dataclasses import replace
 
-from ov_gather.ranges.algebra.polynomials import Polynomial
-from ov_gather.ranges.algebra.values import Shape, Value
+from ov_gather.ranges.algebra.values import Shape, Value, product
 from ov_gather.ranges.rules.call import Operands
 
 
 def convolution(call: Operands, filter_axes: int) -> Sequence[Value]:
     """Infer the shape of a convolution: the batch, and a channel per filter, counted by the first `filter_axes` axes."""
-    data, filters = call.value(0), call.value(1)
-    if data is None or filters is None or not data.shape or filters.shape is None or len(filters.shape) < filter_axes:
-        return list(call.outputs)
-    channels = Polynomial.constant(1)
-    for dim in filters.shape[:filter_axes]:
-        channels = channels * dim
-    return [_with_first(call.outputs[0], (data.shape[0], channels))]
+    batch, channels = call.shape(0, 1)[0], product(call.shape(1, filter_axes)[:filter_axes])
+    return [_with_first(call.outputs[0], (batch, channels))]
 
 
 def pool(call: Operands) -> Sequence[Value]:
     """Infer the shapes of pooling, which keeps batch and channels in each output."""
-    data = call.value(0)
-    if data is None or not data.shape:
-        return list(call.outputs)
-    return [_with_first(output, data.shape[:2]) for output in call.outputs]
+    first = call.shape(0)[:2]
+    return [_with_first(output, first) for output in call.outputs]
 
 
 def resize(call: Operands, axes: int, sizes: int | None) -> Sequence[Value]:
@@ -34,12 +26,11 @@ def resize(call: Operands, axes: int, sizes: int | None) -> Sequence[Value]:
 
     The operand at position `axes` selects axes, all if it is absent; the operand at position `sizes` holds their new sizes.
     """
-    data, declared = call.value(0), call.outputs[0]
-    chosen = list(range(data.rank or 0)) if data is not None and call.value(axes) is None else call.integers(axes)
-    if data is None or data.shape is None or declared.shape is None or chosen is None or declared.rank != data.rank:
+    dims, declared = list(call.shape(0)), call.outputs[0]
+    rank, wanted = len(dims), None if sizes is None else call.dims(sizes)
+    chosen = list(range(rank)) if call.value(axes) is None else call.integers(axes)
+    if declared.shape is None or chosen is None or len(declared.shape) != rank:
         return [declared]
-    wanted = None if sizes is None else call.dims(sizes)
-    dims, rank = list(data.shape), len(data.shape)
     for i, axis in enumerate(chosen):
         if -rank <= axis < rank:
             dims[axis] = declared.shape[axis] if wanted is None or len(wanted) != len(chosen) else wanted[i]
@@ -48,10 +39,7 @@ def resize(call: Operands, axes: int, sizes: int | None) -> Sequence[Value]:
 
 def sample(call: Operands) -> Sequence[Value]:
     """Infer the shape of GridSample: batch and channels of the image, and a pixel for each point of the grid."""
-    image, grid = call.value(0), call.value(1)
-    if image is None or grid is None or not image.shape or not grid.shape:
-        return list(call.outputs)
-    return [replace(call.outputs[0], shape=(*image.shape[:2], *grid.shape[1:-1]))]
+    return [replace(call.outputs[0], shape=(*call.shape(0, 1)[:2], *call.shape(1, 1)[1:-1]))]
 
 
 def _with_first(declared: Value, first: Shape) -> Value:

@@ -43,9 +43,7 @@ def is_within(algebra: Algebra, indices: Interval, dim: Polynomial, *, from_end:
 
 def gather(call: Operands, axis: int | None, batch_dims: int, *, from_end: bool) -> Sequence[Value]:
     """Infer Gather: slices of data along one axis. An axis of None is unknown."""
-    data, indices = call.value(0), call.value(1)
-    if data is None or indices is None:
-        return list(call.outputs)
+    data, indices = call.operand(0), call.operand(1)
     if data.shape is None or axis is None or not -len(data.shape) <= axis < len(data.shape):
         return [_read(call, data, is_safe=False)]
     axis %= len(data.shape)
@@ -71,9 +69,7 @@ def gather(call: Operands, axis: int | None, batch_dims: int, *, from_end: bool)
 
 def gather_elements(call: Operands, axis: int) -> Sequence[Value]:
     """Infer GatherElements: elements of data along one axis, in the shape of indices."""
-    data, indices = call.value(0), call.value(1)
-    if data is None or indices is None:
-        return list(call.outputs)
+    data, indices = call.operand(0), call.operand(1)
     dim = None if data.shape is None or not -len(data.shape) <= axis < len(data.shape) else data.shape[axis]
     is_safe = dim is not None and is_within(call.algebra, indices.elements, dim)
     return [replace(_read(call, data, is_safe=is_safe), shape=indices.shape)]
@@ -81,9 +77,7 @@ def gather_elements(call: Operands, axis: int) -> Sequence[Value]:
 
 def gather_nd(call: Operands, batch_dims: int, *, merges_batches: bool = False) -> Sequence[Value]:
     """Infer GatherND: elements or slices of data at coordinates. Before version 8 OpenVINO merges the batch dimensions."""
-    data, indices = call.value(0), call.value(1)
-    if data is None or indices is None:
-        return list(call.outputs)
+    data, indices = call.operand(0), call.operand(1)
     found = _read(call, data, is_safe=are_tuples_within(call.algebra, data, indices, batch_dims))
     length = indices.shape[-1].value if indices.shape else None
     if data.shape is None or not indices.shape or length is None or (merges_batches and batch_dims > 1):
@@ -116,9 +110,7 @@ def _read(call: Operands, data: Value, *, is_safe: bool, has_zeros: bool = False
 
 def scatter(call: Operands, updates: int, reduction: str) -> Sequence[Value]:
     """Infer a scatter: data with some elements replaced by updates, or combined with them."""
-    data, given = call.value(0), call.value(updates)
-    if data is None or given is None:
-        return list(call.outputs)
+    data, given = call.operand(0), call.operand(updates)
     found = call.output(data, parts=None, may_be_nan=data.may_be_nan or given.may_be_nan)
     elements = call.algebra.join(data.elements, given.elements)
     if reduction in ("none", "min", "max"):
@@ -130,21 +122,18 @@ def scatter(call: Operands, updates: int, reduction: str) -> Sequence[Value]:
 
 def top_k(call: Operands, axis: int) -> Sequence[Value]:
     """Infer TopK: the greatest or least elements along an axis, and their positions."""
-    data = call.value(0)
-    if data is None or data.shape is None or not -len(data.shape) <= axis < len(data.shape):
-        return list(call.outputs)
-    axis %= len(data.shape)
+    data, whole, axis = call.operand(0), call.shape(0), call.axis(axis)
     number = call.dims(1)
     wanted = call.value(1)
-    is_enough = wanted is not None and call.algebra.is_at_most(wanted.elements, data.shape[axis])
+    is_enough = wanted is not None and call.algebra.is_at_most(wanted.elements, whole[axis])
     if call.semantics.reads_out_of_bounds and not is_enough:
         # OpenVINO accepts a K that exceeds the size of the axis
-        return [replace(output, shape=_with_axis_of(output.shape, data.shape, axis)) for output in call.outputs]
+        return [replace(output, shape=_with_axis_of(output.shape, whole, axis)) for output in call.outputs]
     if number is None or len(number) != 1:
-        return [call.output(data, shape=call.outputs[0].shape, parts=None), _places(call, data.shape[axis], 1)]
-    shape = (*data.shape[:axis], number[0], *data.shape[axis + 1 :])
+        return [call.output(data, shape=call.outputs[0].shape, parts=None), _places(call, whole[axis], 1)]
+    shape = (*whole[:axis], number[0], *whole[axis + 1 :])
     values = call.output(data, shape=shape, parts=None)
-    places = [_places(call, data.shape[axis], position) for position in range(1, len(call.outputs))]
+    places = [_places(call, whole[axis], position) for position in range(1, len(call.outputs))]
     return [values, *(replace(found, shape=shape) for found in places)]
 
 
@@ -160,24 +149,19 @@ def unique(call: Operands) -> Sequence[Value]:
 
     Of data without elements OpenVINO's CPU plugin returns the outputs of its previous inference.
     """
-    data = call.value(0)
-    if data is None or data.shape is None or len(call.inputs) > 1:
-        return list(call.outputs)
-    least, most = count(call.algebra, data.shape)
-    if least < 1:
+    shape = call.shape(0)
+    least, most = count(call.algebra, shape)
+    if len(call.inputs) > 1 or least < 1:
         return list(call.outputs)
     for output in call.outputs:
         for dim in output.shape or ():
             call.algebra.sizes.narrow(dim, most, 1)
-    return [replace(shaped, shape=(product(data.shape),)) if i == 2 else shaped for i, shaped in enumerate(call.outputs)]
+    return [replace(shaped, shape=(product(shape),)) if i == 2 else shaped for i, shaped in enumerate(call.outputs)]
 
 
 def arg_extreme(call: Operands, axis: int) -> Sequence[Value]:
     """Infer ArgMax or ArgMin: positions along an axis."""
-    data = call.value(0)
-    if data is None or data.shape is None or not -len(data.shape) <= axis < len(data.shape):
-        return list(call.outputs)
-    return [_places(call, data.shape[axis], 0)]
+    return [_places(call, call.shape(0)[call.axis(axis)], 0)]
 
 
 def _places(call: Operands, dim: Polynomial, position: int) -> Value:
@@ -209,9 +193,7 @@ def non_zero(call: Operands) -> Sequence[Value]:
 
 def count_up(call: Operands) -> Sequence[Value]:
     """Infer Range: from the first operand up to the second, exclusive, in steps of the third."""
-    start, stop, step = (call.value(position) for position in range(3))
-    if start is None or stop is None or step is None:
-        return list(call.outputs)
+    start, stop, step = (call.operand(position) for position in range(3))
     algebra, length = call.algebra, call.outputs[0].shape
     by = step.elements
     if not all(is_integer(operand.element_type) for operand in (start, stop, step)):
@@ -259,18 +241,12 @@ def _counted_up(call: Operands, first: Interval, last: Interval) -> Interval:
 
 def bucketize(call: Operands) -> Sequence[Value]:
     """Infer Bucketize: the bucket of each element, from 0 to the number of boundaries."""
-    data, boundaries = call.value(0), call.value(1)
-    if data is None or boundaries is None or not boundaries.shape:
-        return list(call.outputs)
-    return [_placed(call, boundaries.shape[0], data)]
+    return [_placed(call, call.shape(1, 1)[0], call.operand(0))]
 
 
 def search_sorted(call: Operands) -> Sequence[Value]:
     """Infer SearchSorted: the insertion position of each value, from 0 to the length of a row."""
-    rows, values = call.value(0), call.value(1)
-    if rows is None or values is None or not rows.shape:
-        return list(call.outputs)
-    return [_placed(call, rows.shape[-1], values)]
+    return [_placed(call, call.shape(0, 1)[-1], call.operand(1))]
 
 
 def _placed(call: Operands, dim: Polynomial, data: Value) -> Value:
@@ -282,9 +258,7 @@ def _placed(call: Operands, dim: Polynomial, data: Value) -> Value:
 
 def one_hot(call: Operands, axis: int) -> Sequence[Value]:
     """Infer OneHot: the "on" or "off" value for each element, "off" for a class that no index can name."""
-    indices, depth, on, off = call.value(0), call.integer(1), call.value(2), call.value(3)
-    if on is None or off is None or indices is None:
-        return list(call.outputs)
+    indices, depth, on, off = call.operand(0), call.integer(1), call.operand(2), call.operand(3)
     both = call.algebra.join(on.elements, off.elements)
     found = call.output(elements=both, may_be_nan=on.may_be_nan or off.may_be_nan)
     if indices.shape is None or depth is None or not -len(indices.shape) - 1 <= axis <= len(indices.shape):

@@ -29,10 +29,7 @@ def matrix_product(call: Operands, transposed: tuple[bool, bool]) -> Sequence[Va
 
 def attention(call: Operands) -> Sequence[Value]:
     """Infer the shape of scaled dot-product attention: for each query, a vector as long as the values."""
-    query, values = call.value(0), call.value(2)
-    if query is None or values is None or not query.shape or not values.shape:
-        return list(call.outputs)
-    return [replace(call.outputs[0], shape=(*query.shape[:-1], values.shape[-1]))]
+    return [replace(call.outputs[0], shape=(*call.shape(0, 1)[:-1], call.shape(2, 1)[-1]))]
 
 
 def einsum(call: Operands, equation: str) -> Sequence[Value]:

@@ -11,7 +11,9 @@ from ov_gather.ranges.algebra.intervals import Interval
 from ov_gather.ranges.algebra.values import LARGEST_SIZE, Value, product
 from ov_gather.ranges.rules import comparing, elementwise, indexing, linear, moves, reducing, shaping, slicing
 from ov_gather.ranges.rules.arithmetic import ARITHMETIC, remainder
-from ov_gather.ranges.rules.call import Operands, TransferFunction
+from ov_gather.ranges.rules.call import Operands, TransferFunction, or_declared
+from ov_gather.ranges.rules.common import COMMON, Make, along, always
+from ov_gather.ranges.rules.comparing import COMPARISONS
 
 
 @dataclass(frozen=True, slots=True)
@@ -44,25 +46,13 @@ def rule_of(operator: Operator) -> TransferFunction | None:
     make = _RULES.get(operator.type)
     if make is None:
         return None
-    rule = make(operator)
+    rule = or_declared(make(operator))
 
     def of_every_output(call: Operands) -> Sequence[Value]:
         found = rule(call)
         return [*found, *call.outputs[len(found) :]][: len(call.outputs)]
 
     return of_every_output
-
-
-_Make = Callable[[Operator], TransferFunction]
-
-
-def _always(rule: TransferFunction) -> _Make:
-    return lambda operator: rule
-
-
-def _along(rule: Callable[..., Sequence[Value]], default: int) -> _Make:
-    """Bind the `axis` of a transfer function to an attribute."""
-    return lambda operator: partial(rule, axis=operator.integer("axis", default))
 
 
 def _axes(operator: Operator, call: Operands) -> tuple[bool, list[int] | None]:
@@ -75,7 +65,7 @@ def _axes(operator: Operator, call: Operands) -> tuple[bool, list[int] | None]:
     return axes is not None, axes
 
 
-def _reduced(rule: Callable[..., Sequence[Value]]) -> _Make:
+def _reduced(rule: Callable[..., Sequence[Value]]) -> Make:
     """Bind the axes of a reduction. Without axes it reduces all, or none with `noop_with_empty_axes`."""
 
     def make(operator: Operator) -> TransferFunction:
@@ -108,9 +98,9 @@ def _clip(operator: Operator) -> TransferFunction:
 
     def rule(call: Operands) -> Sequence[Value]:
         found, low, high = (call.value(position) for position in range(3))
-        for bound, meaning in ((low, "maximum"), (high, "minimum")):
+        for bound, name in ((low, "Max"), (high, "Min")):
             if found is not None and bound is not None:
-                (found,) = ARITHMETIC[meaning](replace(call, inputs=[found, bound]))
+                (found,) = ARITHMETIC[name](replace(call, inputs=[found, bound]))
         return [call.outputs[0] if found is None else call.output(found)]
 
     return rule
@@ -177,8 +167,8 @@ def _scatter(operator: Operator) -> TransferFunction:
 
 def _one_hot(call: Operands) -> Sequence[Value]:
     """Infer OneHot: one of the two values."""
-    values = call.value(2)
-    return list(call.outputs) if values is None else [call.output(elements=values.elements, may_be_nan=values.may_be_nan)]
+    values = call.operand(2)
+    return [call.output(elements=values.elements, may_be_nan=values.may_be_nan)]
 
 
 def _with_places(call: Operands) -> Sequence[Value]:
@@ -195,92 +185,46 @@ def _coordinates_in_scores(call: Operands) -> Sequence[Value]:
     return [call.bounded(call.algebra.join(*(indexing.positions(call.algebra, dim) for dim in scores.shape)))]
 
 
-def _top_k(operator: Operator) -> TransferFunction:
-    return partial(indexing.top_k, axis=operator.integer("axis", -1))
-
-
-_COMPARISONS = {
-    "Equal": comparing.is_equal,
-    "Greater": comparing.is_greater,
-    "GreaterOrEqual": comparing.is_greater_or_equal,
-    "Less": comparing.is_less,
-    "LessOrEqual": comparing.is_less_or_equal,
-}
-_LOGICAL = "And IsInf IsNaN Not Or Xor"
-_ANY_VALUE = "BitShift BitwiseAnd BitwiseOr BitwiseXor Pow PRelu"
 _SAME_SHAPE = """
-    Acos Acosh Asin Asinh Atan Atanh BatchNormalization BitwiseNot Celu Cosh Dropout Elu Exp Gelu GroupNormalization HardSigmoid
-    HardSwish InstanceNormalization LayerNormalization LeakyRelu LogSoftmax Mish Reciprocal Selu Sinh Softplus Softsign Tan
+    BatchNormalization Celu Dropout HardSwish InstanceNormalization LayerNormalization LeakyRelu Reciprocal Softplus Softsign
     ThresholdedRelu
 """
-_RULES: Mapping[str, _Make] = {
-    **{
-        name: _always(ARITHMETIC[meaning])
-        for name, meaning in {
-            "Abs": "absolute",
-            "Add": "add",
-            "Ceil": "ceiling",
-            "Cos": "both signs of a share",
-            "Div": "divide",
-            "Erf": "both signs of a share",
-            "Floor": "floor",
-            "Log": "logarithm",
-            "Max": "maximum",
-            "Min": "minimum",
-            "Mul": "multiply",
-            "Neg": "negative",
-            "Relu": "rectified",
-            "Round": "round",
-            "Sigmoid": "share",
-            "Sign": "sign",
-            "Sin": "both signs of a share",
-            "Softmax": "share",
-            "Sqrt": "square root",
-            "Sub": "subtract",
-            "Tanh": "both signs of a share",
-        }.items()
-    },
-    **{name: _always(partial(comparing.compare, work=work)) for name, work in _COMPARISONS.items()},
-    **dict.fromkeys(_LOGICAL.split(), _always(comparing.truth)),
-    **dict.fromkeys(_ANY_VALUE.split(), _always(elementwise.any_value)),
-    **dict.fromkeys(_SAME_SHAPE.split(), _always(shaping.shape_only)),
-    **dict.fromkeys(["ArgMax", "ArgMin"], _along(indexing.arg_extreme, 0)),
-    **dict.fromkeys(["Cast", "CastLike"], _always(elementwise.cast)),
-    **dict.fromkeys(["Compress", "DepthToSpace", "SpaceToDepth"], _always(shaping.elements_only)),
-    **dict.fromkeys(["MaxPool", "Unique"], _always(_with_places)),
+_RULES: Mapping[str, Make] = {
+    **COMMON,
+    **{name: always(rule) for name, rule in {**ARITHMETIC, **COMPARISONS}.items()},
+    **dict.fromkeys(["And", "Not", "Or", "Xor"], always(comparing.truth)),
+    **dict.fromkeys(["BitShift", "Pow", "PRelu"], always(elementwise.any_value)),
+    **dict.fromkeys(_SAME_SHAPE.split(), always(shaping.shape_only)),
+    **dict.fromkeys(["ArgMax", "ArgMin"], along(indexing.arg_extreme)),
+    **dict.fromkeys(["Cast", "CastLike"], always(elementwise.cast)),
+    **dict.fromkeys(["MaxPool", "Unique"], always(_with_places)),
     **dict.fromkeys(["ReduceMax", "ReduceMin"], _reduced(reducing.extreme)),
     **dict.fromkeys(["Scatter", "ScatterElements", "ScatterND"], _scatter),
     "Clip": _clip,
-    "Concat": _along(shaping.concatenate, 0),
+    "Compress": always(shaping.elements_only),
     "ConstantOfShape": _constant_of_shape,
-    "CumSum": _always(lambda call: reducing.running_total(call, call.integer(1))),
+    "CumSum": always(lambda call: reducing.running_total(call, call.integer(1))),
     "Einsum": lambda operator: partial(linear.einsum, equation=operator.text("equation", "")),
-    "Expand": _always(partial(shaping.broadcast, both_ways=True)),
-    "Flatten": _always(shaping.declared_shape),
+    "Expand": always(partial(shaping.broadcast, both_ways=True)),
+    "Flatten": always(shaping.declared_shape),
     "Gather": lambda operator: partial(indexing.gather, axis=operator.integer("axis"), batch_dims=0, from_end=True),
-    "GatherElements": _along(indexing.gather_elements, 0),
+    "GatherElements": along(indexing.gather_elements),
     "GatherND": lambda operator: partial(indexing.gather_nd, batch_dims=operator.integer("batch_dims")),
-    "Identity": _always(shaping.same_shape),
-    "MatMul": _always(partial(linear.matrix_product, transposed=(False, False))),
+    "MatMul": always(partial(linear.matrix_product, transposed=(False, False))),
     "Mod": lambda operator: partial(remainder, sign_of_dividend=bool(operator.integer("fmod"))),
-    "NonMaxSuppression": _always(_coordinates_in_scores),
-    "NonZero": _always(indexing.non_zero),
-    "OneHot": _always(_one_hot),
+    "NonMaxSuppression": always(_coordinates_in_scores),
+    "OneHot": always(_one_hot),
     "Pad": _pad,
-    "Range": _always(indexing.count_up),
     "ReduceMean": _reduced(reducing.mean),
     "ReduceProd": _reduced(reducing.multiplied),
     "ReduceSum": _reduced(reducing.total),
     "Reshape": lambda operator: partial(shaping.reshape, copies_zeros=not operator.integer("allowzero")),
-    "ReverseSequence": _always(shaping.computed_elements),
     "Shape": _shape,
-    "Size": _always(shaping.size_of),
+    "Size": always(shaping.size_of),
     "Slice": _slice,
     "Split": _split,
     "Squeeze": _squeeze,
-    "Tile": _always(shaping.tile),
-    "TopK": _top_k,
     "Transpose": lambda operator: partial(shaping.transpose, order=operator.integers("perm") or []),
     "Unsqueeze": lambda operator: lambda call: shaping.unsqueeze(call, _axes(operator, call)[1]),
-    "Where": _always(elementwise.select),
+    "Where": always(elementwise.select),
 }

@@ -9,8 +9,10 @@ from functools import partial
 from ov_gather.ranges.algebra.polynomials import Polynomial
 from ov_gather.ranges.algebra.values import Value, at_least_one
 from ov_gather.ranges.rules import comparing, elementwise, images, indexing, linear, moves, reducing, shaping, slicing
-from ov_gather.ranges.rules.arithmetic import ARITHMETIC
-from ov_gather.ranges.rules.call import Operands, TransferFunction
+from ov_gather.ranges.rules.arithmetic import ARITHMETIC, remainder
+from ov_gather.ranges.rules.call import Operands, TransferFunction, UndeterminedError, or_declared
+from ov_gather.ranges.rules.common import COMMON, Make, along, always
+from ov_gather.ranges.rules.comparing import COMPARISONS
 
 
 @dataclass(frozen=True, slots=True)
@@ -56,17 +58,11 @@ def rule_of(operation: Described) -> TransferFunction | None:
     if operation.attributes.get("auto_broadcast", "").lower() == "pdpd":  # aligns axes in another way
         return None
     make = _RULES.get(operation.type)
-    return make(operation) if make is not None else None
+    return or_declared(make(operation)) if make is not None else None
 
 
 LOOPS = ("Loop", "TensorIterator")
 """The operations that repeat a body."""
-
-_Make = Callable[[Described], TransferFunction]
-
-
-def _always(rule: TransferFunction) -> _Make:
-    return lambda operation: rule
 
 
 def _gather(operation: Described) -> TransferFunction:
@@ -110,10 +106,10 @@ def _variadic_split(call: Operands) -> Sequence[Value]:
 
 def _dim(call: Operands, axis: int | None) -> Polynomial | None:
     """Return the size of an axis of the first operand; None if unknown."""
-    value = call.value(0)
-    if value is None or value.shape is None or axis is None or not -len(value.shape) <= axis < len(value.shape):
+    try:
+        return call.shape(0)[call.axis(axis)]
+    except UndeterminedError:
         return None
-    return value.shape[axis]
 
 
 def _of_size(value: Value, axis: int, size: Polynomial | None, *, is_some: bool) -> Value:
@@ -181,7 +177,7 @@ def _broadcast(operation: Described) -> TransferFunction:
     return partial(shaping.broadcast, both_ways=mode == "bidirectional") if is_lined_up_at_the_end else shaping.broadcast_along
 
 
-def _along_axes(rule: Callable[..., Sequence[Value]]) -> _Make:
+def _along_axes(rule: Callable[..., Sequence[Value]]) -> Make:
     """Bind the axes of a reduction to an operand."""
 
     def make(operation: Described) -> TransferFunction:
@@ -220,105 +216,66 @@ def _scatter(operation: Described) -> TransferFunction:
     return lambda call: indexing.scatter(call, updates=2, reduction=reduction)
 
 
-_COMPARISONS = {
-    "Equal": comparing.is_equal,
-    "Greater": comparing.is_greater,
-    "GreaterEqual": comparing.is_greater_or_equal,
-    "Less": comparing.is_less,
-    "LessEqual": comparing.is_less_or_equal,
-    "NotEqual": comparing.is_unequal,
+_OTHER_NAMES = {
+    **{"Ceiling": "Ceil", "Divide": "Div", "Maximum": "Max", "Minimum": "Min", "Multiply": "Mul", "Negative": "Neg"},
+    **{"ReLU": "Relu", "SoftMax": "Softmax", "Subtract": "Sub", "GreaterEqual": "GreaterOrEqual", "LessEqual": "LessOrEqual"},
 }
-_LOGICAL = "IsFinite IsInf IsNaN LogicalAnd LogicalNot LogicalOr LogicalXor"
+"""Names of operations, and ONNX's names for the same. An IR names ReLU and SoftMax so, and OpenVINO as ONNX does."""
+_LOGICAL = "IsFinite LogicalAnd LogicalNot LogicalOr LogicalXor"
 _SAME_SHAPE = """
-    Acos Acosh Asin Asinh Atan Atanh BatchNormInference Cosh Elu Exp Gelu GroupNormalization GRN HSigmoid HSwish HardSigmoid
-    LogSoftmax LRN Mish MVN NormalizeL2 PReLU RMS Selu Sinh SoftPlus SoftSign Swish Tan Reverse Roll
-    ShuffleChannels FakeQuantize BitwiseNot
+    BatchNormInference FakeQuantize GRN HSigmoid HSwish LRN MVN NormalizeL2 PReLU RMS Reverse Roll ShuffleChannels SoftPlus
+    SoftSign Swish
 """
-_RULES: Mapping[str, _Make] = {
-    **{
-        name: _always(ARITHMETIC[meaning])
-        for name, meaning in {
-            "Abs": "absolute",
-            "Add": "add",
-            "Ceiling": "ceiling",
-            "Cos": "both signs of a share",
-            "Divide": "divide",
-            "Erf": "both signs of a share",
-            "Floor": "floor",
-            "Log": "logarithm",
-            "FloorMod": "remainder",
-            "Maximum": "maximum",
-            "Minimum": "minimum",
-            "Mod": "remainder with the sign of the dividend",
-            "Multiply": "multiply",
-            "Negative": "negative",
-            "ReLU": "rectified",
-            "Relu": "rectified",  # the name outside of an IR
-            "Round": "round",
-            "Sigmoid": "share",
-            "Sign": "sign",
-            "Sin": "both signs of a share",
-            "SoftMax": "share",
-            "Softmax": "share",
-            "Sqrt": "square root",
-            "Subtract": "subtract",
-            "Tanh": "both signs of a share",
-        }.items()
-    },
-    **{name: _always(partial(comparing.compare, work=work)) for name, work in _COMPARISONS.items()},
-    **dict.fromkeys(_LOGICAL.split(), _always(comparing.truth)),
-    **dict.fromkeys(["Power", "SquaredDifference", "BitwiseAnd", "BitwiseOr", "BitwiseXor"], _always(elementwise.any_value)),
-    **dict.fromkeys(_SAME_SHAPE.split(), _always(shaping.shape_only)),
+_RULES: Mapping[str, Make] = {
+    **COMMON,
+    **{name: always(ARITHMETIC[other] if other in ARITHMETIC else COMPARISONS[other]) for name, other in _OTHER_NAMES.items()},
+    "FloorMod": always(partial(remainder, sign_of_dividend=False)),
+    "Mod": always(partial(remainder, sign_of_dividend=True)),
+    "NotEqual": always(partial(comparing.compare, work=comparing.is_unequal)),
+    **dict.fromkeys(_LOGICAL.split(), always(comparing.truth)),
+    **dict.fromkeys(["Power", "SquaredDifference"], always(elementwise.any_value)),
+    **dict.fromkeys(_SAME_SHAPE.split(), always(shaping.shape_only)),
     **dict.fromkeys(["ReduceMax", "ReduceMin"], _along_axes(reducing.extreme)),
     **dict.fromkeys(["ReduceLogicalAnd", "ReduceLogicalOr"], _along_axes(reducing.truth)),
-    **dict.fromkeys(["Convert", "ConvertLike"], _always(elementwise.cast)),
-    **dict.fromkeys(["AvgPool", "MaxPool"], _always(images.pool)),
-    "Assign": _always(shaping.same_shape),
+    **dict.fromkeys(["Convert", "ConvertLike"], always(elementwise.cast)),
+    **dict.fromkeys(["AvgPool", "MaxPool"], always(images.pool)),
+    "Assign": always(shaping.same_shape),
     "Broadcast": _broadcast,
-    "Bucketize": _always(indexing.bucketize),
+    "Bucketize": always(indexing.bucketize),
     "Clamp": _clamp,
-    "Concat": lambda operation: partial(shaping.concatenate, axis=operation.integer("axis")),
-    "Convolution": _always(partial(images.convolution, filter_axes=1)),
+    "Convolution": always(partial(images.convolution, filter_axes=1)),
     "CumSum": lambda operation: lambda call: reducing.running_total(call, axis=call.integer(1)),
-    "DepthToSpace": _always(shaping.elements_only),
     "Einsum": lambda operation: partial(linear.einsum, equation=operation.attributes.get("equation", "")),
     "Gather": _gather,
     "GatherElements": _gather_elements,
     "GatherND": lambda operation: partial(
         indexing.gather_nd, batch_dims=operation.integer("batch_dims"), merges_batches=operation.opset == "opset5"
     ),
-    "GridSample": _always(images.sample),
-    "GroupConvolution": _always(partial(images.convolution, filter_axes=2)),
-    "Identity": _always(shaping.same_shape),
+    "GridSample": always(images.sample),
+    "GroupConvolution": always(partial(images.convolution, filter_axes=2)),
     "Interpolate": _interpolate,
     "MatMul": lambda operation: partial(
         linear.matrix_product, transposed=(operation.is_set("transpose_a"), operation.is_set("transpose_b"))
     ),
-    "NonZero": _always(indexing.non_zero),
-    "OneHot": lambda operation: partial(indexing.one_hot, axis=operation.integer("axis", -1)),
+    "OneHot": along(indexing.one_hot, -1),
     "Pad": lambda operation: partial(shaping.pad, with_value=operation.attributes.get("pad_mode", "constant") == "constant"),
-    "RandomUniform": _always(elementwise.random_uniform),
-    "Range": _always(indexing.count_up),
+    "RandomUniform": always(elementwise.random_uniform),
     "ReduceMean": _along_axes(reducing.mean),
     "ReduceProd": _along_axes(reducing.multiplied),
     "ReduceSum": _along_axes(reducing.total),
     "Reshape": lambda operation: partial(shaping.reshape, copies_zeros=operation.is_set("special_zero")),
-    "Result": _always(shaping.same_shape),
-    "Select": _always(elementwise.select),
+    "Result": always(shaping.same_shape),
+    "Select": always(elementwise.select),
     **dict.fromkeys(["ScatterElements", "ScatterElementsUpdate", "ScatterND", "ScatterNDUpdate", "ScatterUpdate"], _scatter),
-    "ScaledDotProductAttention": _always(linear.attention),
-    "SearchSorted": _always(indexing.search_sorted),
-    "ReverseSequence": _always(shaping.computed_elements),
-    "ShapeOf": _always(shaping.shape_of),
-    "Slice": _always(partial(slicing.slice_of, axes=4, steps=3)),
-    "SpaceToDepth": _always(shaping.elements_only),
+    "ScaledDotProductAttention": always(linear.attention),
+    "SearchSorted": always(indexing.search_sorted),
+    "ShapeOf": always(shaping.shape_of),
+    "Slice": always(partial(slicing.slice_of, axes=4, steps=3)),
     "Split": _even_split,
-    "Squeeze": _always(_squeeze),
+    "Squeeze": always(_squeeze),
     "StridedSlice": _strided_slice,
-    "Tile": _always(shaping.tile),
-    "TopK": lambda operation: partial(indexing.top_k, axis=operation.integer("axis", -1)),
-    "Transpose": _always(lambda call: shaping.transpose(call, call.integers(1))),
-    "Unique": _always(indexing.unique),
-    "Unsqueeze": _always(lambda call: shaping.unsqueeze(call, call.integers(1))),
-    "VariadicSplit": _always(_variadic_split),
+    "Transpose": always(lambda call: shaping.transpose(call, call.integers(1))),
+    "Unique": always(indexing.unique),
+    "Unsqueeze": always(lambda call: shaping.unsqueeze(call, call.integers(1))),
+    "VariadicSplit": always(_variadic_split),
 }

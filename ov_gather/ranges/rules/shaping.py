@@ -15,27 +15,23 @@ from ov_gather.ranges.rules.elementwise import broadcast_shape, limited
 
 def same_shape(call: Operands) -> Sequence[Value]:
     """Infer an operation that returns its first operand."""
-    return [call.outputs[0] if (value := call.value(0)) is None else call.output(value, peak=value.peak)]
+    return [call.output(call.operand(0), peak=call.operand(0).peak)]
 
 
 def shape_only(call: Operands) -> Sequence[Value]:
     """Infer the shape of the first operand; the elements are unknown."""
-    value = call.value(0)
-    return [call.outputs[0] if value is None else replace(call.outputs[0], shape=value.shape)]
+    return [replace(call.outputs[0], shape=call.operand(0).shape)]
 
 
 def computed_elements(call: Operands) -> Sequence[Value]:
     """Infer elements at other positions. Some runtimes compute them, which rounds large integers."""
-    value = call.value(0)
-    if value is None:
-        return list(call.outputs)
+    value = call.operand(0)
     return [call.output(elements=limited(call, value.elements), shape=value.shape, may_be_nan=value.may_be_nan)]
 
 
 def declared_shape(call: Operands) -> Sequence[Value]:
     """Infer the same elements in the same order, in the declared shape."""
-    value = call.value(0)
-    return [call.outputs[0] if value is None else call.output(moves.reshape(value, call.outputs[0].shape))]
+    return [call.output(moves.reshape(call.operand(0), call.outputs[0].shape))]
 
 
 def shape_of(call: Operands, start: int = 0, end: int | None = None) -> Sequence[Value]:
@@ -58,9 +54,7 @@ def size_of(call: Operands) -> Sequence[Value]:
 
 def reshape(call: Operands, *, copies_zeros: bool) -> Sequence[Value]:
     """Infer Reshape. In the second operand -1 is the remaining size; 0 copies a dimension of data if `copies_zeros`."""
-    value, wanted = call.value(0), call.dims(1)
-    if value is None:
-        return list(call.outputs)
+    value, wanted = call.operand(0), call.dims(1)
     shape = None if wanted is None else _asked_for(call, value, wanted, copies_zeros=copies_zeros)
     return [call.output(moves.reshape(value, _merged(shape, call.outputs[0].shape)), peak=value.peak)]
 
@@ -119,9 +113,7 @@ def concatenate(call: Operands, axis: int) -> Sequence[Value]:
 
 def broadcast(call: Operands, *, both_ways: bool) -> Sequence[Value]:
     """Infer Broadcast to the shape in the second operand, or with `both_ways` to the common shape of both."""
-    value, wanted = call.value(0), call.dims(1)
-    if value is None:
-        return list(call.outputs)
+    value, wanted = call.operand(0), call.dims(1)
     declared = call.outputs[0].shape
     shape = None if wanted is None else tuple(wanted)
     if both_ways and shape is not None:
@@ -137,9 +129,7 @@ def broadcast_along(call: Operands) -> Sequence[Value]:
 
 def tile(call: Operands) -> Sequence[Value]:
     """Infer Tile: the first operand repeated along each axis, as often as the second says."""
-    value, repeats = call.value(0), call.dims(1)
-    if value is None:
-        return list(call.outputs)
+    value, repeats = call.operand(0), call.dims(1)
     tiled = moves.tile(call.algebra, value, repeats)
     shape = tiled.shape if tiled.shape is not None else call.outputs[0].shape
     if call.semantics.reads_out_of_bounds and call.integers(1) is None and not _is_all_written(call, value, repeats):
@@ -160,9 +150,9 @@ def _is_all_written(call: Operands, value: Value, repeats: Sequence[Polynomial] 
 
 def squeeze(call: Operands, axes: Sequence[int] | None) -> Sequence[Value]:
     """Infer Squeeze: remove axes of size 1, all of them if `axes` is None."""
-    value = call.value(0)
-    rank = None if value is None else value.rank
-    if value is None or value.shape is None or rank is None or any(not -rank <= axis < rank for axis in axes or ()):
+    value = call.operand(0)
+    rank = len(value.shape or ())
+    if value.shape is None or any(not -rank <= axis < rank for axis in axes or ()):
         return declared_shape(call)
     if axes is None:
         if any(dim.value is None for dim in value.shape):
@@ -178,8 +168,8 @@ def squeeze(call: Operands, axes: Sequence[int] | None) -> Sequence[Value]:
 
 def unsqueeze(call: Operands, axes: Sequence[int] | None) -> Sequence[Value]:
     """Infer Unsqueeze: insert axes of size 1, numbered as in the output."""
-    value = call.value(0)
-    if value is None or value.shape is None or axes is None:
+    value = call.operand(0)
+    if value.shape is None or axes is None:
         return declared_shape(call)
     rank = len(value.shape) + len(axes)
     if any(not -rank <= axis < rank for axis in axes):
@@ -287,9 +277,7 @@ def _place(call: Operands, dim: Polynomial, end: Polynomial) -> Polynomial | Non
 
 def pad(call: Operands, *, with_value: bool) -> Sequence[Value]:
     """Infer Pad: data in a frame of a value, or of elements of data."""
-    value, shape = call.value(0), _framed(call)
-    if value is None:
-        return list(call.outputs)
+    value, shape = call.operand(0), _framed(call)
     if not with_value:
         return [replace(_elements(call), shape=shape)]
     filler = call.value(3)
@@ -301,12 +289,10 @@ def pad(call: Operands, *, with_value: bool) -> Sequence[Value]:
 
 def _framed(call: Operands) -> Shape | None:
     """Return the shape of padded data."""
-    value, before, behind = call.value(0), call.dims(1), call.dims(2)
-    if value is None or value.shape is None or before is None or behind is None:
+    shape, before, behind = call.operand(0).shape, call.dims(1), call.dims(2)
+    if shape is None or before is None or behind is None or not len(shape) == len(before) == len(behind):
         return call.outputs[0].shape
-    if not len(value.shape) == len(before) == len(behind):
-        return call.outputs[0].shape
-    dims = tuple(dim + first + last for dim, first, last in zip(value.shape, before, behind, strict=True))
+    dims = tuple(dim + first + last for dim, first, last in zip(shape, before, behind, strict=True))
     return dims if all(call.algebra.sizes.least(dim) >= 0 for dim in dims) else call.outputs[0].shape
 
 

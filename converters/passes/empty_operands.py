@@ -1,6 +1,9 @@
-"""A Gather without elements in data or indices, at which the CPU plugin crashes, becomes its empty result.
+"""Gathers and scatters without elements.
 
-Gather(data[3, 0], i[2])  ->  Cast(ConstantOfShape([2, 0]))
+1. A Gather without elements in data or indices, at which the CPU plugin crashes, becomes its empty result.
+   Gather(data[3, 0], i[2])  ->  Cast(ConstantOfShape([2, 0]))
+2. A scatter without updates returns its data. OpenVINO loses constants without elements, and crashes for some.
+   ScatterND(data, i[0, 2], updates[0])  ->  Identity(data)
 """
 
 from __future__ import annotations
@@ -9,9 +12,11 @@ from math import prod
 
 import onnx_ir
 
+from ov_gather.ops.onnx_nodes import SCATTERS
+
 from ..errors import ConstantIndexError, describe
 from ..graphs import axis_of, nodes_of
-from ..passes.rewriter import Rewriter
+from .rewriter import Rewriter
 
 
 def empty_gathers(rewriter: Rewriter) -> None:
@@ -32,7 +37,9 @@ def empty_gathers(rewriter: Rewriter) -> None:
             rewriter.report(node, f"empty gather of {what} kept: OpenVINO's CPU plugin dies of it", done=False)
             continue
         rewriter.report(node, f"replaced by the empty tensor of shape {list(shape)} that it gives")
-        _become_empty(rewriter, node, shape, dtype)
+        sizes = rewriter.constant(node, list(shape))
+        empty = rewriter.insert(node, "ConstantOfShape", [sizes], onnx_ir.DataType.FLOAT, shape)
+        rewriter.become(node, "Cast", [empty], to=dtype)
 
 
 def _sizes(value: onnx_ir.Value | None) -> tuple[int, ...] | None:
@@ -42,13 +49,19 @@ def _sizes(value: onnx_ir.Value | None) -> tuple[int, ...] | None:
     return tuple(int(dim) for dim in value.shape if isinstance(dim, int))
 
 
-def _become_empty(rewriter: Rewriter, node: onnx_ir.Node, shape: tuple[int, ...], dtype: onnx_ir.DataType) -> None:
-    """Turn the node into a Cast of an empty tensor; its output stays."""
-    sizes = rewriter.constant(node, list(shape))
-    empty = rewriter.insert(node, "ConstantOfShape", [sizes], onnx_ir.DataType.FLOAT, shape)
-    rewriter.replace_input(node, 0, empty)
-    rewriter.replace_input(node, 1, None)
-    node.resize_inputs(1)
-    node.op_type = "Cast"
-    node.attributes.clear()
-    node.attributes.add(onnx_ir.AttrInt64("to", dtype.value))
+def empty_scatters(rewriter: Rewriter) -> None:
+    """Rewrite in place scatters whose indices have no elements for every input."""
+    for node in nodes_of(rewriter.model, *SCATTERS):
+        if _is_empty(node):
+            rewriter.become(node, "Identity", node.inputs[:1])
+            rewriter.report(node, "scatter without updates replaced by its data")
+
+
+def _is_empty(node: onnx_ir.Node) -> bool:
+    """Return True if a node has no updates. Tuples without coordinates address all of data, and do have updates."""
+    data, indices = node.inputs[:2]
+    if data is None or indices is None or indices.shape is None:
+        return False
+    if data.dtype == onnx_ir.DataType.STRING:  # the plugin crashes for strings that are only passed on
+        return False
+    return 0 in (indices.shape.dims[:-1] if node.op_type == "ScatterND" else indices.shape.dims)

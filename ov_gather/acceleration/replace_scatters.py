@@ -1,17 +1,30 @@
-"""Scatters of whole rows by elements, with indices repeated by a Broadcast, become scatters by one index per row.
+"""Replacement of scatters by elements.
+
+Scatters of whole rows, with indices repeated by a Broadcast, become scatters by one index per row (`scatter_rows`):
 
 1. before: ScatterElementsUpdate-12(data, Broadcast(i [n, 1]), updates, axis 0, reduction="sum"), as graph networks write it
    after:  ScatterNDUpdate-15(data, i [n, 1], updates, reduction="sum"), which reduces in the same order
 2. Without a reduction, to ours: threads of ScatterNDUpdate race for a row that is written twice.
 3. before: ov_gather.ScatterElements(...)
    after:  ov_gather.ScatterND(...)
+
+Others become ours for many updates into an input or a constant (`scatter_elements`):
+
+4. before: ScatterElementsUpdate(Parameter, indices, updates)
+   after:  ov_gather.ScatterElements(Parameter, indices, updates)
+
+OpenVINO's scatter writes in place into data that it has computed, which ours has to copy: that costs more than it gains. Inputs
+and constants are copied by both. Ours is then 1.05 to 1.45 times as fast on a Zen 5 for many updates that are assigned or
+added. It is slower for few updates and for maxima.
 """
 
 from __future__ import annotations
 
+from math import prod
+
 import numpy as np
 
-from ov_gather.acceleration.changes import Tracker, why_not_ours
+from ov_gather.acceleration.changes import Tracker, too_small, why_not_ours
 from ov_gather.acceleration.graph import (
     FOLDED_AT_COMPILE,
     constant,
@@ -26,6 +39,7 @@ from ov_gather.acceleration.repeated import unrepeated
 from ov_gather.acceleration.rounding import is_computed
 from ov_gather.extension.python_api import Dimension, Model, Node, NodeFactory, Output
 from ov_gather.extension.python_api import opset13 as ops
+from ov_gather.kernels.reduction_names import onnx_name
 
 _BY_ELEMENTS = ("ScatterElements", "ScatterElementsUpdate")
 _MOVED = ("boolean", "i8", "u8", "i32", "i64", "f16", "bf16", "f32")
@@ -46,8 +60,7 @@ def scatter_rows(model: Model, tracker: Tracker, *, portable: bool = False) -> N
             continue
         data, updates = scatter.input_value(0), scatter.input_value(2)
         rank = len(dims(smaller) or ())
-        rows = ops.squeeze(smaller, ops.constant(np.arange(2, rank))) if rank > 2 else smaller.get_node()
-        index = rows.output(0) if rank > 2 else smaller
+        index = ops.squeeze(smaller, ops.constant(np.arange(2, rank))).output(0) if rank > 2 else smaller
         reduction = scatter.get_attributes().get("reduction", "none")
         if is_ours:  # case 3
             other = ours("ScatterND", [data, index, updates], {"reduction": reduction})
@@ -118,3 +131,45 @@ def _first_of_rows(index: Output) -> Output | None:
     for element_type in reversed(types):
         found = ops.convert(found, element_type.get_type_name()).output(0)
     return found
+
+
+_GAINING = ("none", "sum")
+_SHARE = 4
+"""Minimum density: one update per 4 elements of data."""
+_TIMES = 8
+"""Minimum size of data, as a multiple of SMALL."""
+
+
+def scatter_elements(model: Model, tracker: Tracker) -> None:
+    """Rewrite the scatters that `scatter_rows` has left, except in bodies, whose inputs OpenVINO may write into."""
+    for scatter in [node for node in model.get_ordered_ops() if node.get_type_name() == "ScatterElementsUpdate"]:
+        if tracker.leaves(scatter):
+            continue
+        if reason := _why_not(scatter):
+            tracker.kept(scatter, reason)
+            continue
+        inputs, axis = scatter.input_values()[:3], constant(scatter.input_value(3))
+        assert axis is not None
+        reduction = onnx_name(scatter.get_attributes().get("reduction", "none"))
+        other = ours("ScatterElements", inputs, {"axis": int(axis.item()), "reduction": reduction})
+        is_rounded = reduction != "none" or is_computed(inputs[2])
+        tracker.replace(scatter, other, rounds=is_rounded and scatter.get_element_type().is_real())
+
+
+def _why_not(scatter: Node) -> str:
+    attributes, (data, indices) = scatter.get_attributes(), scatter.input_values()[:2]
+    if data.get_node().get_type_name() not in ("Constant", "Parameter"):
+        return "OpenVINO's own writes into the memory of data, which ours would copy"
+    if attributes.get("reduction", "none") not in _GAINING or not attributes.get("use_init_val", True):
+        return "OpenVINO's own is as fast"
+    if constant(scatter.input_value(3)) is None:
+        return "the axis is not known"
+    shapes = [value.get_partial_shape() for value in (data, indices)]
+    if any(shape.is_dynamic for shape in shapes):
+        return "how many updates there are is open"
+    if not same_bits(scatter):
+        return f"of {data.get_element_type().get_type_name()} not all bits are known to stay the same"
+    elements, updates = (prod(shape.to_shape()) for shape in shapes)
+    if too_small(data, _TIMES) or updates * _SHARE < elements:
+        return "too few updates to gain"
+    return why_not_ours(scatter, scatter)

@@ -1,18 +1,23 @@
-"""Integers that OpenVINO's CPU plugin computes differently from ONNX: narrowed, as signed numbers, or rounded."""
+"""Nodes that OpenVINO's CPU plugin computes differently from ONNX.
+
+It narrows integers, takes them for signed ones, or rounds them. It computes float16 as float32, and drops Casts to float16.
+A Tile whose repeats are computed may leave a part of its output unwritten.
+"""
 
 from __future__ import annotations
+
+from collections.abc import Iterator
 
 import numpy as np
 import onnx_ir
 
 from ov_gather.divergences.conditions import NARROWED_BY_CPU
-from ov_gather.ir.element_types import F64, I32, I64, U32, U64, ElementType
+from ov_gather.ir.element_types import F16, F64, I32, I64, U32, U64, ElementType
 from ov_gather.ops.onnx_nodes import GATHERS, SCATTERS
 from ov_gather.ranges.algebra.intervals import Interval
 from ov_gather.ranges.algebra.values import every_value, is_of_sizes
 
-from .graphs import bodies_of, constant_of, is_constant, uses_of
-from .loading import is_default
+from .graphs import bodies_of, constant_of, is_constant, is_default, nodes_of, uses_of
 from .moves import OF_SHAPES, carries_elements, element_type_of, is_index, moves
 from .ranges import Ranges
 
@@ -91,7 +96,7 @@ def is_rounded(node: onnx_ir.Node, ranges: Ranges) -> bool:
     known = [(value, ranges.of(value)) for value in values if value is not None]
     if computes and element_type in (I64, U64):  # wide ones are reported as narrowed, unless OpenVINO folds them exactly
         folded = [value for value in node.inputs if value is not None and is_constant(value)]
-        known = [(value, found) for value, found in known if value in folded or not _is_wide(found)]
+        known = [(value, found) for value, found in known if value in folded or not exceeds_int32(found)]
     intervals = [found for _, found in known]
     if node.op_type in _COMPARISONS:  # rounding never moves a number across a small one
         return not any(_fits(interval, sizes=True) for interval in intervals)
@@ -114,7 +119,8 @@ def _is_rounded_bound(value: onnx_ir.Value | None) -> bool:
     return INT32.min < number < INT32.max and int(np.float32(number)) != number
 
 
-def _is_wide(interval: Interval | None) -> bool:
+def exceeds_int32(interval: Interval | None) -> bool:
+    """Return True if a number of an interval may not fit in 32 bits."""
     return interval is None or interval.low < INT32.min or interval.high > INT32.max
 
 
@@ -130,3 +136,79 @@ def is_wrapped(node: onnx_ir.Node, ranges: Ranges) -> bool:
     if is_cast:
         return found.low < widest.low or found.high > widest.high
     return found.low <= widest.low and found.high >= widest.high
+
+
+CASTS = ("Cast", "CastLike")
+UNROUNDED = "OpenVINO's CPU plugin computes float16 as float32: this Cast neither rounds nor overflows"
+"""Reason reported for nodes for which `is_unrounded` holds."""
+_EXACT_IN_FLOAT16 = 2**11  # float16 represents all integers up to this one
+_WITHIN_FLOAT16 = (onnx_ir.DataType.BOOL, onnx_ir.DataType.INT8, onnx_ir.DataType.UINT8, onnx_ir.DataType.FLOAT16)
+
+
+def is_unrounded(node: onnx_ir.Node, ranges: Ranges) -> bool:
+    """Return True if a Cast to float16 may round, and a node computes another type from its values, directly or after moves.
+
+    Float16 arithmetic on its values does not count: in models that are float16 throughout, the plugin only rounds less.
+    """
+    if not is_default(node, CASTS) or element_type_of(node.outputs[0]) is not F16:
+        return False
+    source = node.inputs[0]
+    if source is None or source.dtype in _WITHIN_FLOAT16 or constant_of(source) is not None:
+        return False
+    interval = ranges.of(source)
+    if interval is not None and interval.low >= -_EXACT_IN_FLOAT16 and interval.high <= _EXACT_IN_FLOAT16:
+        return False
+    return any(_leaves(*use) for use in uses_of(node.outputs[0], carries_elements))
+
+
+def _leaves(node: onnx_ir.Node, position: int) -> bool:
+    """Return True if a node computes a type other than float16 from the elements of an input."""
+    if bodies_of(node) or is_default(node, OF_SHAPES) or carries_elements(node, position):
+        return False
+    if is_default(node, ("CastLike",)) and position == 1:  # only its type counts
+        return False
+    return any(element_type_of(output) not in (None, F16) for output in node.outputs)
+
+
+# The plugin of 2026.4.1 is right if data has at most 3 axes, or at most 2 are repeated, or the repeats are constant.
+_AXES, _REPEATED = 3, 2
+
+
+def wrong_tiles(model: onnx_ir.Model, ranges: Ranges) -> Iterator[onnx_ir.Node]:
+    """Yield each Tile that may return uninitialised memory."""
+    for node in nodes_of(model, "Tile"):
+        if len(node.inputs) != 2 or node.inputs[0] is None or node.inputs[1] is None:
+            continue  # Tile-1 repeats one axis
+        data, repeats = node.inputs[0].shape, list(_parts(node.inputs[1]))
+        if (data is not None and data.rank() <= _AXES) or all(_is_fixed(part, ranges) for part in repeats):
+            continue
+        if sum(_repeated(part, ranges) for part in repeats) > _REPEATED:
+            yield node
+
+
+def _parts(value: onnx_ir.Value) -> Iterator[onnx_ir.Value]:
+    """Yield the values that Concat assembles this one from, through Cast and Identity; or the value itself."""
+    waiting = [value]
+    while waiting:
+        value = waiting.pop()
+        node = value.producer()
+        if node is not None and is_default(node, ("Cast", "Concat", "Identity")):
+            waiting += [part for part in node.inputs if part is not None]
+        else:
+            yield value
+
+
+def _is_fixed(part: onnx_ir.Value, ranges: Ranges) -> bool:
+    found = ranges.of(part)
+    return constant_of(part) is not None or (found is not None and found.low == found.high)
+
+
+def _repeated(part: onnx_ir.Value, ranges: Ranges) -> int:
+    """Return how many axes a part of the repeats may repeat."""
+    tensor, found = constant_of(part), ranges.of(part)
+    if tensor is not None:
+        return int((tensor.numpy() > 1).sum())
+    if found is not None and found.high <= 1:
+        return 0
+    size = 1 if part.shape is None or part.shape.rank() != 1 else part.shape[0]
+    return size if isinstance(size, int) and part.shape is not None else _REPEATED + 1

@@ -1,18 +1,27 @@
-"""Common sources of indices: one guard serves all sites whose indices are moved, reshaped or split from the same tensor.
+"""One guard for several sites.
 
-before: Gather(a, Reshape(i)); Gather(b, Transpose(i))
-after:  g = guard(i); Gather(a, Reshape(g)); Gather(b, Transpose(g))
+1. Their indices are moved, reshaped or split from the same tensor (`roots`):
+   before: Gather(a, Reshape(i)); Gather(b, Transpose(i))
+   after:  g = guard(i); Gather(a, Reshape(g)); Gather(b, Transpose(g))
+2. Their indices are constant (`sharing_constants`):
+   before: Gather(a [n], [0, 5]); Gather(b [n], [3])
+   after:  VariadicSplit(guard([0, 5, 3])) feeds both
 """
 
 from __future__ import annotations
 
 from collections.abc import Callable, Hashable, Iterable, Sequence
 from dataclasses import dataclass
+from typing import Any
 
-from ov_gather.acceleration.axis_sizes import takes_tuples
-from ov_gather.acceleration.graph import constant, copied, dims, identity, operation
-from ov_gather.acceleration.unproved import INDICES, Unproved
-from ov_gather.extension.python_api import Node, Output
+import numpy as np
+from numpy.typing import NDArray
+
+from ov_gather.acceleration.axis_sizes import picked, takes_tuples
+from ov_gather.acceleration.graph import INDICES, constant, copied, dims, identity, wide
+from ov_gather.acceleration.unproved import Unproved
+from ov_gather.extension.python_api import Node, Output, Type
+from ov_gather.extension.python_api import opset13 as ops
 
 _MOVES = ("Broadcast", "Convert", "Reshape", "Squeeze", "Transpose", "Unsqueeze")
 _SPLITS = ("Split", "VariadicSplit")
@@ -116,7 +125,7 @@ def _limit(site: Unproved) -> Hashable:
 
 def _is_part(node: Node) -> bool:
     """Return True if an operation outputs only elements of its first input, maybe not all."""
-    return node.get_type_name() in (*_SPLITS, "Slice", "StridedSlice") or _pick(node) is not None
+    return node.get_type_name() in (*_SPLITS, "Slice", "StridedSlice") or picked(node) is not None
 
 
 def _is_all(parts: Iterable[Output]) -> bool:
@@ -129,26 +138,12 @@ def _is_all(parts: Iterable[Output]) -> bool:
             splits.setdefault(node.get_instance_id(), set()).add(part.get_index())
             if len(splits[node.get_instance_id()]) == len(node.outputs()):
                 return True
-        elif (pick := _pick(node)) is not None:
+        elif (pick := picked(node)) is not None:
             axis, taken, size = pick
-            picks[axis] = picks.get(axis, set()) | taken
+            picks[axis] = picks.get(axis, set()) | set(taken)
             if len(picks[axis]) == size:
                 return True
     return False
-
-
-def _pick(node: Node) -> tuple[int, set[int], int] | None:
-    """Return axis, positions and axis size of a Gather by constant indices in bounds; None for other nodes."""
-    if node.get_type_name() != "Gather" or node.get_attributes().get("batch_dims"):
-        return None
-    shape, positions, axis = dims(node.input_value(0)), constant(node.input_value(1)), constant(node.input_value(2))
-    if shape is None or positions is None or axis is None or shape[int(axis.item())].is_dynamic:
-        return None
-    size = shape[int(axis.item())].get_length()
-    lowest = -size if operation(node) == "Gather-8" else 0
-    if not all(lowest <= one < size for one in positions.ravel()):
-        return None
-    return int(axis.item()) % len(shape), {int(one) % size for one in positions.ravel()}, size
 
 
 def _only_moves(node: Node) -> bool:
@@ -169,3 +164,37 @@ def _repeats_at_least_once(broadcast: Node) -> bool:
         return False
     kept = [False] * (len(after) - len(before)) + [dim.get_min_length() == 0 for dim in before]
     return all(may_be_empty or dim.get_min_length() > 0 for may_be_empty, dim in zip(kept, after, strict=True))
+
+
+def sharing_constants(sites: Sequence[Unproved]) -> list[list[Unproved]]:
+    """Group the sites outside of bodies whose constant indices can share a guard; return the groups of two or more."""
+    groups: dict[Hashable, list[Unproved]] = {}
+    for site in sites:
+        if site.sizes and not site.is_in_body and constant(site.indices) is not None:
+            key = (site.sizes, site.counts_from_end, site.count, takes_tuples(site.node), _kind(site))
+            groups.setdefault(key, []).append(site)
+    return [group for group in groups.values() if len(group) > 1]
+
+
+def joined_indices(sites: Sequence[Unproved]) -> Output:
+    """Concatenate the constant indices of several sites: to a vector, or to rows of tuples."""
+    return ops.constant(np.concatenate([_flat(site) for site in sites]), _kind(sites[0])).output(0)
+
+
+def distribute(joined: Output, sites: Sequence[Unproved]) -> None:
+    """Split `joined`, the guarded result of `joined_indices`, and feed each site its part."""
+    lengths = [len(_flat(site)) for site in sites]
+    parts = ops.variadic_split(joined, ops.constant(0), ops.constant(lengths)).outputs()
+    for site, part in zip(sites, parts, strict=True):
+        shape = ops.constant(np.array(site.indices.get_shape(), np.int64))
+        site.node.input(INDICES).replace_source_output(ops.reshape(part, shape, False).output(0))
+
+
+def _flat(site: Unproved) -> NDArray[Any]:
+    numbers = constant(site.indices)
+    assert numbers is not None
+    return numbers.reshape(-1, numbers.shape[-1]) if takes_tuples(site.node) else numbers.reshape(-1)
+
+
+def _kind(site: Unproved) -> Type:
+    return wide(site.indices).get_element_type()
