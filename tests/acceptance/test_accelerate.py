@@ -1,7 +1,5 @@
 """`ov-gather accelerate` and `ov-gather bench model`, as a user runs them, and real architectures where torch exports them."""
 
-from __future__ import annotations
-
 import re
 import subprocess
 import sys

@@ -1,7 +1,5 @@
 """`ov-gather convert`, as a user runs it: what it writes, what it says, and what it refuses."""
 
-from __future__ import annotations
-
 import os
 import resource
 

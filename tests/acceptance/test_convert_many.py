@@ -1,7 +1,5 @@
 """`ov-gather convert` of several models, in processes and on a cluster, as a user runs it."""
 
-from __future__ import annotations
-
 import onnx
 import pytest
 from onnx import parser

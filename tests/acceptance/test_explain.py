@@ -1,7 +1,5 @@
 """`ov-gather explain`, as a user runs it."""
 
-from __future__ import annotations
-
 from ov_gather.divergences.register import DIVERGENCES
 from ov_gather.rules.register import RULES
 

@@ -1,7 +1,5 @@
 """The extension as its users load it: from C++, benchmark_app, ovc, and built alone with plain CMake."""
 
-from __future__ import annotations
-
 import json
 import os
 import shutil

@@ -1,7 +1,5 @@
 """External data stay where they are: no command needs the room for a copy of them."""
 
-from __future__ import annotations
-
 import tempfile
 from pathlib import Path
 

@@ -1,7 +1,5 @@
 """`ov-gather validate --fix` mends what is mechanical; OpenVINO computes the same as before, and all else stays as it was."""
 
-from __future__ import annotations
-
 import difflib
 import shutil
 

@@ -1,7 +1,5 @@
 """Every output format of `ov-gather validate`, on ordinary and on hostile names."""
 
-from __future__ import annotations
-
 import json
 import os
 import re

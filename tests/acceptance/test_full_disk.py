@@ -1,7 +1,5 @@
 """A disk that is full: one line, exit code 2, and nothing that is half-written."""
 
-from __future__ import annotations
-
 from pathlib import Path
 
 import numpy as np

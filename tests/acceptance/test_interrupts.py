@@ -1,7 +1,5 @@
 """Ctrl+C and SIGTERM in the middle of every command that takes time."""
 
-from __future__ import annotations
-
 import os
 import signal
 import subprocess

@@ -1,7 +1,5 @@
 """How a team adopts `ov-gather validate`: it starts from the findings of today, and silences some for a reason."""
 
-from __future__ import annotations
-
 import json
 import shutil
 

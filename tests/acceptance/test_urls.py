@@ -1,7 +1,5 @@
 """Models at URLs: only the bytes that are needed are read, and what is in the way is told."""
 
-from __future__ import annotations
-
 import json
 import os
 import pickle

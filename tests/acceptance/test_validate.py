@@ -1,7 +1,5 @@
 """`ov-gather validate`, as a user runs it."""
 
-from __future__ import annotations
-
 import shutil
 
 

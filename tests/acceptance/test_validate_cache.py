@@ -1,7 +1,5 @@
 """`ov-gather validate --cache`: unchanged files are not checked again, and nothing else is taken for unchanged."""
 
-from __future__ import annotations
-
 import os
 import shutil
 

@@ -1,7 +1,5 @@
 """What `ov-gather validate` checks in which files, and how it exits: every option, as a user runs it."""
 
-from __future__ import annotations
-
 import json
 import os
 import shutil

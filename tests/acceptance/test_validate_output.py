@@ -1,7 +1,5 @@
 """Where `ov-gather validate` writes its report, and what a terminal, a pipe and a full disk see of it."""
 
-from __future__ import annotations
-
 import json
 import os
 import pty

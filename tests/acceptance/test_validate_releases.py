@@ -1,7 +1,5 @@
 """What `ov-gather validate` tells of releases of OpenVINO: what one lacks, and which is the oldest that will do."""
 
-from __future__ import annotations
-
 import pytest
 
 AXIS_3 = "ir_samples/invalid/OVG204/axis_3.xml"

@@ -1,7 +1,5 @@
 """What `--verify` and `check` say of an ONNX model that they can make up no inputs for."""
 
-from __future__ import annotations
-
 import html
 import os
 from datetime import date

@@ -1,7 +1,5 @@
 """`accelerate` on whole models: dynamic shapes, sub-graphs, states, names, what it refuses."""
 
-from __future__ import annotations
-
 import numpy as np
 import openvino as ov
 import pytest
@@ -50,12 +48,11 @@ def expand_rows(data, index, *, like, way="gather"):
 
 @pytest.mark.parametrize("way", ["gather", "slice", "tile"])
 @pytest.mark.parametrize("sizes", [((7, 5), (9,)), ((1, 1), (1,)), ((4, 30), (2,))])
-def test_dynamic_shapes_that_are_known_to_be_the_same(sizes, way):
+def test_dynamic_shapes_that_are_known_to_be_the_same(sizes, way, rng):
     data, index = parameter([-1, -1]), parameter([-1], np.int64)
     model = ov.Model([expand_rows(data, index, like=ops.relu(data), way=way)], [data, index], "model")
     assert [change.done for change in ov_gather.accelerate(model).changed] == [["ov_gather.GatherElements by [?,1]"]]
     shape, count = sizes
-    rng = np.random.default_rng(0)
     values, indices = rng.random(shape, np.float32), rng.integers(-shape[0], shape[0], count)
     assert np.array_equal(infer(model, values, indices), values[indices])
 

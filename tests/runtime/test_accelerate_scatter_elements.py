@@ -1,7 +1,5 @@
 """`accelerate`: ScatterElementsUpdate of single elements becomes ours where OpenVINO copies data, and updates are many."""
 
-from __future__ import annotations
-
 import numpy as np
 import pytest
 from openvino import opset3, opset12

@@ -1,7 +1,5 @@
 """`accelerate`: scatters of whole rows, and scatters of blocks that constants name."""
 
-from __future__ import annotations
-
 import numpy as np
 import openvino as ov
 import pytest

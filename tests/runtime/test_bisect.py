@@ -1,7 +1,5 @@
 """`bisect` names the node at which two models part, and writes a model that shows it."""
 
-from __future__ import annotations
-
 import math
 import random
 import shlex

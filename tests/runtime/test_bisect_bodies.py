@@ -1,7 +1,5 @@
 """`bisect` follows a difference into the body of a sub-graph: the branch that is taken, and one iteration after the other."""
 
-from __future__ import annotations
-
 import random
 from dataclasses import replace
 

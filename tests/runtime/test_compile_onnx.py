@@ -1,7 +1,5 @@
 """`compile_onnx`: exact results, errors for indices out of bounds and for wrong inputs, many threads, and the matrix."""
 
-from __future__ import annotations
-
 import re
 import subprocess
 import sys

@@ -1,7 +1,5 @@
 """Embeddings whose weights are compressed stay so with our extension, and an index out of bounds still is an error."""
 
-from __future__ import annotations
-
 import subprocess
 import sys
 

@@ -1,7 +1,5 @@
 """`convert --lanes`: an IR whose moved inputs and outputs are 32-bit integers, and which says so."""
 
-from __future__ import annotations
-
 import json
 import re
 

@@ -1,7 +1,5 @@
 """Whole ONNX models through OpenVINO's front end: ONNX's own cases on both targets, losses, and what is refused."""
 
-from __future__ import annotations
-
 import subprocess
 import sys
 import warnings

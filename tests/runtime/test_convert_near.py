@@ -1,7 +1,5 @@
 """Operators near the gathers through the converter: a part of their matrix, and what is lost on stock OpenVINO."""
 
-from __future__ import annotations
-
 import warnings
 
 import numpy as np

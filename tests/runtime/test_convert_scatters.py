@@ -1,7 +1,5 @@
 """Scatters of ONNX models through the converter: a part of the scatter matrix, what is lost on stock OpenVINO, constants."""
 
-from __future__ import annotations
-
 import warnings
 
 import numpy as np

@@ -1,7 +1,5 @@
 """Integers computed from constants: OpenVINO folds some otherwise than ONNX means them and than its plugin computes them."""
 
-from __future__ import annotations
-
 import warnings
 
 import numpy as np

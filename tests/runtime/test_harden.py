@@ -1,7 +1,5 @@
 """Hardened models compute the same for indices in bounds, and do what their policy says for all others."""
 
-from __future__ import annotations
-
 from itertools import product
 
 import numpy as np

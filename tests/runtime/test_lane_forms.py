@@ -3,8 +3,6 @@
 `python tests/tools/lane_sweep.py` does the same for all types and shapes.
 """
 
-from __future__ import annotations
-
 import onnx_ir
 import pytest
 

@@ -1,7 +1,5 @@
 """Lanes in graphs with branches, and where numbers that are computed join them."""
 
-from __future__ import annotations
-
 import numpy as np
 import onnx_ir
 import pytest

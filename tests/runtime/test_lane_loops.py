@@ -1,7 +1,5 @@
 """Lanes through Loop and Scan: what iterations hand on, take in slices, and give out."""
 
-from __future__ import annotations
-
 import numpy as np
 import onnx.parser
 import pytest

@@ -1,7 +1,5 @@
 """Patterns of real models that move numbers of 64 bits, from end to end, bit by bit beside NumPy."""
 
-from __future__ import annotations
-
 import numpy as np
 import pytest
 from onnx import TensorProto, helper

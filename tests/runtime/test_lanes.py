@@ -1,7 +1,5 @@
 """Values of 64 bits that a model only moves come out of `compile_onnx` as they went in, bit by bit."""
 
-from __future__ import annotations
-
 import ast
 from itertools import product
 

@@ -1,7 +1,5 @@
 """Inputs that are made up for converted models: sizes that both runtimes accept, and what can be said where there are none."""
 
-from __future__ import annotations
-
 import numpy as np
 import onnx_ir
 import openvino as ov

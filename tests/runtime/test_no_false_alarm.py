@@ -1,7 +1,5 @@
 """What OpenVINO itself writes is right: no error and no warning on any of its models."""
 
-from __future__ import annotations
-
 import numpy as np
 import onnx
 import onnx.helper as oh

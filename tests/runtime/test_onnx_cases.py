@@ -1,7 +1,5 @@
 """ONNX's own GatherElements cases through our converter and OpenVINO."""
 
-from __future__ import annotations
-
 import warnings
 
 import numpy as np

@@ -1,7 +1,5 @@
 """The bounds between which the integers of a value lie, compared with what OpenVINO computes."""
 
-from __future__ import annotations
-
 from math import inf
 
 import numpy as np

@@ -1,7 +1,5 @@
 """What takes a path of an IR also takes it in memory: as bytes, with the bytes of the .bin, or as an `openvino.Model`."""
 
-from __future__ import annotations
-
 import numpy as np
 import onnx
 import onnx.parser

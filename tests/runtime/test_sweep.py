@@ -1,7 +1,5 @@
 """The sweep: which layers it makes up, and that nothing in them is unexplained."""
 
-from __future__ import annotations
-
 from itertools import islice
 
 import pytest

@@ -1,7 +1,5 @@
 """A converted model beside its original: what passes, what does not, and what the result says."""
 
-from __future__ import annotations
-
 import numpy as np
 import onnx
 import onnx.parser

@@ -1,7 +1,5 @@
 """A whole IR: its layers on the operands that they have in it, and its outputs with our gathers beside stock OpenVINO's."""
 
-from __future__ import annotations
-
 import numpy as np
 import openvino as ov
 import pytest

@@ -1,7 +1,5 @@
 """What tests of the kernels share."""
 
-from __future__ import annotations
-
 import ctypes
 import mmap
 import sys

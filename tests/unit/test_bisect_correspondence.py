@@ -1,7 +1,5 @@
 """The inputs, outputs and values of two models that correspond, and the iterations of two bodies."""
 
-from __future__ import annotations
-
 import numpy as np
 import pytest
 

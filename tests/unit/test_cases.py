@@ -1,7 +1,5 @@
 """Cases: what they hold, and that they are the same for one seed."""
 
-from __future__ import annotations
-
 import numpy as np
 import pytest
 

@@ -1,7 +1,5 @@
 """When an output of a converted model is right, and how what is not is told."""
 
-from __future__ import annotations
-
 import numpy as np
 import pytest
 

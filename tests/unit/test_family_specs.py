@@ -1,7 +1,5 @@
 """Gather, GatherND and ScatterElementsUpdate: what their versions differ in, and that every layer that is valid has a case."""
 
-from __future__ import annotations
-
 import numpy as np
 import pytest
 from hypothesis import assume, given, settings

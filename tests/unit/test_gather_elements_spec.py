@@ -1,7 +1,5 @@
 """GatherElements-6: the shape rule, the axis, the index rule, the versions."""
 
-from __future__ import annotations
-
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st

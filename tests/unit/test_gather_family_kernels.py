@@ -1,7 +1,5 @@
 """gather, gather_nd and scatter_elements against NumPy indexing, on the compiled kernel and on the reference."""
 
-from __future__ import annotations
-
 import ml_dtypes
 import numpy as np
 import pytest
@@ -30,8 +28,7 @@ def values(rng, shape, dtype=np.float32):
 
 
 @pytest.mark.parametrize(("kernel", "dtype", "axis"), pairwise(KERNELS, DTYPES, [0, 1, -1]), indirect=["kernel"], ids=str)
-def test_gather_every_dtype(dtype, axis):
-    rng = np.random.default_rng(0)
+def test_gather_every_dtype(dtype, axis, rng):
     data = values(rng, (4, 5, 6), dtype)
     indices = rng.integers(-data.shape[axis], data.shape[axis], (2, 3)).astype(np.int32)
     assert np.array_equal(gather(data, indices, axis), np.take(data, indices, axis))
@@ -61,8 +58,7 @@ def test_gather_with_batch_dims(shapes, strided, seed):
         assert np.array_equal(output[place], np.take(data[place], indices[place], len(outer)))
 
 
-def test_gather_is_a_gather_of_elements_whose_indices_are_broadcast():
-    rng = np.random.default_rng(0)
+def test_gather_is_a_gather_of_elements_whose_indices_are_broadcast(rng):
     data, rows = rng.random((7, 5)), rng.integers(-7, 7, 9)
     assert np.array_equal(gather(data, rows), gather_elements(data, np.broadcast_to(rows[:, None], (9, 5))))
 
@@ -73,9 +69,8 @@ def test_gather_is_a_gather_of_elements_whose_indices_are_broadcast():
     indirect=["kernel"],
     ids=str,
 )
-def test_gather_fills_zeros_where_the_index_is_out_of_bounds(place, dtype):
+def test_gather_fills_zeros_where_the_index_is_out_of_bounds(place, dtype, rng):
     shape, axis = place
-    rng = np.random.default_rng(0)
     data = values(rng, shape, dtype) + dtype(1)
     size = shape[axis]
     indices = rng.integers(-2 * size, 2 * size, 1500)
@@ -153,8 +148,7 @@ def test_gather_refuses_other_bounds():
 
 
 @pytest.mark.parametrize(("kernel", "dtype", "depth"), pairwise(KERNELS, DTYPES, range(4)), indirect=["kernel"], ids=str)
-def test_gather_nd_every_dtype(dtype, depth):
-    rng = np.random.default_rng(0)
+def test_gather_nd_every_dtype(dtype, depth, rng):
     data = values(rng, (4, 5, 6), dtype)
     tuples = np.zeros((7, 2, depth), np.int64)
     for k in range(depth):
@@ -215,8 +209,7 @@ def loop(data, indices, updates, axis, function):
 
 
 @pytest.mark.parametrize(("kernel", "dtype", "axis"), pairwise(KERNELS, DTYPES, range(3)), indirect=["kernel"], ids=str)
-def test_scatter_elements_every_dtype(dtype, axis):
-    rng = np.random.default_rng(0)
+def test_scatter_elements_every_dtype(dtype, axis, rng):
     data = values(rng, (4, 5, 6), dtype)
     shape = tuple(9 if i == axis else size - i % 2 for i, size in enumerate(data.shape))  # smaller off the axis, duplicates
     indices = rng.integers(-data.shape[axis], data.shape[axis], shape)
@@ -230,8 +223,7 @@ FUNCTIONS = {"sum": np.add, "prod": np.multiply, "min": np.minimum, "max": np.ma
 
 
 @pytest.mark.parametrize(("reduction", "dtype", "axis"), pairwise(FUNCTIONS, REDUCED, [0, 1]))  # with each kernel
-def test_reductions(reduction, dtype, axis):
-    rng = np.random.default_rng(0)
+def test_reductions(reduction, dtype, axis, rng):
     data = values(rng, (6, 700), dtype)
     shape = (9, 700) if axis == 0 else (6, 900)
     indices = rng.integers(0, data.shape[axis], shape).astype(np.int32)
@@ -266,9 +258,8 @@ def test_a_nan_stays_and_half_floats_are_reduced_in_float32():
 
 
 @pytest.mark.parametrize("reduction", ["none", "sum"])
-def test_indices_that_name_whole_rows(reduction):
+def test_indices_that_name_whole_rows(reduction, rng):
     """The compiled kernel updates such rows at once, those of neighbouring dimensions as one."""
-    rng = np.random.default_rng(0)
     data, updates, rows = rng.random((2, 5, 3, 100)), rng.random((2, 9, 3, 100)), rng.integers(-5, 5, (2, 9, 1, 1))
     function = np.add if reduction == "sum" else lambda old, new: new
     view = np.broadcast_to(rows, updates.shape)
@@ -285,10 +276,9 @@ def test_indices_that_name_whole_rows(reduction):
     indirect=["kernel"],
     ids=str,
 )
-def test_scatter_into_long_columns(columns, update):
+def test_scatter_into_long_columns(columns, update, rng):
     """The compiled kernel packs such columns piece by piece, where rows are long."""
     dtype, reduction = update
-    rng = np.random.default_rng(0)
     data, updates = values(rng, (2, 2000, columns), dtype), values(rng, (2, 1500, columns), dtype)
     indices = rng.integers(-2000, 2000, updates.shape)
     expected = data.copy()
@@ -302,8 +292,7 @@ def test_scatter_into_long_columns(columns, update):
         scatter_elements(data, indices, updates, 1)
 
 
-def test_scatter_is_the_inverse_of_gather_on_permutations():
-    rng = np.random.default_rng(0)
+def test_scatter_is_the_inverse_of_gather_on_permutations(rng):
     data = rng.random((20, 30, 4))
     for axis in range(3):
         order = np.argsort(rng.random(data.shape), axis)

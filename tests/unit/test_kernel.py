@@ -80,8 +80,7 @@ def test_equals_indexing(given):
     pairwise(KERNELS, [np.uint8, np.float16, np.float32, np.float64, np.complex128], [0, 1, 2], [np.int32, np.int64]),
     indirect=["kernel"],
 )
-def test_large_arrays_on_all_threads(dtype, axis, index_dtype):
-    rng = np.random.default_rng(0)
+def test_large_arrays_on_all_threads(dtype, axis, index_dtype, rng):
     data = rng.integers(0, 100, (40, 60, 50)).astype(dtype)
     indices = rng.integers(-data.shape[axis], data.shape[axis], data.shape).astype(index_dtype)
     np.testing.assert_array_equal(

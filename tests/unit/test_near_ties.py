@@ -1,7 +1,5 @@
 """Picks that are up to rounding: among near numbers, and equal ones that the conversion does not have equal."""
 
-from __future__ import annotations
-
 import numpy as np
 import onnx.parser
 import onnx_ir

@@ -1,7 +1,5 @@
 """What one system has and another has not stands in one place for Python, and in one for C++; and what is missing is missed."""
 
-from __future__ import annotations
-
 import ast
 import os
 import re
@@ -17,7 +15,10 @@ from ov_gather.runtimes.isolated import IsolatedRuntime
 PACKAGE = ROOT / "ov_gather"
 NOT_ON_ALL = {"fcntl", "grp", "msvcrt", "pwd", "resource", "select", "termios", "winreg"}
 NOT_IN_ALL = {"WNOHANG", "fork", "getuid", "killpg", "nice", "register_at_fork", "sched_getaffinity", "setsid", "uname"}
-PLACES = {PACKAGE / "system" / "platforms.py", PACKAGE / "runtimes" / "launcher.py"}  # the launcher is used where there are forks
+PLACES = {
+    PACKAGE / "system" / "platforms.py",
+    PACKAGE / "runtimes" / "launcher.py",
+}  # the launcher is used where there are forks
 
 HIDE = """
 import os, select, socket, sys

@@ -1,7 +1,5 @@
 """What the analysis says of operations that read or write by indices, or make indices: worked out by hand, row by row."""
 
-from __future__ import annotations
-
 import pytest
 
 from helpers.rule_calls import by_onnx, by_openvino

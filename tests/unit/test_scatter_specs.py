@@ -1,7 +1,5 @@
 """ScatterUpdate and ScatterNDUpdate: what they compute, against loops in NumPy, and what of shapes and types they refuse."""
 
-from __future__ import annotations
-
 import numpy as np
 import pytest
 from hypothesis import assume, given, settings
@@ -104,8 +102,7 @@ def test_updates_have_the_type_of_data():
 @pytest.mark.parametrize(
     ("axis", "shape", "dtype"), pairwise([0, 1, -1], [(), (4,), (2, 3)], ["f4", "u1", "f8", "c16", "O"]), ids=str
 )
-def test_scatter_update_writes_in_order(axis, shape, dtype):
-    rng = np.random.default_rng(1)
+def test_scatter_update_writes_in_order(axis, shape, dtype, rng):
     data = rng.integers(0, 99, (3, 5, 4)).astype(dtype)
     indices = rng.integers(-data.shape[axis], data.shape[axis], shape)
     before = axis % 3
@@ -130,8 +127,7 @@ FUNCTIONS = {
 
 
 @pytest.mark.parametrize(("reduction", "dtype", "depth"), pairwise(FUNCTIONS, ["f4", "f2", "u1", "u8", "i8", "i2"], [1, 2]))
-def test_scatter_nd_update_reduces_in_order(reduction, dtype, depth):
-    rng = np.random.default_rng(2)
+def test_scatter_nd_update_reduces_in_order(reduction, dtype, depth, rng):
     data = rng.integers(0, 9, (3, 4)).astype(dtype)
     indices = rng.integers(-3, 3, (2, 5, depth))
     updates = rng.integers(0, 9, (2, 5, *data.shape[depth:])).astype(dtype)
