@@ -7,6 +7,18 @@ import sys
 import numpy as np
 import pytest
 
+from ov_gather.kernels import native
+
+
+@pytest.fixture(params=["native", "reference"])
+def kernel(request, monkeypatch):
+    """The compiled kernel, or the reference that takes its place where there is none."""
+    if request.param == "reference":
+        monkeypatch.setattr(native, "load", lambda: None)
+    else:
+        assert native.load() is not None, "the compiled kernel is missing from this installation"
+    return request.param
+
 
 @pytest.fixture
 def at_the_end_of_a_page():

@@ -7,7 +7,6 @@ import pytest
 
 from helpers.changing import POISON, changing, race
 from ov_gather import gather, gather_elements, gather_nd, scatter_elements, scatter_nd
-from ov_gather.kernels import native
 
 pytestmark = [pytest.mark.sanitized, pytest.mark.slow]
 
@@ -40,15 +39,6 @@ CALLS = {
         lambda indices, out: scatter_elements(DATA, indices, UPDATES[1], 1, reduction="max", use_init_val=False, out=out),
     ),
 }
-
-
-@pytest.fixture(params=["native", "reference"])
-def kernel(request: pytest.FixtureRequest, monkeypatch: pytest.MonkeyPatch) -> str:
-    if request.param == "reference":
-        monkeypatch.setattr(native, "load", lambda: None)
-    else:
-        assert native.load() is not None, "the compiled kernel is missing from this installation"
-    return request.param
 
 
 @pytest.mark.parametrize("name", CALLS)

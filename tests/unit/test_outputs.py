@@ -9,10 +9,9 @@ from numpy.lib.stride_tricks import as_strided
 
 from helpers.pairwise import pairwise
 from ov_gather import gather, gather_elements, gather_nd, scatter_elements, scatter_nd
-from ov_gather.kernels import native
 from ov_gather.kernels.overlaps import overlaps_itself
 
-pytestmark = pytest.mark.sanitized
+pytestmark = [pytest.mark.sanitized, pytest.mark.usefixtures("kernel")]
 
 ROWS, COLUMNS = 6, 4
 DATA = np.arange(ROWS * COLUMNS, dtype=np.float32).reshape(ROWS, COLUMNS)
@@ -44,12 +43,6 @@ LAYOUTS = {
 
 
 KERNELS = ["native", "reference"]
-
-
-@pytest.fixture(params=KERNELS, autouse=True)
-def kernel(request: pytest.FixtureRequest, monkeypatch: pytest.MonkeyPatch) -> None:
-    if request.param == "reference":
-        monkeypatch.setattr(native, "load", lambda: None)
 
 
 @pytest.mark.parametrize(("kernel", "name", "layout"), pairwise(KERNELS, CALLS, LAYOUTS), indirect=["kernel"])

@@ -9,33 +9,16 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from helpers.pairwise import pairwise
-from helpers.reductions import product
+from helpers.reductions import product, scattered
 from ov_gather import gather_nd, scatter_elements, scatter_nd, set_num_threads
-from ov_gather.kernels import native
 
-pytestmark = pytest.mark.sanitized
+pytestmark = [pytest.mark.sanitized, pytest.mark.usefixtures("kernel")]
 
 DTYPES = [np.bool_, np.int8, np.uint16, np.float16, np.float32, np.int64, np.float64, np.complex128, object, "U3", "S5"]
 FUNCTIONS = {"sum": np.add, "prod": product, "min": np.minimum, "max": np.maximum}
 
 
 KERNELS = ["native", "reference"]
-
-
-@pytest.fixture(params=KERNELS, autouse=True)
-def kernel(request, monkeypatch):
-    if request.param == "reference":
-        monkeypatch.setattr(native, "load", lambda: None)
-    return request.param
-
-
-def loop(data, indices, updates, function=None):
-    """Scatter as ONNX defines it, one update after the other."""
-    output = data.copy()
-    for position in np.ndindex(*indices.shape[:-1]):
-        place = tuple(indices[position])
-        output[place] = updates[position] if function is None else function(output[place], updates[position])
-    return output
 
 
 def tuples(rng, data, shape, depth, dtype=np.int64):
@@ -59,7 +42,7 @@ def test_every_dtype(dtype, depth, rng):
     data = values(rng, (4, 5, 6), dtype)
     indices = tuples(rng, data, (30,), depth)  # more tuples than places in a row: some are updated several times
     updates = values(rng, (30, *data.shape[depth:]), dtype)
-    assert same(scatter_nd(data, indices, updates), loop(data, indices, updates))
+    assert same(scatter_nd(data, indices, updates), scattered(data, indices, updates))
 
 
 @settings(max_examples=150, deadline=None)
@@ -77,7 +60,7 @@ def test_every_shape(data):
     updates = np.asarray(values(rng, (*own, *shape[depth:]), np.float32)).copy(order)
     out = np.zeros((*shape, 2), np.float32)[..., 0] if strided else None
     result = scatter_nd(table, indices, updates, reduction=reduction, out=out)
-    assert same(result, loop(table, indices, updates, FUNCTIONS.get(reduction)))
+    assert same(result, scattered(table, indices, updates, function=FUNCTIONS.get(reduction)))
     assert out is None or result is out
 
 
@@ -85,7 +68,7 @@ def test_rank_8_with_views(rng):
     data = values(rng, (2, 3, 2, 2, 3, 2, 2, 2), np.int16)[::-1, :, ::-1]
     indices = tuples(rng, data, (3, 4), 5)[::2, ::-1]
     updates = values(rng, (2, 8, 2, 2, 2), np.int16)[:, ::2, :, ::-1]
-    assert same(scatter_nd(data, indices, updates), loop(data, indices, updates))
+    assert same(scatter_nd(data, indices, updates), scattered(data, indices, updates))
 
 
 @pytest.mark.parametrize("reduction", FUNCTIONS)
@@ -97,7 +80,10 @@ def test_reductions(reduction, dtype, rng):
     indices = tuples(rng, data, (60,), 2)
     updates = values(rng, (60, 3), dtype)
     with np.errstate(all="ignore"):
-        assert same(scatter_nd(data, indices, updates, reduction=reduction), loop(data, indices, updates, FUNCTIONS[reduction]))
+        assert same(
+            scatter_nd(data, indices, updates, reduction=reduction),
+            scattered(data, indices, updates, function=FUNCTIONS[reduction]),
+        )
 
 
 @pytest.mark.parametrize("dtype", [np.complex64, np.complex128])
@@ -108,7 +94,7 @@ def test_complex_numbers(dtype, reduction, rng):
     data.real[:, 3:], updates.real[:, 3:] = 1, 1
     updates[7, 5], updates[8, 6] = complex(0, np.nan), complex(np.nan, 9)
     data, updates, rows = data.astype(dtype), updates.astype(dtype), rng.integers(-5, 5, (60, 1))
-    expected = loop(data, rows, updates, FUNCTIONS[reduction])
+    expected = scattered(data, rows, updates, function=FUNCTIONS[reduction])
     assert np.array_equal(scatter_nd(data, rows, updates, reduction=reduction), expected, equal_nan=True)
     rows = np.broadcast_to(rows, updates.shape)
     assert np.array_equal(scatter_elements(data, rows, updates, reduction=reduction), expected, equal_nan=True)
@@ -126,7 +112,9 @@ def test_complex_numbers_without_the_initial_value(reduction, expected):
 def test_half_floats_are_reduced_in_float32_and_rounded_once(dtype, reduction, rng):
     data, updates = rng.random((5, 2)).astype(dtype), rng.random((40, 2)).astype(dtype)
     indices = rng.integers(-5, 5, (40, 1))
-    expected = loop(data.astype(np.float32), indices, updates.astype(np.float32), FUNCTIONS[reduction]).astype(dtype)
+    expected = scattered(data.astype(np.float32), indices, updates.astype(np.float32), function=FUNCTIONS[reduction]).astype(
+        dtype
+    )
     assert same(scatter_nd(data, indices, updates, reduction=reduction), expected)
 
 
@@ -167,7 +155,7 @@ def test_any_number_of_threads_gives_the_same_bits(case, reduction, rng):
             results.append(scatter_nd(data, indices, updates, reduction=reduction))
     finally:
         set_num_threads(os.cpu_count() or 1)
-    assert same(results[0], loop(data, indices, updates, FUNCTIONS.get(reduction)))
+    assert same(results[0], scattered(data, indices, updates, function=FUNCTIONS.get(reduction)))
     assert all(same(result, results[0]) for result in results)
 
 
