@@ -16,6 +16,7 @@ from onnx.reference import ReferenceEvaluator
 from onnxruntime import OrtValue
 
 from helpers.cells import TYPES, results_of
+from helpers.saved_models import parsed
 from ov_gather.converters import ConversionError, LossyConversionWarning, compile_onnx
 from tools import gather_matrix
 
@@ -67,8 +68,7 @@ def test_out_of_bounds(operator, bad):
 
 def test_out_of_bounds_among_sizes():
     """Gathers of shapes stay OpenVINO's own, which writes zeros, only where the index is constant."""
-    nodes = [helper.make_node("Shape", ["x"], ["shape"]), helper.make_node("Gather", ["shape", "i"], ["y"])]
-    compiled = compile_onnx(model(nodes, [("x", FLOAT, ["n", "m"]), ("i", INT64, [1])], [("y", INT64, [1])]))
+    compiled = compile_onnx(parsed("(float[n,m] x, int64[1] i) => (int64[1] y) { s = Shape(x) y = Gather(s, i) }", 13))
     assert compiled({"x": X, "i": np.array([-1])})["y"] == 4
     with pytest.raises(IndexError, match=r"indices\[0\] = 2 is out of bounds for axis 0 of size 2"):
         compiled({"x": X, "i": np.array([2])})
@@ -76,17 +76,10 @@ def test_out_of_bounds_among_sizes():
 
 @pytest.mark.parametrize("condition", [True, False])
 def test_out_of_bounds_in_a_body(condition):
-    bodies = {
-        f"{branch}_branch": helper.make_graph(
-            [helper.make_node("Gather", ["x", "i"], [branch])],
-            branch,
-            [],
-            [helper.make_tensor_value_info(branch, FLOAT, [3, 4])],
-        )
-        for branch in ("then", "else")
-    }
-    inputs = [("c", TensorProto.BOOL, []), ("x", FLOAT, ["n", 4]), ("i", INT64, [3])]
-    compiled = compile_onnx(model([helper.make_node("If", ["c"], ["y"], **bodies)], inputs, [("y", FLOAT, [3, 4])]))
+    text = """(bool c, float[n,4] x, int64[3] i) => (float[3,4] y) {
+        y = If (c) <then_branch = a () => (float[3,4] p) { p = Gather(x, i) },
+                    else_branch = b () => (float[3,4] q) { q = Gather(x, i) }> }"""
+    compiled = compile_onnx(parsed(text, 13))
     given = {"c": np.array(condition), "x": X}
     np.testing.assert_array_equal(compiled({**given, "i": np.array([1, -1, 0])})["y"], X[[1, -1, 0]])
     for bad in (5, 2**32):
@@ -130,8 +123,7 @@ def test_wrong_inputs(inputs, error, text):
 
 def test_integers_of_64_bits():
     """64-bit integers that are computed with are exact while they fit in 32 bits; beyond, they are refused."""
-    nodes = [helper.make_node("Gather", ["x", "i"], ["v"]), helper.make_node("Cast", ["v"], ["y"], to=TensorProto.INT32)]
-    compiled = compile_onnx(model(nodes, [("x", INT64, [2]), ("i", INT64, [3])], [("y", TensorProto.INT32, None)]))
+    compiled = compile_onnx(parsed("(int64[2] x, int64[3] i) => (int32[] y) { v = Gather(x, i) y = Cast<to = 6>(v) }", 13))
     inputs = {"x": np.array([-(2**31), 2**31 - 1]), "i": np.array([1, 0, -1])}
     output = compiled(inputs)["y"]
     assert (output.dtype, output.tolist()) == (np.int32, [2**31 - 1, -(2**31), 2**31 - 1])
@@ -142,16 +134,15 @@ def test_integers_of_64_bits():
 @pytest.mark.parametrize(
     "node",
     [
-        helper.make_node("Where", ["choice", "x", "other"], ["y"]),
-        helper.make_node("Compress", ["x", "choice"], ["y"], axis=0),
-        helper.make_node("ReverseSequence", ["x", "lengths"], ["y"], batch_axis=1, time_axis=0),
+        "Where(choice, x, other)",
+        "Compress<axis = 0>(x, choice)",
+        "ReverseSequence<batch_axis = 1, time_axis = 0>(x, lengths)",
     ],
-    ids=lambda node: node.op_type,
 )
 def test_integers_that_are_only_moved_are_no_loss(node):
     x = np.array([[2**31 - 1], [-(2**31) + 1], [2**24 + 1]])
-    constants = [(np.array([True, False, True]), "choice"), (np.array([3]), "lengths"), (np.array([[7]]), "other")]
-    proto = model([node], [("x", INT64, [3, 1])], [("y", INT64, None)], constants)
+    text = f"(int64[3,1] x) => (int64[] y) {{ y = {node} }}"
+    proto = parsed(text, 13, choice=[True, False, True], lengths=[3], other=[[7]])
     with warnings.catch_warnings():
         warnings.simplefilter("error")
         found = compile_onnx(proto)({"x": x})["y"]
@@ -160,9 +151,8 @@ def test_integers_that_are_only_moved_are_no_loss(node):
 
 
 def test_what_may_exceed_32_bits_later_is_warned_of():
-    nodes = [helper.make_node("Mul", ["x", "x"], ["y"], name="square")]
     with pytest.warns(LossyConversionWarning, match="i64 is computed as i32.*: input 'x'"):
-        compile_onnx(model(nodes, [("x", INT64, [2])], [("y", INT64, [2])]))
+        compile_onnx(parsed("(int64[2] x) => (int64[2] y) { y = Mul(x, x) }", 13))
 
 
 @pytest.mark.parametrize(
@@ -180,7 +170,7 @@ def test_what_may_exceed_32_bits_later_is_warned_of():
     ],
 )
 def test_integers_that_arithmetic_changes_are_warned_of(text, loss):
-    proto = onnx.parser.parse_model(f'<ir_version: 10, opset_import: ["": 13]> g {text}')
+    proto = parsed(text, 13)
     with warnings.catch_warnings(record=True) as caught:
         warnings.simplefilter("always")
         compile_onnx(proto)
