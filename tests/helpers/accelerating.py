@@ -50,6 +50,16 @@ def check_same(model, accelerated, arrays):
         assert one.tobytes() == other.tobytes()
 
 
+def arrays_for(model, seed=0, size=7):
+    """Arrays for the inputs of a model: indices `i` from the start and from the end, many twice, and numbers of many sizes."""
+    random, arrays = np.random.default_rng(seed), []
+    for node in model.get_parameters():
+        shape, dtype = node.get_output_shape(0), node.get_element_type().to_dtype()
+        is_index = node.get_friendly_name() == "i"
+        arrays.append((random.integers(-size, size, shape) if is_index else 100 * random.standard_normal(shape)).astype(dtype))
+    return arrays
+
+
 def accelerated(model, *passes, **options):
     other = model.clone()
     return other, ov_gather.accelerate(other, passes=passes or None, **options)

@@ -6,7 +6,7 @@ import pytest
 from openvino import opset3, opset12, opset15
 from openvino import opset13 as ops
 
-from helpers.accelerating import accelerated, check_same, model_of, operations, outputs_of, parameter
+from helpers.accelerating import accelerated, arrays_for, check_same, model_of, operations, outputs_of, parameter
 from ov_gather.acceleration import changes
 from ov_gather.acceleration.graph import ours
 
@@ -21,19 +21,6 @@ def rows_model(reduction="sum", *, kind=np.float32, shape=(9, 5, 6), index=None,
         repeated = ops.convert(repeated, each)
     given = parameter("data", list(data), kind), repeated, parameter("u", list(shape), kind)
     return model_of(opset12.scatter_elements_update(*given, ops.constant(0), reduction, **options))
-
-
-def arrays_for(model, seed=0):
-    """Many rows are updated several times, by indices from the start and from the end."""
-    random = np.random.default_rng(seed)
-    arrays = []
-    for node in model.get_parameters():
-        shape, dtype = node.get_output_shape(0), node.get_element_type().to_dtype()
-        if node.get_friendly_name() == "i":
-            arrays.append(random.integers(-7, 7, shape).astype(dtype))
-        else:
-            arrays.append((10 * random.standard_normal(shape)).astype(dtype))
-    return arrays
 
 
 @pytest.mark.parametrize("portable", [True, False])

@@ -12,11 +12,6 @@ from ov_gather.ir.element_types import BOOLEAN, ELEMENT_TYPES, F32, I64, STRING,
 MANY = (40_000,)
 
 
-@pytest.fixture
-def rng() -> np.random.Generator:
-    return np.random.default_rng(3)
-
-
 def patterns(array: np.ndarray) -> set[int]:
     return {int(one) for one in np.unique(array.view(f"u{array.dtype.itemsize}"))}
 
