@@ -1,7 +1,5 @@
 """What several commands are tested with."""
 
-from __future__ import annotations
-
 from collections.abc import Iterator
 from typing import Any
 

@@ -1,7 +1,5 @@
 """No command writes over a file that it reads, or over another one without --force; and it says so before any work."""
 
-from __future__ import annotations
-
 import os
 import shutil
 from collections.abc import Iterator

@@ -1,7 +1,5 @@
 """`ov-gather prove`, as a user runs it."""
 
-from __future__ import annotations
-
 import json
 import shutil
 import sys

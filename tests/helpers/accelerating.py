@@ -1,7 +1,5 @@
 """What the tests of `accelerate` share: models to try it on, and how the outcome compares."""
 
-from __future__ import annotations
-
 import numpy as np
 import openvino as ov
 from openvino import opset1

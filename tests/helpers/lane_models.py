@@ -1,7 +1,5 @@
 """ONNX models whose values of 64 bits travel in lanes, and such values."""
 
-from __future__ import annotations
-
 import warnings
 
 import numpy as np

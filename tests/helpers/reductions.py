@@ -1,7 +1,5 @@
 """The reductions of scatters as NumPy computes them, by the names that ONNX gives them."""
 
-from __future__ import annotations
-
 from collections.abc import Callable, Mapping
 from typing import Any
 

@@ -1,7 +1,5 @@
 """ONNX models in ONNX's own language, in memory and in files."""
 
-from __future__ import annotations
-
 import numpy as np
 import onnx
 from onnx import numpy_helper, parser

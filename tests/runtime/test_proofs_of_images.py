@@ -1,7 +1,5 @@
 """Proofs of models whose batch goes through operations on images, or through branches: sizes that stay the same are known."""
 
-from __future__ import annotations
-
 from collections.abc import Callable
 
 import numpy as np

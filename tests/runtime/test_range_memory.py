@@ -1,7 +1,5 @@
 """Where OpenVINO gives out what happens to be in memory, nothing is claimed of what it computes."""
 
-from __future__ import annotations
-
 from collections.abc import Sequence
 
 import numpy as np

@@ -1,7 +1,5 @@
 """What no kernel can take is refused by an error of ours, which names function, argument and remedy."""
 
-from __future__ import annotations
-
 import numpy as np
 import pytest
 

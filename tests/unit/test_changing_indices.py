@@ -1,7 +1,5 @@
 """Indices that another thread changes during the call: the result of valid ones or an IndexError, and nothing else."""
 
-from __future__ import annotations
-
 import numpy as np
 import pytest
 

@@ -1,7 +1,5 @@
 """What `diff` tells of two models, and what it does not."""
 
-from __future__ import annotations
-
 from dataclasses import replace
 from random import Random
 

@@ -1,7 +1,5 @@
 """gather_elements against plain NumPy indexing, on the compiled kernel and on the reference."""
 
-from __future__ import annotations
-
 from concurrent.futures import ThreadPoolExecutor
 
 import ml_dtypes

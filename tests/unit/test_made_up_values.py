@@ -1,7 +1,5 @@
 """Values that cases are made of: which occur, and that no others do."""
 
-from __future__ import annotations
-
 import numpy as np
 import pytest
 

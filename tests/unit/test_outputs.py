@@ -1,7 +1,5 @@
 """`out` of any layout is written rightly, and nothing beside it; an output that overlaps itself is refused."""
 
-from __future__ import annotations
-
 import numpy as np
 import openvino
 import pytest

@@ -1,7 +1,5 @@
 """What `import ov_gather` gives and costs."""
 
-from __future__ import annotations
-
 import subprocess
 import sys
 

@@ -1,7 +1,5 @@
 """What the analysis says of arithmetic, comparisons and reductions: worked out by hand, row by row."""
 
-from __future__ import annotations
-
 import pytest
 
 from helpers.rule_calls import by_onnx, by_openvino
