@@ -54,29 +54,6 @@ def test_axis_scalar_of_one_element_or_not_constant(core, axis):
 
 
 @pytest.mark.parametrize(
-    ("data", "indices", "axis", "attributes", "output"),
-    [
-        ("3,7,5", "2,4", 1, {}, "[3,2,4,5]"),
-        ("3,7,5", "", -1, {}, "[3,7]"),
-        ("7", "", 0, {}, "[]"),
-        ("3,7,5", "3,4", 1, {"batch_dims": 1}, "[3,4,5]"),
-        ("3,7,5", "3,4", 2, {"batch_dims": -1}, "[3,7,4]"),
-        ("2,3,7", "2,3", 2, {"batch_dims": 2}, "[2,3]"),
-        ("2..9,?,5", "?,1..4", 1, {"batch_dims": 1}, "[2..9,1..4,5]"),
-        ("2..9,7", "1..4,?", 1, {"batch_dims": 1}, "[2..4,?]"),
-        ("...", "4", 7, {}, "[...]"),
-        ("3,7", "...", 1, {}, "[...]"),
-        ("4,3", "2", None, {}, "[?,?]"),
-        ("4,3", "4,2", None, {"batch_dims": 1}, "[4,?]"),
-        ("0,3", "0", 0, {}, "[0,3]"),
-        ("0,0", "2", 0, {}, "[2,0]"),
-    ],
-)
-def test_output_shape(core, data, indices, axis, attributes, output):
-    assert str(inferred_shape(read(core, layer_model(data, indices, axis, **attributes)))) == output
-
-
-@pytest.mark.parametrize(
     ("data", "indices", "axis", "attributes", "reason"),
     [
         ("", "2", 0, {}, "data is a scalar"),

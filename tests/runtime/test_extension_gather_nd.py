@@ -27,25 +27,6 @@ def layer_model(data, indices, batch_dims=0, data_type=F32, index_type=I64):
 
 
 @pytest.mark.parametrize(
-    ("data", "indices", "batch_dims", "output"),
-    [
-        ("3,7,5", "4,6,2", 0, "[4,6,5]"),
-        ("3,7,5", "3", 0, "[]"),
-        ("3,7,5", "3,2,1", 1, "[3,2,5]"),
-        ("2,3,4", "2,3,1", 2, "[2,3]"),
-        ("2..9,?,5", "1..4,?,1", 1, "[2..4,?,5]"),
-        ("3,7,5", "3,2,?", 1, "[...]"),
-        ("...", "3,2", 1, "[...]"),
-        ("3,7", "...", 1, "[...]"),
-        ("3,0,5", "3,0,1", 1, "[3,0,5]"),
-        ("3,7", "4,0", 0, "[4,3,7]"),
-    ],
-)
-def test_output_shape(core, data, indices, batch_dims, output):
-    assert str(inferred_shape(read(core, layer_model(data, indices, batch_dims)))) == output
-
-
-@pytest.mark.parametrize(
     ("data", "indices", "batch_dims", "reason"),
     [
         ("", "2,1", 0, "must have a rank of at least 1"),

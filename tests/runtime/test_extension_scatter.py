@@ -154,28 +154,6 @@ def test_u32_is_compared_as_it_is(core, kind, reduction):
 
 
 @pytest.mark.parametrize(
-    ("kind", "shapes"),
-    [
-        ("ScatterElements", ("3,7,5", "2,9,5", "2,9,5")),
-        ("ScatterElements", ("?,2..7,5", "1..4,?,5", "?,9,5")),
-        ("ScatterElements", ("...", "2,9", "2,9")),
-        ("ScatterElements", ("3,7", "...", "2,7")),
-        ("ScatterND", ("3,7,5", "4,2", "4,5")),
-        ("ScatterND", ("3,7,5", "3", "")),
-        ("ScatterND", ("3,7,5", "2,0", "2,3,7,5")),
-        ("ScatterND", ("?,7,1..5", "4,?,1", "4,2,?,3")),
-        ("ScatterND", ("?,7", "4,?", "9,9,9,9")),
-        ("ScatterND", ("...", "4,1", "4")),
-        ("ScatterND", ("3,7", "...", "4")),
-    ],
-)
-def test_the_output_has_the_shape_of_data(core, kind, shapes):
-    axis = {"axis": 1} if kind == "ScatterElements" else {}
-    data = read(core, layer_model(kind, *shapes, **axis)).input(0).get_partial_shape()
-    assert str(read(core, layer_model(kind, *shapes, **axis)).output(0).partial_shape) == str(data)
-
-
-@pytest.mark.parametrize(
     ("kind", "shapes", "reason"),
     [
         ("ScatterElements", ("3,7", "3", "3"), "must have the same rank"),
