@@ -34,14 +34,6 @@ def test_rows_are_reduced_by_one_index_each(reduction, kind, portable):
         check_same(model, other, arrays_for(model, seed))
 
 
-def test_the_sum_of_rows_against_numpy():
-    other, _ = accelerated(rows_model())
-    data, indices, updates = arrays_for(other)
-    expected = data.copy()
-    np.add.at(expected, indices.ravel(), updates)
-    assert np.array_equal(outputs_of(other, [data, indices, updates])[0], expected)
-
-
 @pytest.mark.parametrize("value", [np.nan, np.inf, -0.0])
 @pytest.mark.parametrize("reduction", ["sum", "min", "max"])
 def test_special_numbers_in_rows(reduction, value):
@@ -181,14 +173,6 @@ def test_blocks_become_concats(name):
     check_same(model, other, arrays)
     if "order" in options:
         assert found.count("Transpose-1") == 1  # behind, where it meets the one that an exporter writes there
-
-
-def test_a_block_against_numpy():
-    other, _ = accelerated(block_model(tuples((1, 4), (2, 5))))
-    data, updates = arrays_for(other)
-    expected = data.copy()
-    expected[1:4, 2:5] = updates
-    assert np.array_equal(outputs_of(other, [data, updates])[0], expected)
 
 
 @pytest.mark.parametrize("step", [1, 2])

@@ -27,6 +27,15 @@ def test_every_bit_or_a_reason(name):
     assert found[0] in (("warned", "refused") if name in NOT_IN_LANES else ("exact",)), found
 
 
+FIRST_FORMS = [name for name in FORMS if "," not in name and name not in (*NOT_IN_LANES, *STOCK_IS_WRONG)]
+
+
+@pytest.mark.parametrize("dtype", ["complex128", "float16"])
+@pytest.mark.parametrize("name", FIRST_FORMS)
+def test_every_bit_of_four_lanes_and_of_half_a_lane(name, dtype):
+    assert outcome(Cell(name, dtype, "open")) in (("exact", ""), None)
+
+
 @pytest.mark.parametrize(("kind", "names"), [("float16", {"DepthToSpace", "SequenceAt", "SplitToSequence"}), ("float", set())])
 def test_what_makes_numbers_of_float16_quiet_is_named(kind, names):
     nodes = "y = DepthToSpace <blocksize = 2> (x) s = SplitToSequence (x, k) z = SequenceAt (s, i)"

@@ -1,6 +1,5 @@
 """Values of 64 bits that a model only moves come out of `compile_onnx` as they went in, bit by bit."""
 
-import ast
 from itertools import product
 
 import numpy as np
@@ -17,90 +16,6 @@ TYPES = ("int64", "uint64", "float64", "complex64", "complex128", "float16")
 def assert_same(found, expected):
     assert (found.dtype, found.shape) == (expected.dtype, expected.shape)
     assert found.tobytes() == np.ascontiguousarray(expected).tobytes()
-
-
-WHERE = np.array([[[3, -1]], [[0, 2]], [[-4, 1]]])
-CHOICE = np.arange(5) % 2 == 0
-MOVES = {
-    "Identity": ([("Identity", ["x"], {})], lambda x, z: x),
-    "Reshape": ([("Reshape", ["x", "[-1,5]"], {})], lambda x, z: x.reshape(-1, 5)),
-    "Reshape that keeps a dimension": ([("Reshape", ["x", "[0,-1]"], {})], lambda x, z: x.reshape(3, 20)),
-    "Flatten": ([("Flatten", ["x"], {"axis": -1})], lambda x, z: x.reshape(12, 5)),
-    "Transpose": ([("Transpose", ["x"], {"perm": [2, 0, 1]})], lambda x, z: x.transpose(2, 0, 1)),
-    "Transpose without an order": ([("Transpose", ["x"], {})], lambda x, z: x.T),
-    "Unsqueeze and Squeeze": (
-        [("Unsqueeze", ["x", "[-1,1]"], {}), ("Squeeze", ["1", "[-1]"], {})],
-        lambda x, z: x[:, None],
-    ),
-    "Squeeze of all": ([("Slice", ["x", "[1]", "[2]"], {}), ("Squeeze", ["1"], {})], lambda x, z: x[1]),
-    "Slice from the end": (
-        [("Slice", ["x", "[-1,3]", "[-9,0]", "[-1,1]", "[-2,-1]"], {})],
-        lambda x, z: x[:, 3:0:-1, ::-2],
-    ),
-    "Concat": ([("Concat", ["x", "x"], {"axis": -1})], lambda x, z: np.concatenate([x, x], -1)),
-    "Split": ([("Split", ["x", "[1,3]"], {"axis": -2})], lambda x, z: x[:, :1]),
-    "Expand": ([("Expand", ["x", "[2,1,1,5]"], {})], lambda x, z: np.broadcast_to(x, (2, 3, 4, 5))),
-    "Tile": ([("Tile", ["x", "[1,2,3]"], {})], lambda x, z: np.tile(x, (1, 2, 3))),
-    "Pad": ([("Pad", ["x", "[0,1,0,2,0,1]"], {})], lambda x, z: np.pad(x, [(0, 2), (1, 0), (0, 1)])),
-    "Pad along an axis": ([("Pad", ["x", "[1,2]", "", "[-1]"], {})], lambda x, z: np.pad(x, [(0, 0), (0, 0), (1, 2)])),
-    "Pad with the edge": (
-        [("Pad", ["x", "[0,1,0,2,0,1]"], {"mode": "edge"})],
-        lambda x, z: np.pad(x, [(0, 2), (1, 0), (0, 1)], mode="edge"),
-    ),
-    "Compress": ([("Compress", ["x", "odd"], {"axis": -2})], lambda x, z: x[:, [1, 3]]),
-    "Compress of all": ([("Compress", ["x", "odd"], {})], lambda x, z: x.ravel()[[1, 3]]),
-    "Where": ([("Where", ["choice", "x", "z"], {})], lambda x, z: np.where(CHOICE, x, z)),
-    "Gather": ([("Gather", ["x", "[3,-1]"], {"axis": -2})], lambda x, z: x[:, [3, -1]]),
-    "GatherElements": (
-        [("GatherElements", ["x", "where"], {"axis": -2})],
-        lambda x, z: np.take_along_axis(x[:, :, :2], WHERE, 1),
-    ),
-    "GatherND": ([("GatherND", ["x", "[[1,-1],[0,2]]"], {})], lambda x, z: x[[1, 0], [-1, 2]]),
-    "ScatterElements": (
-        [
-            ("GatherElements", ["x", "where"], {"axis": 1}),
-            ("ScatterElements", ["x", "[[[0,-1]],[[1,2]],[[-4,3]]]", "1"], {"axis": -2}),
-        ],
-        lambda x, z: _put(x, np.array([[[0, -1]], [[1, 2]], [[-4, 3]]]), np.take_along_axis(x[:, :, :2], WHERE, 1)),
-    ),
-    "ScatterND": ([("ScatterND", ["x", "[[1,2],[0,-1]]", "z"], {})], lambda x, z: _written(x, ([1, 0], [2, -1]), z)),
-}
-
-
-def _moved(dtype, nodes):
-    """A chain of nodes; each reads the first output of the one before by its number. Names in brackets are constants."""
-    constants = {"odd": np.array([False, True, False, True]), "where": WHERE, "choice": CHOICE}
-    made, first = [], ["x"]
-    for op_type, inputs, attributes in nodes:
-        constants |= {name: np.array(ast.literal_eval(name)) for name in inputs if name.startswith("[")}
-        outputs = ["y" if len(made) + 1 == len(nodes) else f"v{len(made)}", *(["rest"] if op_type == "Split" else [])]
-        given = [first[int(name)] if name.isdigit() else name for name in inputs]
-        made.append(helper.make_node(op_type, given, outputs, **attributes))
-        first.append(outputs[0])
-    used = {name for node in made for name in node.input}
-    inputs = {name: (dtype, shape) for name, shape in {"x": ["a", "b", 5], "z": ["c", 5]}.items() if name in used}
-    return model(made, inputs, {"y": (dtype, None)}, {name: array for name, array in constants.items() if name in used})
-
-
-def _put(x, where, values):
-    x = x.copy()
-    np.put_along_axis(x[:, :, :2], where, values, 1)
-    return x
-
-
-def _written(x, where, z):
-    x = x.copy()
-    x[where] = z
-    return x
-
-
-@pytest.mark.parametrize("dtype", ["int64", "complex128", "float16"])
-@pytest.mark.parametrize("name", MOVES)
-def test_moves(name, dtype):
-    nodes, right = MOVES[name]
-    x, z = values(dtype, (3, 4, 5)), values(dtype, (2, 5) if name == "ScatterND" else (1, 5), 1)
-    given = {"x": x, "z": z} if any("z" in inputs for _, inputs, _ in nodes) else {"x": x}
-    assert_same(exactly(_moved(dtype, nodes))(given)["y"], right(x, z))
 
 
 def test_the_matrix_has_nothing_inexact():

@@ -42,13 +42,6 @@ def test_without_its_weights_a_document_in_memory_lacks_them():
     assert {finding.rule for finding in ov_gather.validate(CONSTANTS.read_bytes())} == {"OVG501"}
 
 
-def test_cross_check(model):
-    for source, options in ((model, {}), (CONSTANTS.read_bytes(), {"weights": CONSTANTS.with_suffix(".bin")})):
-        result = ov_gather.cross_check(source, runtimes=("kernel",), cases=1, **options)
-        assert result.passed
-        assert len(result.layers) == 1
-
-
 def sources(model):
     """The same IR in every way in which it can be given, each with the weights that it needs."""
     weights = CONSTANTS.with_suffix(".bin")

@@ -82,11 +82,6 @@ def test_every_rank(rank):
     np.testing.assert_array_equal(gather_elements(data, data[..., ::-1] - 3, -1).ravel(), [2, 1, 0])
 
 
-def test_indices_may_be_smaller_than_data_off_the_axis():
-    data = np.arange(12).reshape(3, 4)
-    np.testing.assert_array_equal(gather_elements(data, np.array([[2, 0]]), 0), [[8, 1]])
-
-
 @pytest.mark.slow
 def test_broadcast_indices_are_not_materialised(kernel):
     rows = np.array([[3], [1], [-4]], np.int64)
