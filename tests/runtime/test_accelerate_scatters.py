@@ -7,6 +7,7 @@ from openvino import opset3, opset12, opset15
 from openvino import opset13 as ops
 
 from helpers.accelerating import accelerated, arrays_for, check_same, model_of, operations, outputs_of, parameter
+from helpers.branching import if_of
 from ov_gather.acceleration import changes
 from ov_gather.acceleration.graph import ours
 
@@ -286,16 +287,9 @@ def test_random_blocks():
 
 def test_an_openvino_scatter_in_a_body_of_an_if(rng):
     data, updates, chosen = parameter("data", [6, 5]), parameter("u", [2, 5]), parameter("c", [], np.bool_)
-    node, bodies, inner = ops.if_op(chosen), [], []
-    for _ in range(2):
-        given = ops.parameter([6, 5], np.float32), ops.parameter([2, 5], np.float32)
-        inner.append(given)
-        bodies.append(ov.Model([opset15.scatter_nd_update(given[0], ops.constant(tuples((1, 3))), given[1])], list(given), "b"))
-    node.set_then_body(bodies[0])
-    node.set_else_body(bodies[1])
-    for i, value in enumerate((data, updates)):
-        node.set_input(value.output(0), inner[0][i], inner[1][i])
-    model = ov.Model([node.set_output(bodies[0].results[0], bodies[1].results[0])], [data, updates, chosen], "model")
+    where = ops.constant(tuples((1, 3)))
+    branches = [lambda *given: [opset15.scatter_nd_update(given[0], where, given[1])]] * 2
+    model = ov.Model(if_of(chosen, [data, updates], *branches), [data, updates, chosen], "model")
     other, summary = accelerated(model)
     assert len(summary.changed) == 2
     arrays = [rng.random((6, 5), np.float32), rng.random((2, 5), np.float32), np.array(True)]

@@ -8,9 +8,9 @@ import onnx_ir
 import openvino
 import pytest
 from onnx import TensorProto, helper, numpy_helper, parser
-from openvino import opset8
 from openvino import opset13 as ops
 
+from helpers.branching import if_of
 from ov_gather import prove
 from ov_gather.converters import LossyConversionWarning, compile_onnx, convert_model
 from ov_gather.converters.arithmetic import evaluate
@@ -34,15 +34,8 @@ def number(value):
 
 def in_a_branch(value):
     """The value out of an If, which OpenVINO inlines, as its condition is constant."""
-    branches = []
-    for _ in range(2):
-        inner = ops.parameter([1], np.int32)
-        branches.append((openvino.Model([ops.add(inner, number([0]))], [inner], "branch"), inner))
-    node = opset8.if_op(ops.constant(np.array(True)))
-    for (branch, _), set_body in zip(branches, (node.set_then_body, node.set_else_body), strict=True):
-        set_body(branch)
-    node.set_input(value.output(0), *(inner for _, inner in branches))
-    return node.set_output(*(branch.get_results()[0] for branch, _ in branches)).get_node()
+    branch = lambda inner: [ops.add(inner, number([0]))]  # noqa: E731
+    return if_of(ops.constant(np.array(True)), [value], branch, branch)[0].get_node()
 
 
 def executed(converted, *arrays):

@@ -8,6 +8,7 @@ import pytest
 from openvino import opset3, opset8, opset13
 
 import ov_gather
+from helpers.branching import if_of
 from helpers.hardening import CRASHED, RAISED, ROWS, Run, crashed, expected, infer, infer_model
 from helpers.hardening_models import NODES, attend, graph_inputs, graph_network, reduce_segments
 from helpers.pairwise import pairwise
@@ -220,17 +221,13 @@ def test_sites_in_bodies(policy, out):
 
 
 def branch_in_loop():
-    index, other = parameter("index", [1]), parameter("other", [1])
     table = opset13.constant(np.arange(10, dtype=np.float32))
-    taken = ov.Model([opset8.gather(table, index, opset13.constant(0))], [index], "taken")
-    skipped = ov.Model([opset13.convert(other, "f32")], [other], "skipped")
     condition, inner = opset13.parameter([1], bool, name="condition"), parameter("inner", [1])
-    branch = opset13.if_op(condition)
-    branch.set_friendly_name("branch")
-    branch.set_then_body(taken)
-    branch.set_else_body(skipped)
-    branch.set_input(inner.output(0), index, other)
-    result = branch.set_output(taken.get_results()[0], skipped.get_results()[0])
+    branches = (
+        lambda index: [opset8.gather(table, index, opset13.constant(0))],
+        lambda other: [opset13.convert(other, "f32")],
+    )
+    (result,) = if_of(condition, [inner], *branches, name="branch")
     again = opset13.constant(np.array([True]))
     body = ov.Model([result, again.output(0)], [condition, inner], "body")
     loop = opset13.loop(opset13.constant(np.int32(3)), opset13.constant(True))

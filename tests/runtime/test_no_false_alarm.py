@@ -10,6 +10,8 @@ from ov_gather.rules.findings import Severity
 ov = pytest.importorskip("openvino")
 from openvino import opset13 as op  # noqa: E402
 
+from helpers.branching import if_of  # noqa: E402
+
 F32 = np.float32
 
 
@@ -100,15 +102,7 @@ def iterating():
 
 def branching():
     condition, data = parameter("condition", [], bool), parameter("data", [-1, 3])
-    node = op.if_op(condition.output(0))
-    results = []
-    for set_body, function in ((node.set_then_body, op.relu), (node.set_else_body, op.exp)):
-        inner = op.parameter([-1, 3], F32)
-        results += (body := ov.Model([op.result(function(inner))], [inner], "body")).results
-        set_body(body)
-    inputs = [node.get_function(i).get_parameters()[0] for i in (0, 1)]
-    node.set_input(data.output(0), *inputs)
-    return [node.set_output(*(node.get_function(i).results[0] for i in (0, 1)))], [condition, data]
+    return if_of(condition, [data], lambda inner: [op.relu(inner)], lambda inner: [op.exp(inner)]), [condition, data]
 
 
 def constants():
