@@ -118,9 +118,7 @@ def test_no_gathers(cli, samples, tmp_path):
 @pytest.mark.parametrize(
     ("arguments", "reason"),
     [
-        (["{rows}", "-o", "{rows}", "--force"], "which is read: choose another name"),
         (["{rows}", "-o", "n.bin"], "the name of an IR ends in .xml"),
-        (["{rows}", "-o", "{tmp}/no/n.xml"], "there is no directory"),
         (["{rows}", "-o", "{tmp}/n.xml", "--assume-in-bounds"], "assume_in_bounds is for portable"),
         (["{rows}", "-o", "{tmp}/n.xml", "--portable", "--pass", "fold-broadcasts"], "no portable pass fold-broadcasts"),
         (["{samples}/invalid/OVG001/truncated.xml", "-o", "{tmp}/n.xml"], "truncated.xml:"),

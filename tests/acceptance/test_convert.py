@@ -256,11 +256,6 @@ def test_what_cannot_be_converted_is_named(cli, tmp_path):
 
 def test_where_nothing_can_be_written(cli, tmp_path):
     model = save_gather(tmp_path / "m.onnx")
-    done = cli("convert", model, "-o", tmp_path / "nowhere" / "m.xml")
-    assert (done.returncode, done.stderr) == (
-        2,
-        f"error: there is no directory {tmp_path}/nowhere to write m.xml to\n",
-    )
     (tmp_path / "m.xml").mkdir()
     assert cli("convert", model, "-o", tmp_path / "m.xml", "--force").returncode == 2
     assert names(tmp_path) == ["m.onnx", "m.xml"]

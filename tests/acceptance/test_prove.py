@@ -206,17 +206,6 @@ def test_json(cli, conditional, refuted):
     }
 
 
-def test_what_a_server_enforces_keeps_indices_in_bounds(cli, conditional):
-    """The gathers take every value within the range, and not those beside it."""
-    found = json.loads(cli("prove", conditional, "--format", "json").stdout)["files"][0]["requires"]["ids"]
-    table = np.zeros((10, 4))
-    for value in range(found["at_least"][0], found["at_most"][0] + 1):
-        assert table[value].shape == table[value + 3].shape == (4,)
-    for value in (found["at_least"][0] - 1, found["at_most"][0] + 1):
-        with pytest.raises(IndexError):
-            table[value], table[value + 3]
-
-
 def test_errors_of_the_document_come_first(cli, samples, proved):
     done = cli("prove", proved, samples / "invalid" / "OVG111")
     assert done.returncode == 1

@@ -49,14 +49,6 @@ def test_output_that_cannot_be_written(cli, tmp_path):
         assert done.stderr.lower().splitlines()[-1].startswith("error: ")
 
 
-def test_full_disk(samples):
-    with Path("/dev/full").open("w") as full:
-        done = subprocess.run(
-            [COMMAND, "validate", samples / "valid"], stdout=full, stderr=subprocess.PIPE, text=True, check=False
-        )
-    assert (done.returncode, done.stderr) == (2, "error: [Errno 28] No space left on device\n")
-
-
 @pytest.mark.parametrize("pipeline", ["| head -n 1", "| true", ">&-"])
 @pytest.mark.parametrize("name", ["text", "json"])
 def test_a_reader_that_goes_away(samples, pipeline, name):
