@@ -1,17 +1,16 @@
 """`ov-gather convert` of several models, in processes and on a cluster, as a user runs it."""
 
-import onnx
 import pytest
-from onnx import parser
+
+from helpers.saved_models import saved
 
 pytestmark = pytest.mark.slow
 
 
 def save(path, axis=1):
-    text = f"g (float[2, 4] x, int64[2, 3] i) => (float[2, 3] y) {{ y = GatherElements<axis: int = {axis}>(x, i) }}"
+    text = f"(float[2, 4] x, int64[2, 3] i) => (float[2, 3] y) {{ y = GatherElements<axis: int = {axis}>(x, i) }}"
     path.parent.mkdir(exist_ok=True)
-    onnx.save(parser.parse_model(f'<ir_version: 10, opset_import: ["": 13]> {text}'), path)
-    return path
+    return saved(path, text, 13)
 
 
 @pytest.fixture

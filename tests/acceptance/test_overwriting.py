@@ -9,6 +9,8 @@ import numpy as np
 import onnx
 import pytest
 
+from helpers.saved_models import parsed
+
 READ = "which is read: choose another name to write to"
 
 
@@ -18,9 +20,7 @@ def folder(samples: Path, tmp_path: Path) -> Path:
     for name in ("onnx_page_1.xml", "onnx_page_1.bin", "spec_layer.xml"):
         shutil.copy(samples / "valid" / name, tmp_path / f"m{Path(name).suffix}" if "page" in name else tmp_path)
     np.save(tmp_path / "data.npy", np.float32([[1, 2], [3, 4]]))
-    text = '<ir_version: 9, opset_import: ["": 18]> g (float[3] x) => (float[3] y) <float[3] w> { y = Mul(x, w) }'
-    model = onnx.parser.parse_model(text)
-    model.graph.initializer.append(onnx.numpy_helper.from_array(np.float32([1, 2, 3]), "w"))
+    model = parsed("(float[3] x) => (float[3] y) { y = Mul(x, w) }", w=np.float32([1, 2, 3]))
     onnx.save(model, tmp_path / "m.onnx", save_as_external_data=True, location="w.xml", size_threshold=0)
     (tmp_path / "link.xml").symlink_to("m.xml")
     os.link(tmp_path / "m.bin", tmp_path / "hard.npy")
