@@ -1,7 +1,5 @@
 """Where things are, and a guard against testing something else than the installed package."""
 
-from __future__ import annotations
-
 import importlib.util
 import subprocess
 import zlib

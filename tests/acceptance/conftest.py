@@ -1,8 +1,6 @@
 """What several commands are tested with."""
 
-from __future__ import annotations
-
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator
 from typing import Any
 
 import pytest
@@ -19,3 +17,15 @@ def cluster() -> Iterator[Any]:
         LocalCluster(n_workers=2, threads_per_worker=1, dashboard_address=":0") as made,
     ):
         yield made
+
+
+@pytest.fixture(scope="session")
+def refusal(cli: Callable[..., Any]) -> Callable[..., str]:
+    """A function that returns what a command says which cannot do what it is told to; nothing else is written."""
+
+    def run(*arguments: object, **options: object) -> str:
+        done = cli(*arguments, **options)
+        assert (done.returncode, done.stdout) == (2, "")
+        return done.stderr
+
+    return run

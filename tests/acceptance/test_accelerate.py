@@ -1,7 +1,5 @@
 """`ov-gather accelerate` and `ov-gather bench model`, as a user runs them, and real architectures where torch exports them."""
 
-from __future__ import annotations
-
 import re
 import subprocess
 import sys
@@ -120,9 +118,7 @@ def test_no_gathers(cli, samples, tmp_path):
 @pytest.mark.parametrize(
     ("arguments", "reason"),
     [
-        (["{rows}", "-o", "{rows}", "--force"], "which is read: choose another name"),
         (["{rows}", "-o", "n.bin"], "the name of an IR ends in .xml"),
-        (["{rows}", "-o", "{tmp}/no/n.xml"], "there is no directory"),
         (["{rows}", "-o", "{tmp}/n.xml", "--assume-in-bounds"], "assume_in_bounds is for portable"),
         (["{rows}", "-o", "{tmp}/n.xml", "--portable", "--pass", "fold-broadcasts"], "no portable pass fold-broadcasts"),
         (["{samples}/invalid/OVG001/truncated.xml", "-o", "{tmp}/n.xml"], "truncated.xml:"),
@@ -145,7 +141,7 @@ def test_what_cannot_be_done(cli, rows, samples, tmp_path, arguments, reason):
 
 
 @pytest.mark.slow
-def test_bench_model_says_what_it_cannot_measure(cli, rows, tmp_path):
+def test_bench_model_says_what_it_cannot_measure(cli, refusal, rows, tmp_path):
     data = ops.parameter([-1, 3], np.float32, name="data")
     ov.serialize(ov.Model([ops.relu(data)], [data], "model"), tmp_path / "dynamic.xml")
     done = cli("bench", "model", tmp_path / "dynamic.xml")
@@ -153,12 +149,8 @@ def test_bench_model_says_what_it_cannot_measure(cli, rows, tmp_path):
     assert "the same outputs" in done.stdout
     for name, shape, reason in (("data", (5, 4), "input 'data' is [?,3], and cannot be [5, 4]"), ("x", (5, 3), "no input x")):
         np.save(tmp_path / "a.npy", np.zeros(shape, np.float32))
-        done = cli("bench", "model", tmp_path / "dynamic.xml", "--input", f"{name}={tmp_path / 'a.npy'}")
-        assert done.returncode == 2
-        assert reason in done.stderr
-    done = cli("bench", "model", rows, tmp_path / "dynamic.xml")
-    assert done.returncode == 2
-    assert "the inputs of both models must be the same" in done.stderr
+        assert reason in refusal("bench", "model", tmp_path / "dynamic.xml", "--input", f"{name}={tmp_path / 'a.npy'}")
+    assert "the inputs of both models must be the same" in refusal("bench", "model", rows, tmp_path / "dynamic.xml")
 
 
 @pytest.mark.slow

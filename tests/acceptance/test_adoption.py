@@ -1,7 +1,5 @@
 """How other repositories take `ov-gather validate` up: as a pre-commit hook, as a GitHub Action, from the snippets in docs."""
 
-from __future__ import annotations
-
 import json
 import os
 import re

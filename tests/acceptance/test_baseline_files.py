@@ -1,7 +1,5 @@
 """Baselines that several processes write, that are damaged, or that would hold what was never checked."""
 
-from __future__ import annotations
-
 import json
 import os
 import shutil

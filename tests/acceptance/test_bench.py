@@ -1,7 +1,5 @@
 """`ov-gather bench`: a command that measures; here only that it measures the right thing and reports it."""
 
-from __future__ import annotations
-
 import json
 import re
 from pathlib import Path

@@ -1,7 +1,5 @@
 """Work that is handed to a Dask cluster: what comes back, whatever dies meanwhile."""
 
-from __future__ import annotations
-
 import os
 import shutil
 import signal

@@ -1,7 +1,5 @@
 """`[tool.ov_gather]` in pyproject.toml."""
 
-from __future__ import annotations
-
 import json
 import shutil
 import subprocess

@@ -1,7 +1,5 @@
 """`ov-gather convert PROGRAM.pt2`: what a user of PyTorch sees."""
 
-from __future__ import annotations
-
 import warnings
 
 import numpy as np

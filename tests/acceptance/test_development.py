@@ -1,7 +1,5 @@
 """What contributors use: nox, pre-commit, the workflow. CONTRIBUTING.md names what is there."""
 
-from __future__ import annotations
-
 import re
 import subprocess
 import sys

@@ -1,7 +1,5 @@
 """`ov-gather diff`, as a user runs it."""
 
-from __future__ import annotations
-
 import json
 
 import pytest
@@ -68,14 +66,10 @@ def test_what_follows_is_counted_or_listed(cli, path, other):
     assert any("Loop 'loop' / body / Add 'sum'" in row for row in listed)
 
 
-def test_what_cannot_be_read(cli, path, tmp_path):
+def test_what_cannot_be_read(cli, refusal, path, tmp_path):
     (tmp_path / "broken.xml").write_text("<net>")
-    done = cli("diff", path, tmp_path / "broken.xml")
-    assert done.returncode == 2
-    assert done.stderr.startswith(f"error: {tmp_path / 'broken.xml'}:1: ")
+    assert refusal("diff", path, tmp_path / "broken.xml").startswith(f"error: {tmp_path / 'broken.xml'}:1: ")
     (tmp_path / "lonely.xml").write_text(path.read_text())
-    done = cli("diff", path, tmp_path / "lonely.xml")
-    assert done.returncode == 2
-    assert "there is no .bin" in done.stderr
+    assert "there is no .bin" in refusal("diff", path, tmp_path / "lonely.xml")
     assert cli("diff", path).returncode == 2
     assert cli("diff", path, tmp_path / "nowhere.xml").returncode == 2

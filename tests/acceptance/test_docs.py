@@ -1,7 +1,5 @@
 """README.md and docs/: sessions print what they show, links lead somewhere, and what is made from the code is current."""
 
-from __future__ import annotations
-
 import doctest
 import importlib
 import inspect

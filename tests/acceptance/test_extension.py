@@ -1,7 +1,5 @@
 """The extension as its users load it: from C++, benchmark_app, ovc, and built alone with plain CMake."""
 
-from __future__ import annotations
-
 import json
 import os
 import shutil
@@ -10,13 +8,12 @@ import sys
 from pathlib import Path
 
 import numpy as np
-import onnx
 import openvino
 import pytest
-from onnx import helper
 
 import ov_gather
 from helpers.paths import ROOT
+from helpers.saved_models import saved
 from ov_gather.ir.builder import ModelBuilder
 from ov_gather.ir.element_types import F32, I64
 from ov_gather.ir.shapes import PartialShape
@@ -90,10 +87,8 @@ def test_benchmark_app_runs_our_layer(layer, tmp_path):
 
 
 def test_ovc_converts_to_our_layer(tmp_path, cli):
-    node = helper.make_node("GatherElements", ["data", "indices"], ["output"], axis=1)
-    inputs = [helper.make_tensor_value_info("data", 1, [3, 4]), helper.make_tensor_value_info("indices", 7, [2, 2])]
-    graph = helper.make_graph([node], "graph", inputs, [helper.make_tensor_value_info("output", 1, [2, 2])])
-    onnx.save(helper.make_model(graph, opset_imports=[helper.make_opsetid("", 13)], ir_version=10), tmp_path / "m.onnx")
+    text = "(float[3, 4] data, int64[2, 2] indices) => (float[2, 2] y) { y = GatherElements <axis = 1> (data, indices) }"
+    saved(tmp_path / "m.onnx", text, 13)
     result = run(
         *(SCRIPTS / "ovc", tmp_path / "m.onnx", "--extension", ov_gather.extension_path(), "--output_model", tmp_path / "m.xml")
     )

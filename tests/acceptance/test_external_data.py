@@ -1,15 +1,14 @@
 """External data stay where they are: no command needs the room for a copy of them."""
 
-from __future__ import annotations
-
 import tempfile
 from pathlib import Path
 
 import numpy as np
 import onnx
 import pytest
-from onnx import TensorProto, helper, numpy_helper
+from onnx import numpy_helper
 
+from helpers.saved_models import parsed
 from ov_gather.converters import convert_model
 from ov_gather.system.files import scratch
 
@@ -22,22 +21,14 @@ BYTES = SIZE * SIZE * 4
 @pytest.fixture
 def model(tmp_path):
     """A model with 4 MB of external data, a gather that must be rewritten, and a body."""
-    weights = numpy_helper.from_array((np.arange(SIZE * SIZE) % 7 - 3).reshape(SIZE, SIZE).astype(np.float32), "w")
+    text = f"""(float[2,{SIZE}] x, int32[2,1] i, bool c) => (float[] y) {{
+        [scores] scores = MatMul(x, w) [take] taken = GatherElements<axis = 0>(scores, i) [rows] rows = Add(scores, taken)
+        [choice] y = If (c) <then_branch = then () => (float[] more) {{ [add] more = Add(rows, b) }},
+                             else_branch = other () => (float[] less) {{ [neg] less = Neg(rows) }}> }}"""
+    weights = (np.arange(SIZE * SIZE) % 7 - 3).reshape(SIZE, SIZE).astype(np.float32)
+    proto = parsed(text, w=weights)
     bias = numpy_helper.from_array(np.arange(SIZE).astype(np.float32), "b")
-    inner = [helper.make_node("Add", ["rows", "b"], ["more"], name="add")]
-    then = helper.make_graph(inner, "then", [], [helper.make_tensor_value_info("more", TensorProto.FLOAT, None)], [bias])
-    other = [helper.make_node("Neg", ["rows"], ["less"], name="neg")]
-    otherwise = helper.make_graph(other, "else", [], [helper.make_tensor_value_info("less", TensorProto.FLOAT, None)])
-    nodes = [
-        helper.make_node("MatMul", ["x", "w"], ["scores"], name="scores"),
-        helper.make_node("GatherElements", ["scores", "i"], ["taken"], axis=0, name="take"),
-        helper.make_node("Add", ["scores", "taken"], ["rows"], name="rows"),
-        helper.make_node("If", ["c"], ["y"], then_branch=then, else_branch=otherwise, name="choice"),
-    ]
-    kinds = [("x", TensorProto.FLOAT, [2, SIZE]), ("i", TensorProto.INT32, [2, 1]), ("c", TensorProto.BOOL, [])]
-    inputs = [helper.make_tensor_value_info(*kind) for kind in kinds]
-    graph = helper.make_graph(nodes, "g", inputs, [helper.make_tensor_value_info("y", TensorProto.FLOAT, None)], [weights])
-    proto = helper.make_model(graph, opset_imports=[helper.make_opsetid("", 18)], ir_version=9)
+    proto.graph.node[-1].attribute[0].g.initializer.append(bias)
     folder = tmp_path / "folder"
     folder.mkdir()
     onnx.save(proto, folder / "m.onnx", save_as_external_data=True, location="weights", size_threshold=1 << 20)

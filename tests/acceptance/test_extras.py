@@ -1,7 +1,5 @@
 """The core without the packages that extras install: what it does, and what it says of the rest."""
 
-from __future__ import annotations
-
 import os
 import subprocess
 import sys

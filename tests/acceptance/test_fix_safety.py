@@ -1,7 +1,5 @@
 """`validate --fix` where a file is a link, where others use bytes of the .bin, and where names and order are an interface."""
 
-from __future__ import annotations
-
 import re
 import shutil
 from hashlib import sha256

@@ -1,13 +1,11 @@
 """A disk that is full: one line, exit code 2, and nothing that is half-written."""
 
-from __future__ import annotations
-
 from pathlib import Path
 
 import numpy as np
-import onnx
 import pytest
-from onnx import TensorProto, helper, numpy_helper
+
+from helpers.saved_models import saved
 
 pytestmark = pytest.mark.slow
 
@@ -17,12 +15,9 @@ SIZE = 100
 @pytest.fixture
 def model(tmp_path):
     """A model of one gather; the .bin of its IR holds the constant indices."""
-    infos = [helper.make_tensor_value_info(name, TensorProto.FLOAT, [SIZE, SIZE]) for name in ("x", "y")]
-    nodes = [helper.make_node("GatherElements", ["x", "i"], ["y"], name="take")]
-    indices = numpy_helper.from_array(np.arange(SIZE * SIZE).reshape(SIZE, SIZE) % SIZE, "i")
-    graph = helper.make_graph(nodes, "graph", infos[:1], infos[1:], [indices])
-    onnx.save(helper.make_model(graph, opset_imports=[helper.make_opsetid("", 18)], ir_version=9), tmp_path / "m.onnx")
-    return tmp_path / "m.onnx"
+    indices = np.arange(SIZE * SIZE).reshape(SIZE, SIZE) % SIZE
+    text = f"(float[{SIZE}, {SIZE}] x) => (float[{SIZE}, {SIZE}] y) {{ y = GatherElements (x, i) }}"
+    return saved(tmp_path / "m.onnx", text, i=indices)
 
 
 @pytest.mark.parametrize("limit", [0, 1000, 10_000])

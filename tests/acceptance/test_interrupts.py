@@ -1,7 +1,5 @@
 """Ctrl+C and SIGTERM in the middle of every command that takes time."""
 
-from __future__ import annotations
-
 import os
 import signal
 import subprocess
@@ -10,9 +8,9 @@ import time
 from pathlib import Path
 
 import numpy as np
-import onnx
 import pytest
-from onnx import TensorProto, helper, numpy_helper
+
+from helpers.saved_models import saved
 
 pytestmark = pytest.mark.slow
 
@@ -28,15 +26,9 @@ HEEDING = [
 @pytest.fixture
 def model(tmp_path):
     """An ONNX model with 200 gathers, which take a while to verify."""
-    nodes, last = [], "x"
-    for i in range(200):
-        nodes.append(helper.make_node("Gather", [last, "i"], [f"y{i}"], name=f"take{i}"))
-        last = f"y{i}"
-    infos = [helper.make_tensor_value_info(name, TensorProto.FLOAT, [300, 300]) for name in ("x", last)]
-    indices = numpy_helper.from_array(np.arange(300)[::-1].copy(), "i")
-    graph = helper.make_graph(nodes, "graph", infos[:1], infos[1:], [indices])
-    onnx.save(helper.make_model(graph, opset_imports=[helper.make_opsetid("", 18)], ir_version=9), tmp_path / "m.onnx")
-    return tmp_path / "m.onnx"
+    nodes = " ".join(f"x{i + 1} = Gather (x{i}, i)" for i in range(200))
+    text = f"(float[300, 300] x0) => (float[300, 300] x200) {{ {nodes} }}"
+    return saved(tmp_path / "m.onnx", text, i=np.arange(300)[::-1].copy())
 
 
 def processes_of(group):

@@ -1,7 +1,5 @@
 """Mutations are judged by the tests that execute the changed line: by themselves, by a shared fixture, or by a command."""
 
-from __future__ import annotations
-
 import inspect
 import os
 import subprocess

@@ -1,7 +1,5 @@
 """An address that nobody answers, or that is no Dask scheduler: an end in seconds, one line, exit 2, no thread left."""
 
-from __future__ import annotations
-
 import socket
 import threading
 import time

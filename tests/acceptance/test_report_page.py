@@ -1,7 +1,5 @@
 """The page of `ov-gather check`, opened from a file in Chromium, as a reviewer sees it."""
 
-from __future__ import annotations
-
 import shutil
 from collections.abc import Iterator
 from contextlib import contextmanager

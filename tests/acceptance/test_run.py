@@ -1,7 +1,5 @@
 """`ov-gather run`, as a user runs it."""
 
-from __future__ import annotations
-
 import numpy as np
 import pytest
 

@@ -1,7 +1,5 @@
 """How a team adopts `ov-gather validate`: it starts from the findings of today, and silences some for a reason."""
 
-from __future__ import annotations
-
 import json
 import shutil
 
@@ -112,8 +110,6 @@ def test_two_alike_findings_are_two(cli, tmp_path, samples):
 @pytest.mark.parametrize(
     ("content", "reason"),
     [
-        (b"{", "known.json is damaged, or no baseline of ov-gather ("),
-        (b"[]", "known.json is damaged, or no baseline of ov-gather ("),
         (b'{"format": 1, "findings": [{"path": "a.xml"}]}', "known.json is damaged, or no baseline of ov-gather ("),
         (b'{"format": 2, "findings": []}', "known.json: format 2 of a baseline is not known, only 1; "),
         (None, "there is no baseline known.json; --write-baseline makes it"),

@@ -1,7 +1,5 @@
 """A .pt2 is code: nothing of it is executed unless the user says that it may be."""
 
-from __future__ import annotations
-
 import pickle
 import zipfile
 

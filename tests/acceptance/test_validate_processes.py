@@ -1,7 +1,5 @@
 """How `ov-gather validate` checks files in several processes, and what becomes of those that fail."""
 
-from __future__ import annotations
-
 import json
 import os
 import shutil

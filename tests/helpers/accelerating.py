@@ -1,7 +1,5 @@
 """What the tests of `accelerate` share: models to try it on, and how the outcome compares."""
 
-from __future__ import annotations
-
 import numpy as np
 import openvino as ov
 from openvino import opset1
@@ -48,6 +46,16 @@ def check_same(model, accelerated, arrays):
     for one, other in zip(outputs_of(model, arrays), outputs_of(accelerated, arrays), strict=True):
         assert one.shape == other.shape
         assert one.tobytes() == other.tobytes()
+
+
+def arrays_for(model, seed=0, size=7):
+    """Arrays for the inputs of a model: indices `i` from the start and from the end, many twice, and numbers of many sizes."""
+    random, arrays = np.random.default_rng(seed), []
+    for node in model.get_parameters():
+        shape, dtype = node.get_output_shape(0), node.get_element_type().to_dtype()
+        is_index = node.get_friendly_name() == "i"
+        arrays.append((random.integers(-size, size, shape) if is_index else 100 * random.standard_normal(shape)).astype(dtype))
+    return arrays
 
 
 def accelerated(model, *passes, **options):

@@ -1,7 +1,5 @@
 """Random calls of the five functions, and what NumPy's indexing makes of them."""
 
-from __future__ import annotations
-
 from collections.abc import Callable
 from dataclasses import dataclass, field
 from math import prod

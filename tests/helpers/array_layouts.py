@@ -1,7 +1,5 @@
 """Arrays in random layouts within a buffer of random bytes, so that a write outside of an array is seen."""
 
-from __future__ import annotations
-
 from collections.abc import Callable
 from dataclasses import dataclass
 from math import prod

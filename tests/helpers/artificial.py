@@ -1,7 +1,5 @@
 """Runtimes that misbehave, for a worker process to load."""
 
-from __future__ import annotations
-
 import ctypes
 import os
 import time

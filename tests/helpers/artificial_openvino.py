@@ -1,7 +1,5 @@
 """OpenVINO runtimes that misbehave, for a worker process to load."""
 
-from __future__ import annotations
-
 import ctypes
 import time
 

@@ -1,7 +1,5 @@
 """What a check might come to, with one of everything, for the tests of its reports."""
 
-from __future__ import annotations
-
 from dataclasses import replace
 
 from ov_gather.crosscheck.comparisons import CaseResult, Comparison, Difference, LayerResult, OutputResult, Status

@@ -1,7 +1,5 @@
 """Random ONNX models for bisections, the IRs that OpenVINO makes of them, and faults that are planted into the IRs."""
 
-from __future__ import annotations
-
 import random
 from dataclasses import dataclass
 from pathlib import Path

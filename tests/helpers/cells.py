@@ -1,7 +1,5 @@
 """Tools that try many forms of operators share this: each form is a cell, which has an outcome, and a table counts them."""
 
-from __future__ import annotations
-
 import warnings
 from collections import Counter
 from collections.abc import Callable, Collection, Sequence

@@ -1,7 +1,5 @@
 """Indices that another thread changes while a call reads them: what tests of the kernel and of OpenVINO share."""
 
-from __future__ import annotations
-
 from collections.abc import Callable, Iterator
 from contextlib import contextmanager
 from threading import Event, Thread

@@ -1,7 +1,5 @@
 """A model is disguised: the same model with other ids, names, order of layers, port ids, and places in the .bin."""
 
-from __future__ import annotations
-
 from dataclasses import replace
 from random import Random
 

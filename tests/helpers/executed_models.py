@@ -1,7 +1,5 @@
 """IRs executed by OpenVINO in a process of its own: by position and by name, so that a crash is a result like any other."""
 
-from __future__ import annotations
-
 from dataclasses import dataclass
 from hashlib import sha256
 from multiprocessing import get_context

@@ -1,7 +1,5 @@
 """An IR as another export of the same model would be: other ids, another order of layers and edges, and so other lines."""
 
-from __future__ import annotations
-
 import shutil
 from pathlib import Path
 

@@ -1,7 +1,5 @@
 """Small models of one gather or scatter that tests harden, what NumPy says of them, and runs in which a crash is a result."""
 
-from __future__ import annotations
-
 from dataclasses import dataclass
 
 import numpy as np

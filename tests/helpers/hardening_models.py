@@ -1,7 +1,5 @@
 """Models that take indices as PyTorch Geometric's GAT and TAPAS do. OpenVINO crashes when an index is out of bounds."""
 
-from __future__ import annotations
-
 import numpy as np
 import openvino as ov
 from openvino import opset8, opset12, opset13

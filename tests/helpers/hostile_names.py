@@ -1,7 +1,5 @@
 """Names that act on terminals, logs of CI services, XML, HTML or JSON if printed raw; and checks that none does."""
 
-from __future__ import annotations
-
 import json
 import re
 from html.parser import HTMLParser

@@ -1,7 +1,5 @@
 """A server on loopback that misbehaves: it is silent, drips, sends others away, lies about sizes, or lists without end."""
 
-from __future__ import annotations
-
 import threading
 import time
 from collections.abc import Iterator

@@ -1,7 +1,5 @@
 """The gathers and scatters of a random model, and by NumPy which of their indices are out of bounds."""
 
-from __future__ import annotations
-
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from typing import Any

@@ -1,7 +1,5 @@
 """How the tests bring our operations into OpenVINO: by an IR, on the CPU plugin, or evaluated without one."""
 
-from __future__ import annotations
-
 import numpy as np
 import openvino as ov
 from onnx import helper, numpy_helper

@@ -1,7 +1,5 @@
 """Large models that look up indices: each site needs a condition, on inputs of its own or on those of all sites."""
 
-from __future__ import annotations
-
 from collections.abc import Callable, Sequence
 
 import numpy as np

@@ -1,7 +1,5 @@
 """ONNX models in text, legalized, and run on onnxruntime before and after."""
 
-from __future__ import annotations
-
 from collections import Counter
 
 import numpy as np

@@ -1,7 +1,5 @@
 """Which lines of the product each test executes, commands of the command server included; a plugin of pytest."""
 
-from __future__ import annotations
-
 import os
 from collections.abc import Iterator
 from contextlib import contextmanager

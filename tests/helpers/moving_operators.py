@@ -1,7 +1,5 @@
 """ONNX's operators that move values, in every form: what a model of one says, and what NumPy makes of the same data."""
 
-from __future__ import annotations
-
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, field
 from typing import Any

@@ -1,7 +1,5 @@
 """The gather family element by element, in loops over NumPy arrays, for each policy of `harden`."""
 
-from __future__ import annotations
-
 from collections.abc import Sequence
 from dataclasses import dataclass
 

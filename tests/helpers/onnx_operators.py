@@ -1,7 +1,5 @@
 """ONNX operators executed one by one on onnxruntime, so that an operator that raises hides nothing but what depends on it."""
 
-from __future__ import annotations
-
 from collections.abc import Mapping, Sequence
 
 import numpy as np

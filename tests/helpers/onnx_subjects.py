@@ -1,7 +1,5 @@
 """A random ONNX model, as what judges the analysis of ranges sees it. What computes it is onnxruntime, one node at a time."""
 
-from __future__ import annotations
-
 from collections.abc import Callable, Mapping
 
 import numpy as np

@@ -1,7 +1,5 @@
 """A random model of OpenVINO, as what judges the analysis of ranges sees it."""
 
-from __future__ import annotations
-
 from collections.abc import Callable, Mapping
 
 import numpy as np

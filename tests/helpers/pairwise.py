@@ -1,7 +1,5 @@
 """Pairwise parameters for tests: far fewer rows than the full product, with every pair of values."""
 
-from __future__ import annotations
-
 from collections import Counter
 from collections.abc import Iterable
 from itertools import combinations, product

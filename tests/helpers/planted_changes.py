@@ -1,7 +1,5 @@
 """One change is planted in a model, and how `diff` has to name it is told."""
 
-from __future__ import annotations
-
 from collections.abc import Callable
 from dataclasses import dataclass, replace
 from random import Random

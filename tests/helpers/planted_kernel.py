@@ -1,7 +1,5 @@
 """Our kernel with another compiled part: the one that PLANTED_KERNEL names. For a worker process to load."""
 
-from __future__ import annotations
-
 import importlib.util
 import os
 import sys

@@ -1,7 +1,5 @@
 """Faults that are planted into IRs: attributes, constants, operands, axes, dropped layers, slices."""
 
-from __future__ import annotations
-
 import random
 from collections.abc import Callable, Iterator
 from dataclasses import dataclass, replace

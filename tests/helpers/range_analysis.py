@@ -1,7 +1,5 @@
 """The analysis of ranges, as what checks its claims sees it."""
 
-from __future__ import annotations
-
 from collections.abc import Iterable, Mapping
 from pathlib import Path
 from tempfile import TemporaryDirectory

@@ -1,7 +1,5 @@
 """Whether what was observed of a model keeps to what the analysis of ranges claims of its tensors and of its indices."""
 
-from __future__ import annotations
-
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
 from math import prod

@@ -1,7 +1,5 @@
 """How one random model is judged: analysed, observed in trials, compared; conditions are kept to and violated."""
 
-from __future__ import annotations
-
 from collections.abc import Iterator, Mapping
 from dataclasses import dataclass
 from typing import Protocol

@@ -1,7 +1,5 @@
 """The judgement of one random model: in worker processes, so that a crash of OpenVINO is an observation, too."""
 
-from __future__ import annotations
-
 from collections import Counter
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field

@@ -3,8 +3,6 @@
 An index out of bounds may read and write any memory: nothing that depends on one is looked at.
 """
 
-from __future__ import annotations
-
 from collections.abc import Callable, Sequence
 from functools import cache
 from typing import Any

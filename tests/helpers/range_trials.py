@@ -1,7 +1,5 @@
 """Inputs for random models: small, like indices, extreme, empty, large; within conditions, and beyond one of them."""
 
-from __future__ import annotations
-
 import re
 from collections.abc import Iterator, Mapping
 from dataclasses import dataclass

@@ -1,7 +1,5 @@
 """The reductions of scatters as NumPy computes them, by the names that ONNX gives them."""
 
-from __future__ import annotations
-
 from collections.abc import Callable, Mapping
 from typing import Any
 
@@ -19,3 +17,12 @@ def product(one: Any, other: Any) -> Any:
 
 
 REDUCTIONS: Mapping[str, Callable[[Any, Any], Any]] = {"add": np.add, "mul": product, "max": np.maximum, "min": np.minimum}
+
+
+def scattered(data: Any, indices: Any, updates: Any, axis: int | None = None, function: Any = None) -> Any:
+    """Scatter as ONNX defines it, one update after the other: elements along an axis, or slices by tuples if there is none."""
+    output = data.copy()
+    for at in np.ndindex(*(indices.shape[:-1] if axis is None else indices.shape)):
+        place = tuple(indices[at]) if axis is None else (*at[:axis], indices[at], *at[axis + 1 :])
+        output[place] = updates[at] if function is None else function(output[place], updates[at])
+    return output

@@ -6,8 +6,6 @@ is no size. Then follow, where known, the bounds by slices along an axis, "by 1:
 element is not below, "peak 1".
 """
 
-from __future__ import annotations
-
 import re
 from collections.abc import Sequence
 from dataclasses import replace

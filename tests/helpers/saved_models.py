@@ -1,16 +1,17 @@
-"""ONNX models that tests save as files."""
+"""ONNX models in ONNX's own language, in memory and in files."""
 
-from __future__ import annotations
-
+import numpy as np
 import onnx
-from onnx import helper, numpy_helper
+from onnx import numpy_helper, parser
 
 
-def save(path, nodes, inputs, outputs, constants):
-    """Save a model of opset 18; inputs are names with types and shapes, outputs names with types."""
-    infos = [helper.make_tensor_value_info(name, kind, shape) for name, kind, shape in inputs]
-    results = [helper.make_tensor_value_info(name, kind, None) for name, kind in outputs]
-    tensors = [numpy_helper.from_array(array, name) for name, array in constants.items()]
-    graph = helper.make_graph(nodes, "graph", infos, results, tensors)
-    onnx.save(helper.make_model(graph, opset_imports=[helper.make_opsetid("", 18)], ir_version=9), path)
+def parsed(text, opset=18, /, **constants):
+    """A model, such as `parsed("(float[N] x) => (float[N] y) { y = Add(x, one) }", one=np.float32(1))`."""
+    proto = parser.parse_model(f'<ir_version: 10, opset_import: ["": {opset}]> g {text}')
+    proto.graph.initializer.extend(numpy_helper.from_array(np.asarray(array), name) for name, array in constants.items())
+    return proto
+
+
+def saved(path, text, opset=18, /, **constants):
+    onnx.save(parsed(text, opset, **constants), path)
     return path

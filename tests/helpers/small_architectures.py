@@ -1,7 +1,5 @@
 """Five architectures with the gathers of real exports, small enough to quantise in a test: ONNX models and their inputs."""
 
-from __future__ import annotations
-
 from collections.abc import Callable
 
 import numpy as np

@@ -1,7 +1,5 @@
 """Mutations of Python files: each changes one operator, constant or call."""
 
-from __future__ import annotations
-
 import ast
 from collections.abc import Callable, Iterator
 from dataclasses import dataclass

@@ -1,7 +1,5 @@
 """Calls in a worker process, where a crash is a result like any other."""
 
-from __future__ import annotations
-
 from collections.abc import Callable, Sequence
 from multiprocessing import get_context
 from multiprocessing.connection import Connection

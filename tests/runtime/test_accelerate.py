@@ -1,7 +1,5 @@
 """`accelerate`, pass by pass: when a pass fires, when it must not, and that outputs stay the same, bit by bit."""
 
-from __future__ import annotations
-
 import numpy as np
 import openvino as ov
 import pytest
@@ -196,14 +194,13 @@ def messages(data, axis, concat_axis, *, clamp=True, other=None, read=False, end
 @pytest.mark.parametrize("ends", [2, 3])
 @pytest.mark.parametrize("clamp", [True, False])
 @pytest.mark.parametrize(("data", "axis"), [([7, 6], 0), ([7, 6, 4], 0), ([3, 7, 6], 1), ([3, 7, 6, 2], 1)])
-def test_slices_side_by_side_become_one_gather(data, axis, clamp, ends):
+def test_slices_side_by_side_become_one_gather(data, axis, clamp, ends, rng):
     model = messages(data, axis, axis + 1, clamp=clamp, ends=ends)
     other, summary = accelerated(model, "join-gathers")
     name = "Gather-8" if clamp else "ov_gather.Gather"
     assert [change.done for change in summary.changes] == [[f"one {name} for {ends}"]] * ends
     assert operations(other).count(name) == 1
     assert model.output(0).get_node().input_value(0).get_node().get_friendly_name() == "messages"
-    rng = np.random.default_rng(0)
     indices = [rng.integers(-data[axis], data[axis], [*data[:axis], 9, *[1] * (len(data) - axis - 1)]) for _ in range(ends)]
     check_same(model, other, [rng.random(data, np.float32), *indices])
     assert accelerated(model, "join-gathers", portable=True)[1].changes[0].done == (
@@ -211,14 +208,13 @@ def test_slices_side_by_side_become_one_gather(data, axis, clamp, ends):
     )
 
 
-def test_slices_side_by_side_by_indices_of_two_types():
+def test_slices_side_by_side_by_indices_of_two_types(rng):
     """`accelerate` once raised a RuntimeError here, which the random models found."""
     data, whole = parameter("data", [7, 6]), ops.constant(np.array([9, 6]))
     ends = [ops.broadcast(parameter(f"i{kind.__name__}", [9, 1], kind), whole) for kind in (np.int32, np.int64)]
     model = model_of(ops.concat([ops.gather_elements(data, end, 0) for end in ends], 1))
     other, summary = accelerated(model)
     assert [change.done for change in summary.changes] == [["one ov_gather.Gather for 2"]] * 2
-    rng = np.random.default_rng(0)
     indices = [rng.integers(-7, 7, (9, 1)).astype(kind) for kind in (np.int32, np.int64)]
     check_same(model, other, [rng.random((7, 6), np.float32), *indices])
 
@@ -249,7 +245,7 @@ def test_an_index_out_of_bounds_is_an_error_as_before(way):
 
 @pytest.mark.parametrize("hint", ["f32", "bf16", "f16"])
 @pytest.mark.parametrize("row", [row for row in WHOLE_BYTES if row.name in TYPES], ids=str)
-def test_every_type_and_precision(row, hint):
+def test_every_type_and_precision(row, hint, rng):
     element_type = getattr(ov.Type, row.name)
     data, plain, column = (
         parameter("a", [7, 5], element_type),
@@ -262,7 +258,6 @@ def test_every_type_and_precision(row, hint):
     assert operations(other) == ["ov_gather.GatherElements"] * 2
     values = random_values(row, (7, 5))
     carried = ov.Tensor(values.view(f"u{values.itemsize}"), [7, 5], element_type)
-    rng = np.random.default_rng(0)
     tensors = [carried, *(ov.Tensor(rng.integers(-7, 7, size)) for size in ((4, 5), (9, 1)))]
     results = [outputs_of(tried, tensors, hint) for tried in (model, other)]
     for one, other in zip(*results, strict=True):
@@ -317,9 +312,8 @@ def test_strings():
 
 
 @pytest.mark.parametrize("element_type", ["f16", "f32"])
-def test_what_is_constant_stays(element_type):
+def test_what_is_constant_stays(element_type, rng):
     """OpenVINO folds it as soon as it can, and sooner in f16, what it can only later in f32: ours or Gather-8 it can sooner."""
-    rng = np.random.default_rng(1)
     logits = ops.log_softmax(ops.constant((10 * rng.standard_normal((135, 6))).astype(np.float16)), 1)
     logits = logits if element_type == "f16" else ops.convert(logits, "f32")
     fixed, given = ops.constant(rng.integers(0, 3, (135, 1))), parameter("i", [135, 1], np.int64)

@@ -1,7 +1,5 @@
 """`accelerate` on deep graphs."""
 
-from __future__ import annotations
-
 import numpy as np
 import openvino as ov
 import pytest

@@ -1,7 +1,5 @@
 """`accelerate`: a model raises where it raised before."""
 
-from __future__ import annotations
-
 import numpy as np
 import pytest
 from openvino import opset13 as ops

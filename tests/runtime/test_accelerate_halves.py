@@ -1,7 +1,5 @@
 """Tables of 16-bit numbers are gathered as they are: the bits stay the same, and OpenVINO does not widen the table."""
 
-from __future__ import annotations
-
 import numpy as np
 import openvino as ov
 import pytest

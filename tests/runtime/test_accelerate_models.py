@@ -1,7 +1,5 @@
 """`accelerate` on whole models: dynamic shapes, sub-graphs, states, names, what it refuses."""
 
-from __future__ import annotations
-
 import numpy as np
 import openvino as ov
 import pytest
@@ -9,6 +7,8 @@ from openvino import opset13 as ops
 from openvino.op.util import Variable, VariableInfo
 
 import ov_gather
+from helpers.accelerating import outputs_of
+from helpers.branching import if_of
 from ov_gather.acceleration.accelerate import PASSES
 from ov_gather.acceleration.graph import operation, walk
 
@@ -24,15 +24,7 @@ def operations(model):
 
 
 def infer(model, *arrays):
-    request = (
-        ov_gather.register(ov.Core()).compile_model(model, "CPU", {"INFERENCE_PRECISION_HINT": "f32"}).create_infer_request()
-    )
-    tensors = [ov.Tensor(array) for array in arrays]
-    for i, tensor in enumerate(tensors):
-        request.set_input_tensor(i, tensor)
-    request.start_async()
-    request.wait()
-    return np.array(request.get_output_tensor(0).data)
+    return outputs_of(model, arrays)[0]
 
 
 def expand_rows(data, index, *, like, way="gather"):
@@ -50,12 +42,11 @@ def expand_rows(data, index, *, like, way="gather"):
 
 @pytest.mark.parametrize("way", ["gather", "slice", "tile"])
 @pytest.mark.parametrize("sizes", [((7, 5), (9,)), ((1, 1), (1,)), ((4, 30), (2,))])
-def test_dynamic_shapes_that_are_known_to_be_the_same(sizes, way):
+def test_dynamic_shapes_that_are_known_to_be_the_same(sizes, way, rng):
     data, index = parameter([-1, -1]), parameter([-1], np.int64)
     model = ov.Model([expand_rows(data, index, like=ops.relu(data), way=way)], [data, index], "model")
     assert [change.done for change in ov_gather.accelerate(model).changed] == [["ov_gather.GatherElements by [?,1]"]]
     shape, count = sizes
-    rng = np.random.default_rng(0)
     values, indices = rng.random(shape, np.float32), rng.integers(-shape[0], shape[0], count)
     assert np.array_equal(infer(model, values, indices), values[indices])
 
@@ -112,16 +103,8 @@ def gather_of_rows(data, index):
 
 def if_model():
     condition, data, index = parameter([], np.bool_), parameter([7, 5]), parameter([9, 1], np.int64)
-    inner = [(parameter([7, 5]), parameter([9, 1], np.int64)) for _ in range(2)]
-    results = [ops.relu(gather_of_rows(*inner[0])), ops.negative(gather_of_rows(*inner[1]))]
-    bodies = [ov.Model([result], list(given), "body") for result, given in zip(results, inner, strict=True)]
-    node = ops.if_op(condition)
-    node.set_then_body(bodies[0])
-    node.set_else_body(bodies[1])
-    for i, value in enumerate((data, index)):
-        node.set_input(value.output(0), inner[0][i], inner[1][i])
-    node.set_friendly_name("if")
-    return ov.Model([node.set_output(bodies[0].results[0], bodies[1].results[0])], [condition, data, index], "model")
+    branches = [lambda *given, after=after: [after(gather_of_rows(*given))] for after in (ops.relu, ops.negative)]
+    return ov.Model(if_of(condition, [data, index], *branches), [condition, data, index], "model")
 
 
 def loop_model():

@@ -1,7 +1,5 @@
 """`accelerate` on quantised models: OpenVINO's low-precision passes must not come to other bits, nor crash."""
 
-from __future__ import annotations
-
 import numpy as np
 import openvino as ov
 import pytest

@@ -1,7 +1,5 @@
 """`accelerate` on random models; `python tests/tools/random_accelerate.py` tries any number of them."""
 
-from __future__ import annotations
-
 from collections import Counter
 
 import numpy as np

@@ -1,7 +1,5 @@
 """`accelerate`: what is computed in bf16 or f16 may be rounded elsewhere. That is said then, and is no less accurate."""
 
-from __future__ import annotations
-
 import numpy as np
 import pytest
 from openvino import opset13 as ops
@@ -39,7 +37,7 @@ def rows(data, behind):
 
 @pytest.mark.parametrize("way", WAYS)
 @pytest.mark.parametrize("name", BEHIND)
-def test_no_less_accurate_in_the_default_precision(name, way):
+def test_no_less_accurate_in_the_default_precision(name, way, rng):
     model = rows(product(parameter("data", [200, 32])), BEHIND[name])
     other, summary = accelerated(model, **WAYS[way])
     if way == "Gather-8" and name not in ("nothing", "Multiply"):
@@ -47,7 +45,6 @@ def test_no_less_accurate_in_the_default_precision(name, way):
     else:
         assert [change.rounds_elsewhere for change in summary.changed] == [True]
         assert NAMED in str(summary)
-    rng = np.random.default_rng(0)
     arrays = [rng.standard_normal((200, 32), np.float32), rng.integers(-200, 200, (300, 1))]
     check_same(model, other, arrays)
     exact = outputs_of(model, arrays)
@@ -56,9 +53,8 @@ def test_no_less_accurate_in_the_default_precision(name, way):
 
 
 @pytest.mark.parametrize("way", WAYS)
-def test_what_follows_is_not_computed_by_other_code(way):
+def test_what_follows_is_not_computed_by_other_code(way, rng):
     """This root differs in the last bit when fused with the MatMul, in f32, too. The random models found that."""
-    rng = np.random.default_rng(0)
     product = ops.matmul(parameter("data", [600, 5]), ops.constant(rng.standard_normal((5, 1), np.float32)), False, False)
     gather = ops.gather_elements(product, parameter("i", [800, 1], np.int64), 0)
     model = model_of(ops.sqrt(ops.add(ops.abs(gather), ops.constant(np.float32(1)))))
@@ -85,9 +81,8 @@ def as_image(value):
     return ops.reshape(value, ops.constant(np.array([1, 6, 50, 48])), False)
 
 
-def test_what_is_moved_by_blocks_keeps_each_bit_in_the_default_precision():
+def test_what_is_moved_by_blocks_keeps_each_bit_in_the_default_precision(rng):
     model = rows(wide(), lambda gather: ops.space_to_depth(as_image(gather), "blocks_first", 2))
-    rng = np.random.default_rng(0)
     arrays = [rng.standard_normal((200, 48), np.float32), rng.integers(-200, 200, (300, 1))]
     for way in WAYS.values():
         changed, _ = accelerated(model, **way)

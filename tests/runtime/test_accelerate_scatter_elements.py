@@ -1,13 +1,11 @@
 """`accelerate`: ScatterElementsUpdate of single elements becomes ours where OpenVINO copies data, and updates are many."""
 
-from __future__ import annotations
-
 import numpy as np
 import pytest
 from openvino import opset3, opset12
 from openvino import opset13 as ops
 
-from helpers.accelerating import accelerated, check_same, model_of, operations, outputs_of, parameter
+from helpers.accelerating import accelerated, arrays_for, check_same, model_of, operations, outputs_of, parameter
 
 ROWS, COLUMNS = 300, 256
 
@@ -23,18 +21,6 @@ def scatter_model(
     return model_of(opset12.scatter_elements_update(*inputs, reduction, **options))
 
 
-def arrays_for(model):
-    """Indices from the start and from the end, of which many are the same, and numbers whose sum depends on the order."""
-    arrays, rng = [], np.random.default_rng(0)
-    for node in model.get_parameters():
-        shape, dtype = node.get_output_shape(0), node.get_element_type().to_dtype()
-        if node.get_friendly_name() == "i":
-            arrays.append(rng.integers(-40, 40, shape).astype(dtype))
-        else:
-            arrays.append((100 * rng.standard_normal(shape)).astype(dtype))
-    return arrays
-
-
 @pytest.mark.parametrize("axis", [0, 1, -1])
 @pytest.mark.parametrize("kind", [np.float32, np.int32])
 @pytest.mark.parametrize("reduction", ["none", "sum"])
@@ -43,7 +29,7 @@ def test_many_updates_of_an_input(reduction, kind, axis):
     other, summary = accelerated(model)
     assert operations(other) == ["ov_gather.ScatterElements"]
     assert summary.changes[0].rounds_elsewhere == (reduction == "sum" and kind is np.float32)
-    check_same(model, other, arrays_for(model))
+    check_same(model, other, arrays_for(model, size=40))
 
 
 @pytest.mark.parametrize("index_type", [np.int8, np.uint8, np.int16, np.uint16, np.uint32, np.uint64])
@@ -52,7 +38,7 @@ def test_indices_of_every_type(index_type, rng):
     model = scatter_model(index_type=index_type)
     other, _ = accelerated(model)
     assert "ov_gather.ScatterElements" in operations(other)
-    data, _, updates = arrays_for(model)
+    data, _, updates = arrays_for(model, size=40)
     check_same(model, other, [data, rng.integers(0, 128, updates.shape).astype(index_type), updates])
 
 
@@ -60,7 +46,7 @@ def test_many_updates_of_a_constant_against_numpy():
     model = scatter_model(data=ops.constant(np.zeros((ROWS, COLUMNS), np.float32)), old=True)
     other, _ = accelerated(model)
     assert operations(other) == ["ov_gather.ScatterElements"]
-    indices, updates = arrays_for(model)
+    indices, updates = arrays_for(model, size=40)
     expected = np.zeros((ROWS, COLUMNS), np.float32)
     for column in range(indices.shape[1]):  # the last update of an element stays
         expected[np.arange(ROWS), indices[:, column]] = updates[:, column]

@@ -1,7 +1,5 @@
 """`accelerate`: Transposes behind our GatherElements."""
 
-from __future__ import annotations
-
 import numpy as np
 import openvino as ov
 import pytest
@@ -15,7 +13,7 @@ pytestmark = pytest.mark.usefixtures("nothing_is_too_small")
 @pytest.mark.parametrize(
     ("shape", "index", "axis"), [([7, 5, 6], [9, 5, 6], 0), ([7, 5], [7, 9], -1), ([2, 3, 4, 5], [2, 3, 9, 5], 2)]
 )
-def test_a_transpose_behind_ours_is_absorbed(shape, index, axis):
+def test_a_transpose_behind_ours_is_absorbed(shape, index, axis, rng):
     turned = transpose(ops.gather_elements(parameter("data", shape), parameter("i", index, np.int64), axis))
     turned.set_friendly_name("turned")
     turned.output(0).set_names({"names of", "its tensor"})
@@ -25,7 +23,6 @@ def test_a_transpose_behind_ours_is_absorbed(shape, index, axis):
     assert summary.changes[0].done[-1] == "and the Transpose behind it"
     result = other.get_results()[0].input_value(0)
     assert (result.get_node().get_friendly_name(), result.get_names()) == ("turned", {"names of", "its tensor"})
-    rng = np.random.default_rng(0)
     arrays = [rng.random(shape, np.float32), rng.integers(-shape[axis], shape[axis], index)]
     check_same(model, other, arrays)
     again, summary = accelerated(other)

@@ -1,7 +1,5 @@
 """`accelerate`: gathers by tuples, and gathers of one position after the other."""
 
-from __future__ import annotations
-
 import numpy as np
 import pytest
 from openvino import opset5, opset7

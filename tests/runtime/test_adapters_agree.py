@@ -1,7 +1,5 @@
 """An IR tells less of shapes than a model in memory, and `prove` finds out the same of both."""
 
-from __future__ import annotations
-
 import pytest
 
 from helpers.random_index_models import sample

@@ -1,7 +1,5 @@
 """`bisect` names the node at which two models differ, and writes a model that shows it."""
 
-from __future__ import annotations
-
 import math
 import random
 import shlex
@@ -15,7 +13,7 @@ from onnx import TensorProto, helper
 
 import ov_gather
 from helpers.planting import candidates, with_attribute, with_element
-from helpers.saved_models import save
+from helpers.saved_models import saved
 from ov_gather.ir.reader import read_ir
 from ov_gather.ir.writer import write_ir
 
@@ -32,16 +30,13 @@ def chain(path, length=12):
     nodes, constants, rng = [], {}, np.random.default_rng(1)
     for branch in "ab":
         last = "x"
-        for i in range(length):
-            name = f"{branch}{i}"
+        for name in (f"{branch}{i}" for i in range(length)):
             constants[f"{name}_w"] = (rng.standard_normal((8, 8)) / 3).astype(np.float32)
-            nodes.append(helper.make_node("MatMul", [last, f"{name}_w"], [f"{name}_m"], name=f"{name}/matmul"))
-            nodes.append(helper.make_node("Tanh", [f"{name}_m"], [f"{name}_t"], name=f"{name}/tanh"))
-            nodes.append(helper.make_node("Sub", [f"{name}_t", last], [name], name=f"{name}/sub"))
+            nodes.append(f'["{name}/matmul"] {name}_m = MatMul({last}, {name}_w)')
+            nodes.append(f'["{name}/tanh"] {name}_t = Tanh({name}_m) ["{name}/sub"] {name} = Sub({name}_t, {last})')
             last = name
-    last = f"{length - 1}"
-    nodes.append(helper.make_node("Concat", [f"a{last}", f"b{last}"], ["y"], axis=1, name="end"))
-    return save(path, nodes, [("x", TensorProto.FLOAT, [4, 8])], [("y", TensorProto.FLOAT)], constants)
+    nodes.append(f"[end] y = Concat<axis = 1>(a{length - 1}, b{length - 1})")
+    return saved(path, f"(float[4,8] x) => (float[] y) {{ {' '.join(nodes)} }}", **constants)
 
 
 @pytest.fixture(scope="module")
@@ -191,13 +186,9 @@ def test_memory_bounds_what_is_observed(chains, tmp_path, monkeypatch):
 
 def tile(path):
     """A Tile of rank 4 whose repeats are an input."""
-    nodes = [
-        helper.make_node("Abs", ["x"], ["positive"], name="before"),
-        helper.make_node("Tile", ["positive", "repeats"], ["tiled"], name="tile"),
-        helper.make_node("Neg", ["tiled"], ["y"], name="behind"),
-    ]
-    inputs = [("x", TensorProto.FLOAT, [2, 2, 2, 2]), ("repeats", TensorProto.INT64, [4])]
-    return save(path, nodes, inputs, [("y", TensorProto.FLOAT)], {})
+    text = """(float[2,2,2,2] x, int64[4] repeats) => (float[] y) {
+        [before] positive = Abs(x) [tile] tiled = Tile(positive, repeats) [behind] y = Neg(tiled) }"""
+    return saved(path, text)
 
 
 def test_a_tile_with_repeats_of_the_run(tmp_path, rng):
@@ -213,13 +204,9 @@ def test_a_tile_with_repeats_of_the_run(tmp_path, rng):
 
 def test_a_stock_gather_out_of_bounds(tmp_path):
     """onnxruntime refuses the index, and OpenVINO gives zeros: here they differ."""
-    nodes = [
-        helper.make_node("Add", ["i", "one"], ["index"], name="next"),
-        helper.make_node("Gather", ["table", "index"], ["rows"], name="look_up"),
-        helper.make_node("Neg", ["rows"], ["y"], name="behind"),
-    ]
-    constants = {"table": np.arange(12, dtype=np.float32).reshape(4, 3), "one": np.array(1)}
-    source = save(tmp_path / "m.onnx", nodes, [("i", TensorProto.INT64, [2])], [("y", TensorProto.FLOAT)], constants)
+    text = """(int64[2] i) => (float[] y) {
+        [next] index = Add(i, one) [look_up] rows = Gather(table, index) [behind] y = Neg(rows) }"""
+    source = saved(tmp_path / "m.onnx", text, table=np.arange(12, dtype=np.float32).reshape(4, 3), one=1)
     ir = converted(tmp_path / "m.xml", source)
     assert ov_gather.bisect(source, ir, {"i": np.array([0, 2])}).passed
     result = ov_gather.bisect(source, ir, {"i": np.array([0, 3])}, reproducers=tmp_path / "found")
@@ -234,14 +221,9 @@ def test_a_stock_gather_out_of_bounds(tmp_path):
 
 def test_a_model_that_is_refused_in_the_midst(chains, tmp_path):
     """The IR gathers out of bounds, with a GatherElements, which OpenVINO checks; the reference does not."""
-    nodes = [
-        helper.make_node("Tanh", ["x"], ["a"], name="first"),
-        helper.make_node("GatherElements", ["a", "i"], ["b"], name="take", axis=1),
-        helper.make_node("Neg", ["b"], ["c"], name="second"),
-        helper.make_node("Tanh", ["c"], ["y"], name="last"),
-    ]
-    constants = {"i": np.array([[0, 2], [1, 3]])}
-    source = save(tmp_path / "m.onnx", nodes, [("x", TensorProto.FLOAT, [2, 4])], [("y", TensorProto.FLOAT)], constants)
+    text = """(float[2,4] x) => (float[] y) {
+        [first] a = Tanh(x) [take] b = GatherElements<axis = 1>(a, i) [second] c = Neg(b) [last] y = Tanh(c) }"""
+    source = saved(tmp_path / "m.onnx", text, i=[[0, 2], [1, 3]])
     model = read_ir(converted(tmp_path / "m.xml", source))
     wrong = with_attribute(model, layer_named(model, "take"), "axis", "0")
     result = ov_gather.bisect(source, planted(tmp_path, wrong), reproducers=tmp_path / "found")
@@ -253,13 +235,10 @@ def test_a_model_that_is_refused_in_the_midst(chains, tmp_path):
 
 def test_what_rounding_decides_is_no_fault(tmp_path, rng):
     """The best of equal numbers: which one it is, the model does not say."""
-    nodes = [
-        helper.make_node("MatMul", ["x", "w"], ["scores"], name="scores"),
-        helper.make_node("ArgMax", ["scores"], ["y"], name="best", axis=1, keepdims=0),
-    ]
+    text = """(float[200,64] x) => (int64[] y) {
+        [scores] scores = MatMul(x, w) [best] y = ArgMax<axis = 1, keepdims = 0>(scores) }"""
     w = rng.standard_normal((64, 4)).astype(np.float32)
-    constants = {"w": np.concatenate([w, w * np.float32(1 + 1e-7), w], axis=1)}
-    source = save(tmp_path / "m.onnx", nodes, [("x", TensorProto.FLOAT, [200, 64])], [("y", TensorProto.INT64)], constants)
+    source = saved(tmp_path / "m.onnx", text, w=np.concatenate([w, w * np.float32(1 + 1e-7), w], axis=1))
     result = ov_gather.bisect(source, converted(tmp_path / "m.xml", source))
     assert result.node == ""
     assert result.passed
@@ -268,13 +247,8 @@ def test_what_rounding_decides_is_no_fault(tmp_path, rng):
 @pytest.mark.parametrize("noise", ["RandomNormalLike", "Abs"], ids=["of both", "of the model"])
 def test_a_random_output_is_not_compared(noise, tmp_path):
     def source(operator):
-        nodes = [
-            helper.make_node(operator, ["x"], ["noise"], name="dice"),
-            helper.make_node("Add", ["x", "noise"], ["y"], name="add"),
-            helper.make_node("Neg", ["x"], ["z"], name="neg"),
-        ]
-        outputs = [("y", TensorProto.FLOAT), ("z", TensorProto.FLOAT)]
-        return save(tmp_path / f"{operator}.onnx", nodes, [("x", TensorProto.FLOAT, [20])], outputs, {})
+        text = f"[dice] noise = {operator}(x) [add] y = Add(x, noise) [neg] z = Neg(x)"
+        return saved(tmp_path / f"{operator}.onnx", f"(float[20] x) => (float[] y, float[] z) {{ {text} }}")
 
     result = ov_gather.bisect(source(noise), converted(tmp_path / "m.xml", source("RandomNormalLike")))
     assert result.passed
@@ -282,13 +256,7 @@ def test_a_random_output_is_not_compared(noise, tmp_path):
 
 
 def test_models_with_other_inputs(chains, tmp_path):
-    source = save(
-        tmp_path / "m.onnx",
-        [helper.make_node("Add", ["p", "q"], ["r"])],
-        [("p", TensorProto.FLOAT, [2]), ("q", TensorProto.FLOAT, [2])],
-        [("r", TensorProto.FLOAT)],
-        {},
-    )
+    source = saved(tmp_path / "m.onnx", "(float[2] p, float[2] q) => (float[] r) { r = Add(p, q) }")
     with pytest.raises(ValueError, match="the reference has p, q, the model x"):
         ov_gather.bisect(source, chains[1])
 
@@ -302,13 +270,8 @@ def test_low_precision_is_no_fault_and_a_fault_in_low_precision_is_found(chains,
 
 def test_a_crash_in_the_midst(tmp_path):
     """OpenVINO dies of a Gather whose static indices have no elements."""
-    nodes = [
-        helper.make_node("Tanh", ["x"], ["a"], name="first"),
-        helper.make_node("Gather", ["a", "i"], ["b"], name="none"),
-        helper.make_node("Neg", ["b"], ["y"], name="last"),
-    ]
-    inputs = [("x", TensorProto.FLOAT, [4, 2]), ("i", TensorProto.INT64, [0])]
-    source = save(tmp_path / "m.onnx", nodes, inputs, [("y", TensorProto.FLOAT)], {})
+    text = "(float[4,2] x, int64[0] i) => (float[] y) { [first] a = Tanh(x) [none] b = Gather(a, i) [last] y = Neg(b) }"
+    source = saved(tmp_path / "m.onnx", text)
     result = ov_gather.bisect(source, converted(tmp_path / "m.xml", source), reproducers=tmp_path / "found")
     assert result.node == "Gather 'none'"
     assert result.culprits[0].kind == "crash"
@@ -319,10 +282,8 @@ def test_a_crash_in_the_midst(tmp_path):
 
 
 def test_an_output_that_is_a_wrong_constant(tmp_path):
-    nodes = [helper.make_node("Neg", ["x"], ["y"], name="neg"), helper.make_node("Identity", ["c"], ["z"], name="same")]
-    outputs = [("y", TensorProto.FLOAT), ("z", TensorProto.FLOAT)]
-    constants = {"c": np.arange(4, dtype=np.float32)}
-    source = save(tmp_path / "m.onnx", nodes, [("x", TensorProto.FLOAT, [4])], outputs, constants)
+    text = "(float[4] x) => (float[] y, float[] z) { [neg] y = Neg(x) [same] z = Identity(c) }"
+    source = saved(tmp_path / "m.onnx", text, c=np.arange(4, dtype=np.float32))
     model = read_ir(converted(tmp_path / "m.xml", source))
     layer = next(source for layer, _, source, _ in model.links if layer.type == "Result" and source.type == "Const")
     result = ov_gather.bisect(source, planted(tmp_path, with_element(model, layer, random.Random(0))))
@@ -333,13 +294,8 @@ def test_a_reference_that_differs_from_itself_excuses_what_is_no_worse(tmp_path,
     """An output is off by 5%, and the reference by 3% where it computes plainly: that is told."""
     from ov_gather.crosscheck.bisect.onnx_side import OnnxSide
 
-    nodes = [helper.make_node("Mul", ["x", "c"], ["y"], name="scale")]
-    source = save(
-        tmp_path / "m.onnx", nodes, [("x", TensorProto.FLOAT, [4])], [("y", TensorProto.FLOAT)], {"c": np.float32([2])}
-    )
-    other = save(
-        tmp_path / "o.onnx", nodes, [("x", TensorProto.FLOAT, [4])], [("y", TensorProto.FLOAT)], {"c": np.float32([2.1])}
-    )
+    text = "(float[4] x) => (float[] y) { [scale] y = Mul(x, c) }"
+    source, other = (saved(tmp_path / f"{name}.onnx", text, c=np.float32([c])) for name, c in (("m", 2), ("o", 2.1)))
     observe = OnnxSide.observe
 
     def unsteady(side, values, *, plain=False):
@@ -356,14 +312,10 @@ def test_a_reference_that_differs_from_itself_excuses_what_is_no_worse(tmp_path,
 def test_a_gather_of_constants_before_a_matmul(tmp_path, rng):
     """OpenVINO's MatMul reads what the gather gives in the wrong layout, as in Funnel; alone, and observed, it is right."""
     data, index = rng.standard_normal((12, 3, 5)).astype(np.float32), rng.integers(0, 12, (12, 3, 5))
-    nodes = [
-        helper.make_node("Tanh", ["x"], ["before"], name="before"),
-        helper.make_node("GatherElements", ["data", "index"], ["rows"], name="take", axis=0),
-        helper.make_node("Einsum", ["before", "rows"], ["scores"], name="scores", equation="binh,tnh->bnit"),
-        helper.make_node("Neg", ["scores"], ["y"], name="behind"),
-    ]
-    inputs, outputs = [("x", TensorProto.FLOAT, [2, 7, 3, 5])], [("y", TensorProto.FLOAT)]
-    source = save(tmp_path / "m.onnx", nodes, inputs, outputs, {"data": data, "index": index})
+    text = """(float[2,7,3,5] x) => (float[] y) {
+        [before] before = Tanh(x) [take] rows = GatherElements<axis = 0>(data, index)
+        [scores] scores = Einsum<equation = "binh,tnh->bnit">(before, rows) [behind] y = Neg(scores) }"""
+    source = saved(tmp_path / "m.onnx", text, data=data, index=index)
     result = ov_gather.bisect(source, converted(tmp_path / "m.xml", source), reproducers=tmp_path / "found")
     assert result.node == "Einsum 'scores'"
     assert result.culprits[0].kind == "fusion"
@@ -374,9 +326,8 @@ def test_a_gather_of_constants_before_a_matmul(tmp_path, rng):
 
 def test_a_reference_without_a_kernel_is_not_compared(tmp_path):
     """onnxruntime has no GridSample with a grid in f64."""
-    nodes = [helper.make_node("GridSample", ["x", "grid"], ["y"], name="sample")]
-    inputs = [("x", TensorProto.FLOAT, [1, 1, 4, 4]), ("grid", TensorProto.DOUBLE, [1, 4, 4, 2])]
-    source = save(tmp_path / "m.onnx", nodes, inputs, [("y", TensorProto.FLOAT)], {})
+    text = "(float[1,1,4,4] x, double[1,4,4,2] grid) => (float[] y) { [sample] y = GridSample(x, grid) }"
+    source = saved(tmp_path / "m.onnx", text)
     given = {"x": np.zeros((1, 1, 4, 4), np.float32), "grid": np.zeros((1, 4, 4, 2))}
     result = ov_gather.bisect(source, converted(tmp_path / "m.xml", source), given)
     assert result.not_run.startswith("the reference cannot be executed: ")

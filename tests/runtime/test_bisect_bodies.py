@@ -1,18 +1,15 @@
 """`bisect` follows a difference into the body of a sub-graph: the branch that is taken, and one iteration after the other."""
 
-from __future__ import annotations
-
 import random
 from dataclasses import replace
 
 import numpy as np
-import onnx
-import onnx.parser
 import openvino as ov
 import pytest
 
 import ov_gather
 from helpers.planting import candidates, swapped, with_payload
+from helpers.saved_models import saved
 from ov_gather.crosscheck.bisect import body_iterations, ir_bodies
 from ov_gather.ir.bodies import Slicing
 from ov_gather.ir.constants import constant
@@ -21,7 +18,7 @@ from ov_gather.ir.writer import write_ir
 
 pytestmark = [pytest.mark.onnxruntime, pytest.mark.openvino]
 
-BODIES = """<ir_version: 9, opset_import: ["": 18]> g (float[4] x, bool c, int64 n) => (float[4] y) {
+BODIES = """(float[4] x, bool c, int64 n) => (float[4] y) {
     a = Tanh(x)
     [choice] b = If (c) <
         then_branch = t () => (float[4] p) { [neg] q = Neg(a) [exp] r = Exp(q) [sub] p = Sub(r, a) },
@@ -31,7 +28,7 @@ BODIES = """<ir_version: 9, opset_import: ["": 18]> g (float[4] x, bool c, int64
         [late1] m = Mul(v, f) [late2] o = Mul(a, f) [late] d = Sub(m, o) [sub2] e = Sub(v, a) [add] w = Add(e, d) }>
     [last] y = Neg(z) }"""
 
-SCAN = """<ir_version: 9, opset_import: ["": 18]> g (float[2,3,4] x) => (float[2,4] y, float[2,3,4] z)
+SCAN = """(float[2,3,4] x) => (float[2,4] y, float[2,3,4] z)
     <float[2,4] zero = {0, 0, 0, 0, 0, 0, 0, 0}> {
     a = Tanh(x)
     [scan] y, z = Scan <num_scan_inputs = 1, scan_input_axes = [1], scan_input_directions = [DIRECTION], scan_output_axes = [1],
@@ -41,9 +38,9 @@ SCAN = """<ir_version: 9, opset_import: ["": 18]> g (float[2,3,4] x) => (float[2
 
 
 def converted(folder, text):
-    onnx.save(onnx.parser.parse_model(text), folder / "m.onnx")
-    ov.save_model(ov.Core().read_model(folder / "m.onnx"), folder / "m.xml", compress_to_fp16=False)
-    return folder / "m.onnx", folder / "m.xml"
+    source = saved(folder / "m.onnx", text)
+    ov.save_model(ov.Core().read_model(source), folder / "m.xml", compress_to_fp16=False)
+    return source, folder / "m.xml"
 
 
 def with_swapped(ir, name):
@@ -101,7 +98,7 @@ def test_a_fault_in_a_scan(tmp_path, direction):
         assert ", in iteration 1 (the first is 0)." in result.culprits[0].detail
 
 
-STACKED = """<ir_version: 9, opset_import: ["": 18]> g (float[4] x, int64 n) => (float[4] last, float[N,4] all) {
+STACKED = """(float[4] x, int64 n) => (float[4] last, float[N,4] all) {
     a = Tanh(x)
     [loop] last, all = Loop (n, , a) <body = l (int64 i, bool k, float[4] u) => (bool k2, float[4] w, float[4] s) {
         k2 = Identity(k) [sin] v = Sin(u) [add] w = Add(v, a) [late] e = Sub(u, v) [out] s = Exp(e) }> }"""
@@ -152,7 +149,7 @@ def test_iterations_that_are_not_followed(tmp_path, monkeypatch):
     assert result.culprits[0].detail.endswith(", followed through iterations: 1; those after them were not followed.")
 
 
-ADDED_UP = """<ir_version: 9, opset_import: ["": 18]> g (float[4] x, int64 n) => (float[4] y) {
+ADDED_UP = """(float[4] x, int64 n) => (float[4] y) {
     a = Tanh(x)
     [loop] y = Loop (n, , a) <body = l (int64 i, bool k, float[4] u) => (bool k2, float[4] w)
         <float[4] growth = {1.01, 0.99, 1.02, 0.98}> {
@@ -191,7 +188,7 @@ def test_a_fault_that_the_iterations_add_up(tmp_path):
         assert not again.passed
 
 
-CANCELLED = """<ir_version: 9, opset_import: ["": 18]> g (float[3,64] x, bool c, int64 n) => (float[3,64] y)
+CANCELLED = """(float[3,64] x, bool c, int64 n) => (float[3,64] y)
     <int64[1] axes = {1}, float large = {1000000.0}> {
     a = Tanh(x)
     [choice] y = OPERATOR }"""

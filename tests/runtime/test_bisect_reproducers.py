@@ -1,7 +1,5 @@
 """What `bisect` blames has a cause there, and the models that it writes show that; rounding is never blamed."""
 
-from __future__ import annotations
-
 import random
 from pathlib import Path
 

@@ -1,7 +1,5 @@
 """Indices in shared memory that another thread changes while OpenVINO executes our operations on them."""
 
-from __future__ import annotations
-
 import numpy as np
 import openvino as ov
 import pytest

@@ -1,7 +1,5 @@
 """`check` on a Dask cluster: the results of a check here, whichever worker they come from."""
 
-from __future__ import annotations
-
 import json
 import shlex
 import shutil

@@ -1,7 +1,5 @@
 """`compile_onnx`: exact results, errors for indices out of bounds and for wrong inputs, many threads, and the matrix."""
 
-from __future__ import annotations
-
 import re
 import subprocess
 import sys
@@ -13,26 +11,17 @@ import numpy as np
 import onnx
 import openvino
 import pytest
-from onnx import TensorProto, helper, numpy_helper
 from onnx.reference import ReferenceEvaluator
 from onnxruntime import OrtValue
 
 from helpers.cells import TYPES, results_of
+from helpers.saved_models import parsed
 from ov_gather.converters import ConversionError, LossyConversionWarning, compile_onnx
 from tools import gather_matrix
 
-FLOAT, INT64 = TensorProto.FLOAT, TensorProto.INT64
 
-
-def model(nodes, inputs, outputs=(("y", FLOAT, None),), initializers=()):
-    infos = [[helper.make_tensor_value_info(*info) for info in side] for side in (inputs, outputs)]
-    graph = helper.make_graph(nodes, "graph", *infos, initializer=[numpy_helper.from_array(*tensor) for tensor in initializers])
-    return helper.make_model(graph, opset_imports=[helper.make_opsetid("", 13)], ir_version=10)
-
-
-def gather(operator="Gather", data=("x", FLOAT, [5, 4]), indices=("i", INT64, [3]), **attributes):
-    node = helper.make_node(operator, ["x", "i"], ["y"], name="pick", **attributes)
-    return model([node], [data, indices], [("y", data[1], None)])
+def gather(operator="Gather", x="[5, 4]", i="[3]", attributes=""):
+    return parsed(f"(float{x} x, int64{i} i) => (float[] y) {{ [pick] y = {operator} {attributes} (x, i) }}", 13)
 
 
 X = np.arange(20, dtype=np.float32).reshape(5, 4)
@@ -58,7 +47,7 @@ def test_a_sample_of_the_matrix():
 @pytest.mark.parametrize("operator", ["Gather", "GatherElements", "GatherND"])
 def test_out_of_bounds(operator, bad):
     shape = {"Gather": [3], "GatherElements": [3, 4], "GatherND": [3, 1]}[operator]
-    compiled = compile_onnx(gather(operator, indices=("i", INT64, shape)))
+    compiled = compile_onnx(gather(operator, i=shape))
     indices = np.zeros(shape, np.int64)
     indices[1, ...] = bad
     with pytest.raises(IndexError, match=rf"\[1.*\] = {bad} "):
@@ -69,8 +58,7 @@ def test_out_of_bounds(operator, bad):
 
 def test_out_of_bounds_among_sizes():
     """Gathers of shapes stay OpenVINO's own, which writes zeros, only where the index is constant."""
-    nodes = [helper.make_node("Shape", ["x"], ["shape"]), helper.make_node("Gather", ["shape", "i"], ["y"])]
-    compiled = compile_onnx(model(nodes, [("x", FLOAT, ["n", "m"]), ("i", INT64, [1])], [("y", INT64, [1])]))
+    compiled = compile_onnx(parsed("(float[n,m] x, int64[1] i) => (int64[1] y) { s = Shape(x) y = Gather(s, i) }", 13))
     assert compiled({"x": X, "i": np.array([-1])})["y"] == 4
     with pytest.raises(IndexError, match=r"indices\[0\] = 2 is out of bounds for axis 0 of size 2"):
         compiled({"x": X, "i": np.array([2])})
@@ -78,17 +66,10 @@ def test_out_of_bounds_among_sizes():
 
 @pytest.mark.parametrize("condition", [True, False])
 def test_out_of_bounds_in_a_body(condition):
-    bodies = {
-        f"{branch}_branch": helper.make_graph(
-            [helper.make_node("Gather", ["x", "i"], [branch])],
-            branch,
-            [],
-            [helper.make_tensor_value_info(branch, FLOAT, [3, 4])],
-        )
-        for branch in ("then", "else")
-    }
-    inputs = [("c", TensorProto.BOOL, []), ("x", FLOAT, ["n", 4]), ("i", INT64, [3])]
-    compiled = compile_onnx(model([helper.make_node("If", ["c"], ["y"], **bodies)], inputs, [("y", FLOAT, [3, 4])]))
+    text = """(bool c, float[n,4] x, int64[3] i) => (float[3,4] y) {
+        y = If (c) <then_branch = a () => (float[3,4] p) { p = Gather(x, i) },
+                    else_branch = b () => (float[3,4] q) { q = Gather(x, i) }> }"""
+    compiled = compile_onnx(parsed(text, 13))
     given = {"c": np.array(condition), "x": X}
     np.testing.assert_array_equal(compiled({**given, "i": np.array([1, -1, 0])})["y"], X[[1, -1, 0]])
     for bad in (5, 2**32):
@@ -132,8 +113,7 @@ def test_wrong_inputs(inputs, error, text):
 
 def test_integers_of_64_bits():
     """64-bit integers that are computed with are exact while they fit in 32 bits; beyond, they are refused."""
-    nodes = [helper.make_node("Gather", ["x", "i"], ["v"]), helper.make_node("Cast", ["v"], ["y"], to=TensorProto.INT32)]
-    compiled = compile_onnx(model(nodes, [("x", INT64, [2]), ("i", INT64, [3])], [("y", TensorProto.INT32, None)]))
+    compiled = compile_onnx(parsed("(int64[2] x, int64[3] i) => (int32[] y) { v = Gather(x, i) y = Cast<to = 6>(v) }", 13))
     inputs = {"x": np.array([-(2**31), 2**31 - 1]), "i": np.array([1, 0, -1])}
     output = compiled(inputs)["y"]
     assert (output.dtype, output.tolist()) == (np.int32, [2**31 - 1, -(2**31), 2**31 - 1])
@@ -144,16 +124,15 @@ def test_integers_of_64_bits():
 @pytest.mark.parametrize(
     "node",
     [
-        helper.make_node("Where", ["choice", "x", "other"], ["y"]),
-        helper.make_node("Compress", ["x", "choice"], ["y"], axis=0),
-        helper.make_node("ReverseSequence", ["x", "lengths"], ["y"], batch_axis=1, time_axis=0),
+        "Where(choice, x, other)",
+        "Compress<axis = 0>(x, choice)",
+        "ReverseSequence<batch_axis = 1, time_axis = 0>(x, lengths)",
     ],
-    ids=lambda node: node.op_type,
 )
 def test_integers_that_are_only_moved_are_no_loss(node):
     x = np.array([[2**31 - 1], [-(2**31) + 1], [2**24 + 1]])
-    constants = [(np.array([True, False, True]), "choice"), (np.array([3]), "lengths"), (np.array([[7]]), "other")]
-    proto = model([node], [("x", INT64, [3, 1])], [("y", INT64, None)], constants)
+    text = f"(int64[3,1] x) => (int64[] y) {{ y = {node} }}"
+    proto = parsed(text, 13, choice=[True, False, True], lengths=[3], other=[[7]])
     with warnings.catch_warnings():
         warnings.simplefilter("error")
         found = compile_onnx(proto)({"x": x})["y"]
@@ -162,9 +141,8 @@ def test_integers_that_are_only_moved_are_no_loss(node):
 
 
 def test_what_may_exceed_32_bits_later_is_warned_of():
-    nodes = [helper.make_node("Mul", ["x", "x"], ["y"], name="square")]
     with pytest.warns(LossyConversionWarning, match="i64 is computed as i32.*: input 'x'"):
-        compile_onnx(model(nodes, [("x", INT64, [2])], [("y", INT64, [2])]))
+        compile_onnx(parsed("(int64[2] x) => (int64[2] y) { y = Mul(x, x) }", 13))
 
 
 @pytest.mark.parametrize(
@@ -182,7 +160,7 @@ def test_what_may_exceed_32_bits_later_is_warned_of():
     ],
 )
 def test_integers_that_arithmetic_changes_are_warned_of(text, loss):
-    proto = onnx.parser.parse_model(f'<ir_version: 10, opset_import: ["": 13]> g {text}')
+    proto = parsed(text, 13)
     with warnings.catch_warnings(record=True) as caught:
         warnings.simplefilter("always")
         compile_onnx(proto)
@@ -192,9 +170,8 @@ def test_integers_that_arithmetic_changes_are_warned_of(text, loss):
 
 @pytest.mark.parametrize("array", [np.array([3, 2**32 - 1], np.uint32), np.array([1e-42, -0.0, -1e-45], np.float32)])
 def test_constants_that_the_plugin_would_alter_are_carried(array):
-    given = numpy_helper.from_array(array).data_type
-    nodes = [helper.make_node("Gather", ["c", "i"], ["y"]), helper.make_node("Identity", ["c"], ["z"])]
-    proto = model(nodes, [("i", INT64, [2])], [("y", given, None), ("z", given, None)], [(array, "c")])
+    kind = {"float32": "float"}.get(array.dtype.name, array.dtype.name)
+    proto = parsed(f"(int64[2] i) => ({kind}[] y, {kind}[] z) {{ y = Gather (c, i) z = Identity (c) }}", 13, c=array)
     with warnings.catch_warnings():
         warnings.simplefilter("error")
         compiled = compile_onnx(proto)
@@ -205,7 +182,7 @@ def test_constants_that_the_plugin_would_alter_are_carried(array):
 
 def test_open_ranks():
     """The model is compiled for the shapes of the first call, and again for others."""
-    compiled = compile_onnx(gather(data=("x", FLOAT, None), indices=("i", INT64, None), axis=-1))
+    compiled = compile_onnx(gather(x="[]", i="[]", attributes="<axis = -1>"))
     for data, indices in ((X, np.array([3, -4])), (X[0], np.array([[0]])), (X[None], np.array(2)), (X, np.array([0, 0]))):
         np.testing.assert_array_equal(compiled({"x": data, "i": indices})["y"], np.take(data, indices, -1))
     with pytest.raises(ValueError, match="scalar"):
@@ -214,23 +191,22 @@ def test_open_ranks():
 
 @pytest.mark.parametrize("shape", [(0, 4), (5, 0)])
 def test_empty_data(shape):
-    compiled = compile_onnx(gather(data=("x", FLOAT, ["n", "m"])))
+    compiled = compile_onnx(gather(x="[n, m]"))
     with pytest.raises(IndexError, match="size 0") if shape[0] == 0 else warnings.catch_warnings():
         assert compiled({"x": np.zeros(shape, np.float32), "i": np.zeros(3, np.int64)})["y"].shape == (3, 0)
 
 
-@pytest.mark.parametrize("sizes", [["n", "m"], [5, 0]])
+@pytest.mark.parametrize("sizes", ["[n, m]", "[5, 0]"])
 def test_an_index_is_out_of_bounds_where_the_output_is_empty(sizes):
-    compiled = compile_onnx(gather(data=("x", FLOAT, sizes)))
+    compiled = compile_onnx(gather(x=sizes))
     with pytest.raises(IndexError, match=r"indices\[1\] = 99 is out of bounds for axis 0 of size 5 \(valid -5..4\)"):
         compiled({"x": np.zeros((5, 0), np.float32), "i": np.array([0, 99, -1])})
-    tuples = model([helper.make_node("GatherND", ["x", "i"], ["y"])], [("x", FLOAT, sizes), ("i", INT64, [2, 1])])
     with pytest.raises(IndexError, match=r"indices\[1, 0\] = 99 is out of bounds for axis 0 of size 5 \(valid -5..4\)"):
-        compile_onnx(tuples)({"x": np.zeros((5, 0), np.float32), "i": np.array([[0], [99]])})
+        compile_onnx(gather("GatherND", sizes, "[2, 1]"))({"x": np.zeros((5, 0), np.float32), "i": np.array([[0], [99]])})
 
 
 def test_many_threads():
-    compiled = compile_onnx(gather(data=("x", FLOAT, ["n", 4])))
+    compiled = compile_onnx(gather(x="[n, 4]"))
 
     def call(seed):
         random = np.random.default_rng(seed)
@@ -247,8 +223,7 @@ def test_many_threads():
 
 
 def test_a_path_and_its_external_data(tmp_path):
-    node = helper.make_node("Gather", ["table", "i"], ["y"])
-    proto = model([node], [("i", INT64, [3])], initializers=[(X, "table")])
+    proto = parsed("(int64[3] i) => (float[] y) { y = Gather (table, i) }", 13, table=X)
     onnx.save(proto, tmp_path / "m.onnx", save_as_external_data=True, location="weights", size_threshold=0)
     compiled = compile_onnx(tmp_path / "m.onnx")
     (tmp_path / "weights").unlink()
@@ -256,13 +231,13 @@ def test_a_path_and_its_external_data(tmp_path):
 
 
 def test_what_openvino_says_of_other_operations():
-    compiled = compile_onnx(model([helper.make_node("Reshape", ["x", "i"], ["y"])], [("x", FLOAT, [5, 4]), ("i", INT64, [3])]))
+    compiled = compile_onnx(gather("Reshape"))
     with pytest.raises(RuntimeError):
         compiled({"x": X, "i": np.array([7, 7, 7])})
 
 
 def test_the_ways_to_call_it():
-    compiled = compile_onnx(gather(data=("x", FLOAT, ["n", 4])).SerializeToString())
+    compiled = compile_onnx(gather(x="[n, 4]").SerializeToString())
     assert repr(compiled) == "<CompiledModel on CPU: (x: float[n, 4], i: int64[3]) -> (y: float[...])>"
     assert [port.name for port in compiled.inputs] == ["x", "i"]
     i = np.array([4, 0, -2])

@@ -1,7 +1,5 @@
 """`compile_onnx`: the order of equal numbers in TopK, and the rounding of float16, which OpenVINO drops."""
 
-from __future__ import annotations
-
 import warnings
 
 import numpy as np

@@ -1,7 +1,5 @@
 """Embeddings whose weights are compressed stay so with our extension, and an index out of bounds still is an error."""
 
-from __future__ import annotations
-
 import subprocess
 import sys
 
@@ -9,9 +7,10 @@ import numpy as np
 import onnx
 import openvino as ov
 import pytest
-from onnx import TensorProto, helper, numpy_helper
+from onnx import numpy_helper
 from openvino import opset13 as ops
 
+from helpers.saved_models import saved
 from ov_gather.acceleration.compressed import keep_compressed
 from ov_gather.acceleration.graph import ours
 from ov_gather.converters import compile_onnx, convert_model
@@ -46,22 +45,18 @@ except RuntimeError as error:
 
 
 def embedding(path, kind):
-    nodes, rows, rng = [], "table", np.random.default_rng(5)
-    if kind == "f32":
-        tensors = [numpy_helper.from_array(rng.standard_normal((WORDS, WIDTH), np.float32), "table")]
-    elif kind == "f16":
-        tensors = [numpy_helper.from_array(rng.standard_normal((WORDS, WIDTH), np.float32).astype(np.float16), "half")]
-        nodes = [helper.make_node("Cast", ["half"], ["table"], to=TensorProto.FLOAT)]
-    else:
-        narrow = rng.integers(-128, 128, (WORDS, WIDTH), np.int8)
-        tensors = [numpy_helper.from_array(narrow, "narrow"), numpy_helper.from_array(rng.random(WORDS, np.float32), "scale")]
-        nodes = [helper.make_node("DequantizeLinear", ["narrow", "scale"], ["table"], axis=0)]
-    nodes.append(helper.make_node("Gather", [rows, "i"], ["y"], name="embed"))
-    inputs = [helper.make_tensor_value_info("i", TensorProto.INT64, ["n"])]
-    outputs = [helper.make_tensor_value_info("y", TensorProto.FLOAT, ["n", WIDTH])]
-    graph = helper.make_graph(nodes, "graph", inputs, outputs, tensors)
-    onnx.save(helper.make_model(graph, opset_imports=[helper.make_opsetid("", 21)], ir_version=10), path)
-    return path
+    rng = np.random.default_rng(5)
+    table = (
+        rng.standard_normal((WORDS, WIDTH), np.float32) if kind != "i8" else rng.integers(-128, 128, (WORDS, WIDTH), np.int8)
+    )
+    first, constants = "", {"table": table}
+    if kind == "f16":
+        first, constants = "table = Cast<to = 1>(half)", {"half": table.astype(np.float16)}
+    elif kind == "i8":
+        first = "table = DequantizeLinear<axis = 0>(narrow, scale)"
+        constants = {"narrow": table, "scale": rng.random(WORDS, np.float32)}
+    text = f"(int64[n] i) => (float[n,{WIDTH}] y) {{ {first} [embed] y = Gather(table, i) }}"
+    return saved(path, text, 21, **constants)
 
 
 def in_blocks_of_4_bits(path, index_is_checked):

@@ -1,7 +1,5 @@
 """What `prove` requires of the sizes of open dimensions: as little as possible, and nothing where no index is read."""
 
-from __future__ import annotations
-
 import numpy as np
 import openvino as ov
 import pytest

@@ -1,7 +1,5 @@
 """`convert --lanes`: an IR whose moved inputs and outputs are 32-bit integers, and which says so."""
 
-from __future__ import annotations
-
 import json
 import re
 
@@ -10,9 +8,9 @@ import numpy as np
 import onnx
 import openvino
 import pytest
-from onnx import helper, numpy_helper
 
 import ov_gather
+from helpers.saved_models import parsed
 from ov_gather.converters import as_lanes, convert_model, from_lanes
 from ov_gather.crosscheck.models.verify import verify_conversion
 
@@ -20,14 +18,10 @@ TYPES = ("int64", "uint64", "float64", "complex64", "complex128", "float16", "bf
 
 
 def gather(op_type, dtype, constant=None):
-    number = helper.np_dtype_to_tensor_dtype(np.dtype(dtype))
-    node = helper.make_node(op_type, ["x", "i"], ["y"], **({} if op_type == "GatherND" else {"axis": -1}))
-    inputs = [("x", number, ["n", 5]), ("i", onnx.TensorProto.INT64, ["n", 2])]
-    tensors = [] if constant is None else [numpy_helper.from_array(constant, "x")]
-    infos = [helper.make_tensor_value_info(*info) for info in inputs[len(tensors) :]]
-    output = helper.make_tensor_value_info("y", number, None)
-    graph = helper.make_graph([node], "graph", infos, [output], tensors)
-    return helper.make_model(graph, opset_imports=[helper.make_opsetid("", 18)], ir_version=10)
+    kind = {"float64": "double", "float32": "float"}.get(np.dtype(dtype).name, np.dtype(dtype).name)
+    x, constants = (f"{kind}[n, 5] x, ", {}) if constant is None else ("", {"x": constant})
+    node = f"y = {op_type} {'' if op_type == 'GatherND' else '<axis = -1>'} (x, i)"
+    return parsed(f"({x}int64[n, 2] i) => ({kind}[] y) {{ {node} }}", **constants)
 
 
 def run(path, **given):

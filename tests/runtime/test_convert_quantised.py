@@ -1,7 +1,5 @@
 """`convert` of models with QuantizeLinear and DequantizeLinear: the bits of the original on OpenVINO, and no crash."""
 
-from __future__ import annotations
-
 import numpy as np
 import onnx
 import pytest

@@ -1,46 +1,27 @@
 """Scatters of ONNX models through the converter: a part of the scatter matrix, what is lost on stock OpenVINO, constants."""
 
-from __future__ import annotations
-
-import warnings
-
-import numpy as np
 import pytest
-from onnx import TensorProto, helper, numpy_helper
+from onnx import TensorProto
 
-from ov_gather.converters import ConversionError, LossyConversionWarning, compile_onnx, convert_model
+from helpers.lane_models import losses
+from helpers.saved_models import parsed
+from ov_gather.converters import ConversionError, compile_onnx, convert_model
 from tools import scatter_matrix
 from tools.scatter_matrix import Cell
 
 SCATTERS = ["Scatter", "ScatterElements", "ScatterND"]
 
 
-def scatter(op, indices=None, data_type=TensorProto.FLOAT, reduction=None):
+def scatter(op, indices=None, data_type="float", reduction=None):
     """A model of a scatter along axis 1 of data [3, 4], with indices as an input or as a constant."""
-    shapes = {"data": [3, 4], "indices": [2, 5], "updates": [2, 5]}
-    if op == "ScatterND":
-        shapes = {"data": [3, 4], "indices": [5, 2], "updates": [5]}
-    attributes = {} if op == "ScatterND" else {"axis": 1}
-    if reduction:
-        attributes["reduction"] = reduction
-    node = helper.make_node(op, list(shapes), ["output"], name="scatter", **attributes)
-    types = {"data": data_type, "indices": TensorProto.INT64, "updates": data_type}
-    constants = [] if indices is None else [numpy_helper.from_array(np.array(indices), "indices")]
-    inputs = [
-        helper.make_tensor_value_info(name, types[name], shape)
-        for name, shape in shapes.items()
-        if indices is None or name != "indices"
-    ]
-    output = helper.make_tensor_value_info("output", data_type, [3, 4])
-    graph = helper.make_graph([node], "graph", inputs, [output], constants)
-    return helper.make_model(graph, opset_imports=[helper.make_opsetid("", scatter_matrix.OPSETS[op])], ir_version=10)
-
-
-def losses(call, *arguments, **options):
-    with warnings.catch_warnings(record=True) as caught:
-        warnings.simplefilter("always")
-        call(*arguments, **options)
-    return [str(warning.message) for warning in caught if issubclass(warning.category, LossyConversionWarning)]
+    attributes = [] if op == "ScatterND" else ["axis = 1"]
+    attributes += [f'reduction = "{reduction}"'] if reduction else []
+    tuples, elements = ("5, 2", "5") if op == "ScatterND" else ("2, 5", "2, 5")
+    given = [f"{data_type}[3, 4] data", f"int64[{tuples}] indices", f"{data_type}[{elements}] updates"]
+    constants = {} if indices is None else {"indices": given.pop(1) and indices}
+    node = f"[scatter] output = {op} <{', '.join(attributes)}> (data, indices, updates)".replace("<>", "")
+    text = f"({', '.join(given)}) => ({data_type}[3, 4] output) {{ {node} }}"
+    return parsed(text, scatter_matrix.OPSETS[op], **constants)
 
 
 @pytest.mark.parametrize("op", SCATTERS)
@@ -108,8 +89,8 @@ def test_stock_openvino_may_write_to_foreign_memory(op):
 @pytest.mark.parametrize("reduction", [None, "add"])
 def test_integers_lose_nothing_where_our_operations_take_them(op, reduction):
     reduction = None if op == "Scatter" else reduction
-    assert losses(compile_onnx, scatter(op, data_type=TensorProto.INT64, reduction=reduction)) == []
-    assert "i64 is computed as i32" in losses(convert_model, scatter(op, data_type=TensorProto.INT64, reduction=reduction))[0]
+    assert losses(compile_onnx, scatter(op, data_type="int64", reduction=reduction)) == []
+    assert "i64 is computed as i32" in losses(convert_model, scatter(op, data_type="int64", reduction=reduction))[0]
 
 
 @pytest.mark.parametrize("target", ["stock", "extension"])

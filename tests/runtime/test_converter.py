@@ -1,7 +1,5 @@
 """ONNX nodes to IR layers, without OpenVINO."""
 
-from __future__ import annotations
-
 import numpy as np
 import pytest
 from onnx import TensorProto, helper
@@ -64,14 +62,13 @@ def test_every_type_of_the_ir(row):
         ("ScatterND", {}, ("ScatterNDUpdate", "opset15"), {}),
     ],
 )
-def test_scatters(op, attributes, layer, given):
+def test_scatters(op, attributes, layer, given, rng):
     node = helper.make_node(op, ["data", "indices", "updates"], ["output"], name="scatter", **attributes)
     shapes = [[3, 4], [5, 1], [5, 4]] if op == "ScatterND" else [[3, 4], [2, 3], [2, 3]]
     converted = convert_node(node, shapes, [FLOAT, INT64, FLOAT])
     (found,) = [each for each in converted.layers if each.name == "scatter"]
     assert (found.type, found.version, found.attributes) == (*layer, given)
     assert found.outputs[0].dims == (3, 4)
-    rng = np.random.default_rng(0)
     inputs = [np.ones((3, 4), np.float32), rng.integers(-3, 3, shapes[1]), rng.random(shapes[2], np.float32)]
     right = ReferenceEvaluator(node).run(None, dict(zip(node.input, inputs, strict=True)))
     runtime = KernelRuntime()

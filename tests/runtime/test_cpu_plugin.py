@@ -1,7 +1,5 @@
 """What we say the CPU plugin computes against the CPU plugin itself, bit by bit."""
 
-from __future__ import annotations
-
 from dataclasses import dataclass
 from itertools import product
 

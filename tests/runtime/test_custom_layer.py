@@ -1,7 +1,5 @@
 """The two-file extension in docs/custom_layer: its README's commands build it, and Python and C++ run the model with it."""
 
-from __future__ import annotations
-
 import doctest
 import os
 import re

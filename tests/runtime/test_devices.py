@@ -1,7 +1,5 @@
 """Layers on devices of OpenVINO other than the CPU by its own name."""
 
-from __future__ import annotations
-
 import pytest
 
 from helpers.paths import SAMPLES, VALID

@@ -1,7 +1,5 @@
 """Constants without elements, of which OpenVINO's front end makes one element, stay empty, or are named."""
 
-from __future__ import annotations
-
 import numpy as np
 import onnx_ir
 import openvino

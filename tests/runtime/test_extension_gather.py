@@ -1,7 +1,5 @@
 """Our Gather inside OpenVINO: types, shapes, errors and zeros, threads, round trips, ONNX models that compute shapes."""
 
-from __future__ import annotations
-
 import numpy as np
 import openvino as ov
 import pytest
@@ -10,7 +8,6 @@ from hypothesis import strategies as st
 from onnx import TensorProto, helper
 from openvino import opset8
 
-import ov_gather
 from helpers.inside_openvino import (
     WHOLE_BYTES,
     compiled,
@@ -24,13 +21,8 @@ from helpers.inside_openvino import (
     read,
     same_bits,
 )
-from ov_gather.ir.element_types import F32, I32, I64, STRING, by_name
+from ov_gather.ir.element_types import F32, I64, STRING
 from ov_gather.ir.shapes import PartialShape
-
-
-@pytest.fixture(scope="module")
-def core():
-    return ov_gather.register(ov.Core())
 
 
 def layer_model(data, indices, axis=0, data_type=F32, index_type=I64, **attributes):
@@ -39,16 +31,6 @@ def layer_model(data, indices, axis=0, data_type=F32, index_type=I64, **attribut
     if axis is None:
         return one_layer("Gather", {**inputs, "axis": ("", I64)}, attributes)
     return one_layer("Gather", inputs, attributes, {"axis": (np.array(axis, np.int64), I64)})
-
-
-@pytest.mark.sanitized
-@pytest.mark.parametrize("row", WHOLE_BYTES, ids=str)
-@pytest.mark.parametrize("index_type", [I32, I64], ids=str)
-def test_every_type_of_whole_bytes_bit_by_bit(core, row, index_type):
-    data = random_values(row, (3, 7, 5))
-    indices = np.random.default_rng(0).integers(-7, 7, (2, 4)).astype(index_type.dtype)
-    model = read(core, layer_model("3,7,5", "2,4", 1, row, index_type))
-    assert same_bits(evaluate(model, row, data, indices), np.take(data, indices, 1))
 
 
 @pytest.mark.sanitized
@@ -71,39 +53,6 @@ def test_axis_scalar_of_one_element_or_not_constant(core, axis):
     assert same_bits(infer(compiled(core, model), data, *arrays), data[:, indices])
 
 
-def test_parts_of_tensors(core):
-    model = read(core, layer_model("?,?", "?,?", 1))
-    table, where = np.arange(200, dtype=np.float32).reshape(10, 20), np.random.default_rng(0).integers(-8, 8, (9, 9))
-    data = ov.Tensor(ov.Tensor(table), ov.Coordinate([2, 3]), ov.Coordinate([7, 11]))
-    indices = ov.Tensor(ov.Tensor(where), ov.Coordinate([1, 1]), ov.Coordinate([6, 5]))
-    output = ov.Tensor(ov.Type.f32, ov.Shape([0]))
-    model.evaluate([output], [data, indices])
-    assert np.array_equal(output.data, table[2:7, 3:11][:, where[1:6, 1:5]])
-
-
-@pytest.mark.parametrize(
-    ("data", "indices", "axis", "attributes", "output"),
-    [
-        ("3,7,5", "2,4", 1, {}, "[3,2,4,5]"),
-        ("3,7,5", "", -1, {}, "[3,7]"),
-        ("7", "", 0, {}, "[]"),
-        ("3,7,5", "3,4", 1, {"batch_dims": 1}, "[3,4,5]"),
-        ("3,7,5", "3,4", 2, {"batch_dims": -1}, "[3,7,4]"),
-        ("2,3,7", "2,3", 2, {"batch_dims": 2}, "[2,3]"),
-        ("2..9,?,5", "?,1..4", 1, {"batch_dims": 1}, "[2..9,1..4,5]"),
-        ("2..9,7", "1..4,?", 1, {"batch_dims": 1}, "[2..4,?]"),
-        ("...", "4", 7, {}, "[...]"),
-        ("3,7", "...", 1, {}, "[...]"),
-        ("4,3", "2", None, {}, "[?,?]"),
-        ("4,3", "4,2", None, {"batch_dims": 1}, "[4,?]"),
-        ("0,3", "0", 0, {}, "[0,3]"),
-        ("0,0", "2", 0, {}, "[2,0]"),
-    ],
-)
-def test_output_shape(core, data, indices, axis, attributes, output):
-    assert str(inferred_shape(read(core, layer_model(data, indices, axis, **attributes)))) == output
-
-
 @pytest.mark.parametrize(
     ("data", "indices", "axis", "attributes", "reason"),
     [
@@ -121,13 +70,6 @@ def test_output_shape(core, data, indices, axis, attributes, output):
 def test_what_does_not_fit(core, data, indices, axis, attributes, reason):
     with pytest.raises(RuntimeError, match=f"gather[^$]*{reason}"):
         read(core, layer_model(data, indices, axis, **attributes))
-
-
-def test_types_that_are_refused(core):
-    with pytest.raises(RuntimeError, match=r"smaller than a byte.*convert it to i8 or u8"):
-        read(core, layer_model("3", "2", data_type=by_name("u4")))
-    with pytest.raises(RuntimeError, match="indices must be i32 or i64, not f32"):
-        read(core, layer_model("3", "2", index_type=F32))
 
 
 DIMS = st.sampled_from(["?", "0", "1", "2", "3", "1..2", "2..", "..3", "2..5"])
@@ -173,21 +115,6 @@ def test_against_numpy(core, data):
         assert np.array_equal(result[place], np.take(table[place], where[place], axis - batch))
 
 
-@pytest.mark.parametrize("threads", [1, 2])
-@pytest.mark.parametrize(("data", "indices"), [("3,7,5", "3,10"), ("?,?,?", "?,?")])
-def test_an_index_out_of_bounds_raises_and_the_request_goes_on(core, threads, data, indices):
-    request = compiled(core, read(core, layer_model(data, indices, 1, batch_dims=1)), threads)
-    table = np.arange(105, dtype=np.float32).reshape(3, 7, 5)
-    right = np.random.default_rng(0).integers(-7, 7, (3, 10))
-    for bad in (7, -8, 2**31 - 1, -(2**31)):
-        wrong = right.copy()
-        wrong[2, 9] = bad
-        reason = rf"Gather 'gather': indices\[2, 9\] = {bad} is out of bounds for axis 1 of size 7 \(valid -7..6\)"
-        with pytest.raises(RuntimeError, match=reason):
-            infer(request, table, wrong)
-        assert np.array_equal(infer(request, table, right), np.take_along_axis(table, right[..., None], 1))
-
-
 def test_the_position_is_that_of_the_index(core):
     request = compiled(core, read(core, layer_model("2,3,7,5", "2,4,6", 2, batch_dims=1)))
     indices = np.zeros((2, 4, 6), np.int64)
@@ -214,48 +141,6 @@ def test_no_index_is_valid_for_an_axis_of_size_0(core, sizes):
         infer(compiled(core, read(core, layer_model(*sizes, 1))), data, indices)
     assert infer(compiled(core, read(core, layer_model(*sizes, 1, bounds="zero"))), data, indices).tolist() == [[0, 0]] * 3
     assert infer(compiled(core, read(core, layer_model("?,?", "?", 1))), data, indices[:0]).shape == (3, 0)
-
-
-def test_dynamic_shapes_from_call_to_call(core):
-    request = compiled(core, read(core, layer_model("?,?,?", "?,?", -2)))
-    rng = np.random.default_rng(0)
-    for data, indices in [((3, 7, 5), (2, 10)), ((4, 1, 2), (1, 1)), ((1, 1, 1), (0, 3)), ((40, 50, 60), (7, 70))]:
-        table, where = rng.random(data, np.float32), rng.integers(-data[1], data[1], indices)
-        assert np.array_equal(infer(request, table, where), np.take(table, where, 1))
-
-
-def test_round_trip(core, tmp_path):
-    model = read(core, layer_model("3,7", "3,2", -1, batch_dims=-1, bounds="zero"))
-    ov.serialize(model, tmp_path / "m.xml")
-    again = core.read_model(tmp_path / "m.xml")
-    (layer,) = [op for op in again.get_ops() if op.get_type_name() == "Gather"]
-    assert layer.get_type_info().version_id == "ov_gather"
-    assert layer.get_attributes() == {"batch_dims": -1, "bounds": "zero"}
-    table = np.arange(21, dtype=np.float32).reshape(3, 7)
-    assert infer(compiled(core, again), table, np.array([[0, 6], [7, -1], [-8, -7]])).tolist() == [[0, 6], [0, 13], [0, 14]]
-
-
-def onnx_gather(data, indices, **attributes):
-    node = helper.make_node("Gather", ["data", "indices"], ["output"], name="node", **attributes)
-    return onnx_model([node], {"data": data, "indices": (TensorProto.INT64, indices)})
-
-
-@pytest.mark.parametrize(("attributes", "axis"), [({}, 0), ({"axis": -1}, 1)])
-def test_onnx_is_read_as_ours(core, attributes, axis):
-    model = core.read_model(onnx_gather((TensorProto.FLOAT, [3, 4]), [2, 2], **attributes))
-    assert opsets(model, "Gather") == ["ov_gather"]
-    request, table = compiled(core, model), np.arange(12, dtype=np.float32).reshape(3, 4)
-    where = np.array([[2, -1], [0, -3]])
-    assert np.array_equal(infer(request, table, where), np.take(table, where, axis))
-    where[1, 0] = 4
-    with pytest.raises(RuntimeError, match=r"Gather '.*': indices\[1, 0\] = 4 is out of bounds"):
-        infer(request, table, where)
-
-
-def test_onnx_strings(core):
-    request = compiled(core, core.read_model(onnx_gather((TensorProto.STRING, [2, 2]), [3])))
-    words = np.array([["a", "b"], ["ccc", ""]])
-    assert infer(request, words, np.array([1, 0, -1])).tolist() == words[[1, 0, 1]].tolist()
 
 
 @pytest.mark.parametrize("cast", [False, True], ids=["", "cast"])

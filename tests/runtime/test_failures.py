@@ -1,7 +1,5 @@
 """A case that fails: made small, written, and run again as its command says."""
 
-from __future__ import annotations
-
 import shlex
 import shutil
 from collections import defaultdict

@@ -1,7 +1,5 @@
 """Gathers of constants become constants: where OpenVINO would misread them, and in whatever `convert` writes."""
 
-from __future__ import annotations
-
 import numpy as np
 import onnx
 import openvino as ov

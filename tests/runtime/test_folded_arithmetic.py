@@ -1,18 +1,15 @@
 """Integers computed from constants: OpenVINO folds some otherwise than ONNX means them and than its plugin computes them."""
 
-from __future__ import annotations
-
 import warnings
 
 import numpy as np
-import onnx
 import onnx_ir
 import openvino
 import pytest
-from onnx import TensorProto, helper, numpy_helper, parser
-from openvino import opset8
 from openvino import opset13 as ops
 
+from helpers.branching import if_of
+from helpers.saved_models import parsed
 from ov_gather import prove
 from ov_gather.converters import LossyConversionWarning, compile_onnx, convert_model
 from ov_gather.converters.arithmetic import evaluate
@@ -25,10 +22,7 @@ SETTINGS = {"INFERENCE_PRECISION_HINT": "f32"}
 
 def model(text, **constants):
     """A model in ONNX's own language, with arrays as constants, and `w` to gather from."""
-    proto = parser.parse_model(f'<ir_version: 10, opset_import: ["" : 21]> {text}')
-    arrays = {"w": TABLE, **{name: np.asarray(array) for name, array in constants.items()}}
-    proto.graph.initializer.extend(numpy_helper.from_array(array, name) for name, array in arrays.items())
-    return proto
+    return parsed(text, 21, **{"w": TABLE, **constants})
 
 
 def number(value):
@@ -37,15 +31,8 @@ def number(value):
 
 def in_a_branch(value):
     """The value out of an If, which OpenVINO inlines, as its condition is constant."""
-    branches = []
-    for _ in range(2):
-        inner = ops.parameter([1], np.int32)
-        branches.append((openvino.Model([ops.add(inner, number([0]))], [inner], "branch"), inner))
-    node = opset8.if_op(ops.constant(np.array(True)))
-    for (branch, _), set_body in zip(branches, (node.set_then_body, node.set_else_body), strict=True):
-        set_body(branch)
-    node.set_input(value.output(0), *(inner for _, inner in branches))
-    return node.set_output(*(branch.get_results()[0] for branch, _ in branches)).get_node()
+    branch = lambda inner: [ops.add(inner, number([0]))]  # noqa: E731
+    return if_of(ops.constant(np.array(True)), [value], branch, branch)[0].get_node()
 
 
 def executed(converted, *arrays):
@@ -93,7 +80,7 @@ CONSTANT = {
 @pytest.mark.filterwarnings("ignore::ov_gather.converters.LossyConversionWarning")
 def test_constants(name):
     text, constants, expected = CONSTANT[name]
-    proto = model(f"g () => (float[n] y) {{ {text} y = Gather (w, k) }}", **constants)
+    proto = model(f"() => (float[n] y) {{ {text} y = Gather (w, k) }}", **constants)
     if np.ndim(expected) == 0:
         proto.graph.output[0].type.tensor_type.shape.Clear()
     assert both(proto) == TABLE[np.array(expected)].tolist()
@@ -113,14 +100,14 @@ def test_constants_of_a_legalized_model(name):
 @pytest.mark.filterwarnings("ignore::ov_gather.converters.LossyConversionWarning")
 def test_sizes_of_static_shapes():
     text = "s = Shape (x) d = Sub (s, a) q = Div (d, b) m = Abs (d) k = Concat <axis = 0> (q, m)"
-    proto = model(f"g (float[2, 4] x) => (float[n] y) {{ {text} y = Gather (w, k) }}", a=[5, 5], b=[2, 2])
+    proto = model(f"(float[2, 4] x) => (float[n] y) {{ {text} y = Gather (w, k) }}", a=[5, 5], b=[2, 2])
     assert both(proto, x=np.zeros((2, 4), np.float32)) == TABLE[[-1, 0, 3, 1]].tolist()
 
 
 @pytest.mark.filterwarnings("ignore::ov_gather.converters.LossyConversionWarning")
 def test_a_model_whose_sizes_are_computed_can_still_be_reshaped():
     text = "s = Shape (x) k = Div (s, b)"
-    converted = convert_model(model(f"g (float[2, 4] x) => (float[n] y) {{ {text} y = Gather (w, k) }}", b=[2, 2]))
+    converted = convert_model(model(f"(float[2, 4] x) => (float[n] y) {{ {text} y = Gather (w, k) }}", b=[2, 2]))
     converted.reshape([6, 18])
     assert executed(converted, np.zeros((6, 18), np.float32)).tolist() == [3, 9]
 
@@ -132,7 +119,7 @@ def test_a_branch_and_what_is_computed_of_it():
         k = Div (t, b)
     """
     for condition, expected in ((True, 0), (False, 1)):
-        proto = model(f"g () => (float[n] y) {{ {branches} y = Gather (w, k) }}", a=[-7], b=[5], c=np.array(condition))
+        proto = model(f"() => (float[n] y) {{ {branches} y = Gather (w, k) }}", a=[-7], b=[5], c=np.array(condition))
         assert both(proto) == [expected]
 
 
@@ -140,13 +127,13 @@ def test_a_branch_and_what_is_computed_of_it():
 def test_what_is_too_large_to_fold():
     """3 of a million elements are compared; the model that is written does not hold a million."""
     text = "e = Expand (a, n) d = Div (e, b) s = Neg (d) m = Abs (s) z = Add (d, m) k = Slice (z, i, j)"
-    proto = model(f"g () => (float[n] y) {{ {text} y = Gather (w, k) }}", a=[-7], n=[2**20], b=[5], i=[0], j=[3])
+    proto = model(f"() => (float[n] y) {{ {text} y = Gather (w, k) }}", a=[-7], n=[2**20], b=[5], i=[0], j=[3])
     assert both(proto) == [0, 0, 0]
 
 
 def test_a_large_range_is_not_written(tmp_path):
     numbers = {"a": np.int64(0), "b": np.int64(2**24), "c": np.int64(1)}
-    convert_model(model("g () => (int64[n] y) { r = Range (a, b, c) y = Div (r, c) }", **numbers), output=tmp_path / "x.xml")
+    convert_model(model("() => (int64[n] y) { r = Range (a, b, c) y = Div (r, c) }", **numbers), output=tmp_path / "x.xml")
     assert (tmp_path / "x.bin").stat().st_size < 10_000
 
 
@@ -172,7 +159,7 @@ def test_abs_of_a_vector_of_sizes(kind, shape):
     cast = {"float": 1, "int32": 6}[kind]
     text = f"s = Shape (x) d = Sub (s, a) c = Cast <to = {cast}> (d) e = Abs (c) k = Cast <to = 7> (e)"
     dims = ", ".join(map(str, shape))
-    proto = model(f"g (float[{dims}] x) => (float[n] y) {{ {text} y = Gather (w, k) }}", a=[5, 5])
+    proto = model(f"(float[{dims}] x) => (float[n] y) {{ {text} y = Gather (w, k) }}", a=[5, 5])
     assert both(proto, x=np.zeros((2, 4), np.float32)) == [3, 1]
 
 
@@ -191,7 +178,7 @@ def test_bytes_at_run_time(operator):
     with np.errstate(over="ignore"):
         expected = {"Div": np.trunc(x / y), "Add": x + y, "Sub": x - y, "Mul": x * y}[operator]
     kind = "int8" if dtype is np.int8 else "uint8"
-    proto = model(f"g ({kind}[n] x, {kind}[n] y) => (int32[n] z) {{ v = {operator} (x, y) z = Cast <to = 6> (v) }}")
+    proto = model(f"({kind}[n] x, {kind}[n] y) => (int32[n] z) {{ v = {operator} (x, y) z = Cast <to = 6> (v) }}")
     del proto.graph.initializer[:]
     assert both(proto, x=x, y=y) == expected.astype(np.int32).tolist()
 
@@ -201,7 +188,7 @@ def test_bytes_at_run_time(operator):
 @pytest.mark.filterwarnings("ignore::ov_gather.converters.LossyConversionWarning")
 def test_a_range_that_leads_away_from_its_limit_is_empty(start, limit, step, is_known):
     inputs = "int32 a, int32 b" + ", int32 c" * (not is_known)
-    proto = model(f"g ({inputs}) => (int32[n] y) {{ y = Range (a, b, c) }}", **({"c": np.int32(step)} if is_known else {}))
+    proto = model(f"({inputs}) => (int32[n] y) {{ y = Range (a, b, c) }}", **({"c": np.int32(step)} if is_known else {}))
     feed = {"a": np.int32(start), "b": np.int32(limit)} | ({} if is_known else {"c": np.int32(step)})
     feed = {name: np.array(number) for name, number in feed.items()}
     assert both(proto, **feed) == list(range(start, limit, step))
@@ -233,7 +220,7 @@ def test_what_the_plugin_rounds_is_named(name):
     with pytest.warns(LossyConversionWarning, match=told):
         compile_onnx(
             model(
-                f"g ({inputs}) => (int32[n] y) {{ {text} }}",
+                f"({inputs}) => (int32[n] y) {{ {text} }}",
                 c=np.array([7, 7, 7], np.int32),
                 d=np.int32(2**24 + 1),
                 m=np.int32(2**24 + 2),
@@ -259,7 +246,7 @@ def test_small_numbers_and_sizes_are_not_warned_of():
     numbers = {"two": [2], "three": np.int32(3), "most": np.int32(2**31 - 1)}
     with warnings.catch_warnings():
         warnings.simplefilter("error")
-        compile_onnx(model(f"g ({inputs}) => ({outputs}) {{ {text} }}", **numbers))
+        compile_onnx(model(f"({inputs}) => ({outputs}) {{ {text} }}", **numbers))
 
 
 @pytest.mark.parametrize("way", ["memory", "file"])
@@ -279,12 +266,7 @@ def test_prove_claims_what_openvino_makes_of_constants(way, tmp_path):
 
 def test_a_stock_model_is_still_wrong():
     """Else what is done here is needless."""
-    table = numpy_helper.from_array(TABLE, "w")
-    nodes = [helper.make_node("Div", ["a", "b"], ["k"]), helper.make_node("Gather", ["w", "k"], ["y"])]
-    numbers = [numpy_helper.from_array(np.array([number]), name) for number, name in ((-3, "a"), (5, "b"))]
-    output = helper.make_tensor_value_info("y", TensorProto.FLOAT, [1])
-    proto = helper.make_model(helper.make_graph(nodes, "g", [], [output], [table, *numbers]), ir_version=10)
-    onnx.checker.check_model(proto)
+    proto = model("() => (float[1] y) { k = Div (a, b) y = Gather (w, k) }", a=[-3], b=[5])
     assert executed(openvino.Core().read_model(proto.SerializeToString())).tolist() == [9]
 
 
@@ -292,12 +274,12 @@ def test_a_stock_model_is_still_wrong():
 def test_booleans_of_a_second_output():
     """OpenVINO's Convert to boolean reads the first output of an operation that has several."""
     text = "u, i, j, n = Unique (x) b = Cast <to = 9> (i) k = Cast <to = 7> (b)"
-    proto = model(f"g (int64[2] x) => (float[n] y) {{ {text} y = Gather (w, k) }}")
+    proto = model(f"(int64[2] x) => (float[n] y) {{ {text} y = Gather (w, k) }}")
     assert both(proto, x=np.array([7, 3])) == [1, 0]
 
 
 def test_booleans_of_not_a_number():
-    proto = model("g (float[n] x) => (bool[n] y) { y = Cast <to = 9> (x) }")
+    proto = model("(float[n] x) => (bool[n] y) { y = Cast <to = 9> (x) }")
     assert both(proto, x=np.array([np.nan, 0, 0.25, -np.inf], np.float32)) == [True, False, True, True]
 
 
@@ -314,9 +296,7 @@ CHOICES = {
 def test_chosen_integers_are_not_rounded(name, shape):
     """OpenVINO's CPU plugin fuses a Select into the comparison before it, and computes both as f32."""
     text = f"{CHOICES[name]} y = Where (c, x, z)"
-    proto = model(
-        f"g (int32[{shape}] a, int32[{shape}] x, int32[{shape}] z) => (int32[{shape}] y) {{ {text} }}", l=np.int32([1])
-    )
+    proto = model(f"(int32[{shape}] a, int32[{shape}] x, int32[{shape}] z) => (int32[{shape}] y) {{ {text} }}", l=np.int32([1]))
     feed = {"a": [0, 1], "x": [2**24 + 1, 2**30 + 1], "z": [2**24 + 3, -(2**30) - 1]}
     found = both(proto, **{key: np.array(numbers, np.int32) for key, numbers in feed.items()})
     expected = {"a comparison": [0, 1], "numbers": [1, 0], "no numbers": [0, 1], "several comparisons": [0, 0]}[name]
@@ -329,7 +309,7 @@ def test_chosen_integers_are_not_rounded(name, shape):
 def test_a_sum_is_divided_towards_zero(text, expected, shape):
     """OpenVINO's CPU plugin fuses a division by constants into the reduction: it rounds to the nearest, and swaps operands."""
     text = f"s = ReduceSum <keepdims = 0> (x) m = Neg (s) y = {text}"
-    proto = model(f"g (int32[{shape}] x) => (int32[1] y) {{ {text} }}", k=np.int32([2]))
+    proto = model(f"(int32[{shape}] x) => (int32[1] y) {{ {text} }}", k=np.int32([2]))
     assert both(proto, x=np.array([3, 6], np.int32)) == [expected]
 
 
@@ -350,7 +330,7 @@ def test_a_sum_is_divided_towards_zero(text, expected, shape):
 @pytest.mark.filterwarnings("ignore::ov_gather.converters.LossyConversionWarning")
 def test_what_is_fused_with_a_product_is_divided_towards_zero(text, after):
     text = f"{text} {after} y = Div (b, d)"
-    proto = model(f"g (int32[1, 2] x, int32[2, 1] q) => (int32[n, m] y) {{ {text} }}", k=np.int32([1]), d=np.int32([-6]))
+    proto = model(f"(int32[1, 2] x, int32[2, 1] q) => (int32[n, m] y) {{ {text} }}", k=np.int32([1]), d=np.int32([-6]))
     value = {"b = Identity (a)": 10, "b = Add (a, k)": 11, "c = Neg (a) b = Squeeze (c)": -10}.get(after, 11)
     found = both(proto, x=np.array([[2, 0]], np.int32), q=np.array([[5], [-2]], np.int32))
     assert np.ravel(found).tolist() == [int(value / -6)]
@@ -388,7 +368,7 @@ def test_a_size_and_a_constant_have_the_rank_of_the_constant(operator):
     """OpenVINO moves the operation up through the Reshape that takes one size out of a shape."""
     for operands, size_first in (("d, k", True), ("k, d", False)):
         text = f"s = Shape (x) d = Gather (s, z) y = {operator} ({operands})"
-        found = both(model(f"g (float[n] x) => (int64[1] y) {{ {text} }}", k=[2], z=np.int64(0)), x=np.zeros(5, np.float32))
+        found = both(model(f"(float[n] x) => (int64[1] y) {{ {text} }}", k=[2], z=np.int64(0)), x=np.zeros(5, np.float32))
         one, other = (5, 2) if size_first else (2, 5)
         expected = {"Min": 2, "Max": 5, "Add": 7, "Mul": 10, "Div": one // other, "Sub": one - other}[operator]
         assert found == [expected]
@@ -396,5 +376,5 @@ def test_a_size_and_a_constant_have_the_rank_of_the_constant(operator):
 
 @pytest.mark.parametrize("operands", ["x, k", "k, x"])
 def test_a_constant_of_one_element_raises_the_rank(operands):
-    proto = model(f"g (float[n] x) => (float[a, b, n] y) {{ y = Mul ({operands}) }}", k=np.full((1, 1, 1), 3, np.float32))
+    proto = model(f"(float[n] x) => (float[a, b, n] y) {{ y = Mul ({operands}) }}", k=np.full((1, 1, 1), 3, np.float32))
     assert both(proto, x=np.float32([1, 2])) == [[[3, 6]]]

@@ -1,7 +1,5 @@
 """Hardened models compute the same for indices in bounds, and do what their policy says for all others."""
 
-from __future__ import annotations
-
 from itertools import product
 
 import numpy as np
@@ -10,6 +8,7 @@ import pytest
 from openvino import opset3, opset8, opset13
 
 import ov_gather
+from helpers.branching import if_of
 from helpers.hardening import CRASHED, RAISED, ROWS, Run, crashed, expected, infer, infer_model
 from helpers.hardening_models import NODES, attend, graph_inputs, graph_network, reduce_segments
 from helpers.pairwise import pairwise
@@ -222,17 +221,13 @@ def test_sites_in_bodies(policy, out):
 
 
 def branch_in_loop():
-    index, other = parameter("index", [1]), parameter("other", [1])
     table = opset13.constant(np.arange(10, dtype=np.float32))
-    taken = ov.Model([opset8.gather(table, index, opset13.constant(0))], [index], "taken")
-    skipped = ov.Model([opset13.convert(other, "f32")], [other], "skipped")
     condition, inner = opset13.parameter([1], bool, name="condition"), parameter("inner", [1])
-    branch = opset13.if_op(condition)
-    branch.set_friendly_name("branch")
-    branch.set_then_body(taken)
-    branch.set_else_body(skipped)
-    branch.set_input(inner.output(0), index, other)
-    result = branch.set_output(taken.get_results()[0], skipped.get_results()[0])
+    branches = (
+        lambda index: [opset8.gather(table, index, opset13.constant(0))],
+        lambda other: [opset13.convert(other, "f32")],
+    )
+    (result,) = if_of(condition, [inner], *branches, name="branch")
     again = opset13.constant(np.array([True]))
     body = ov.Model([result, again.output(0)], [condition, inner], "body")
     loop = opset13.loop(opset13.constant(np.int32(3)), opset13.constant(True))
@@ -342,38 +337,18 @@ def test_a_compiled_model_is_refused():
         ov_gather.harden(ov.Core().compile_model(lookup(), "CPU"))
 
 
-GRAPHS = [
-    (policy, is_open, index)
-    for policy in ("", "raise", "clamp", "zero")
-    for is_open in (False, True)
-    for index in (NODES, -NODES - 1, 2**30, -(2**30), 2**31 - 1, -(2**31))
-]
-
-
 @pytest.mark.slow
-def test_graph_attention_survives_every_index():
-    """A layer of graph attention, as PyTorch Geometric's GAT scatters and gathers, crashes; hardened it does not."""
-    results = dict(zip(GRAPHS, call_each(attend, GRAPHS, crashed), strict=True))
-    assert CRASHED in [result for (policy, *_), result in results.items() if not policy]
-    assert {result for (policy, *_), result in results.items() if policy == "raise"} == {RAISED}
-    assert {result for (policy, *_), result in results.items() if policy in ("clamp", "zero")} == {"finite"}
-
-
-@pytest.mark.slow
-def test_tables_by_columns_survive_every_index():
-    """Columns of an input look up tables and reduce by segments, as TAPAS does: that crashes; hardened it does not."""
-    results = dict(zip(SEGMENTS, call_each(reduce_segments, SEGMENTS, crashed), strict=True))
-    assert CRASHED in [result for (policy, *_), result in results.items() if not policy]
-    assert {result for (policy, *_), result in results.items() if policy == "raise"} == {RAISED}
-    assert {result for (policy, *_), result in results.items() if policy in ("clamp", "zero")} == {"finite"}
-
-
-SEGMENTS = [
-    (policy, is_open, index)
-    for policy in ("", "raise", "clamp", "zero")
-    for is_open in (False, True)
-    for index in (99, -100, 2**30, -(2**30), 2**31 - 1, -(2**31))
-]
+@pytest.mark.parametrize(("model", "size"), [(attend, NODES), (reduce_segments, 99)])
+def test_networks_survive_every_index(model, size):
+    """A layer of graph attention, as PyTorch Geometric's GAT scatters and gathers, crashes; so do tables by columns of an input
+    that reduce by segments, as TAPAS does. Hardened they do not."""
+    indices = (size, -size - 1, 2**30, -(2**30), 2**31 - 1, -(2**31))
+    runs = list(product(("", "raise", "clamp", "zero"), (False, True), indices))
+    found = {}
+    for (policy, *_), result in zip(runs, call_each(model, runs, crashed), strict=True):
+        found.setdefault(policy, set()).add(result)
+    assert CRASHED in found.pop("")
+    assert found == {"raise": {RAISED}, "clamp": {"finite"}, "zero": {"finite"}}
 
 
 def test_a_guard_does_not_depend_on_itself():

@@ -1,7 +1,5 @@
 """Hardened models compile whatever the shapes of indices and data: one constant index of any rank, and no elements at all."""
 
-from __future__ import annotations
-
 from itertools import product
 
 import numpy as np

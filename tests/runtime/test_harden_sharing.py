@@ -1,7 +1,5 @@
 """One guard serves as many gathers and scatters as it can, and no value that is no index of theirs."""
 
-from __future__ import annotations
-
 import numpy as np
 import openvino as ov
 import pytest

@@ -1,7 +1,5 @@
 """Names that XML cannot hold: inside of a model they are escaped, and those of inputs and outputs are refused."""
 
-from __future__ import annotations
-
 from xml.etree import ElementTree
 
 import numpy as np

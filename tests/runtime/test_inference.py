@@ -1,7 +1,5 @@
 """`validate --infer`: declared outputs against what OpenVINO infers, for every operation, in sub-graphs too."""
 
-from __future__ import annotations
-
 import re
 import shutil
 

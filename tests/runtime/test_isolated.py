@@ -1,7 +1,5 @@
 """Runtimes in worker processes: what they pass on, how they die, and what is left of them."""
 
-from __future__ import annotations
-
 import os
 import signal
 import subprocess

@@ -3,8 +3,6 @@
 `python tests/tools/lane_sweep.py` does the same for all types and shapes.
 """
 
-from __future__ import annotations
-
 import onnx_ir
 import pytest
 
@@ -27,6 +25,15 @@ def test_every_bit_or_a_reason(name):
     found = outcome(Cell(name, "int64", "open")) or outcome(Cell(name, "float64", "open"))
     assert found is not None
     assert found[0] in (("warned", "refused") if name in NOT_IN_LANES else ("exact",)), found
+
+
+FIRST_FORMS = [name for name in FORMS if "," not in name and name not in (*NOT_IN_LANES, *STOCK_IS_WRONG)]
+
+
+@pytest.mark.parametrize("dtype", ["complex128", "float16"])
+@pytest.mark.parametrize("name", FIRST_FORMS)
+def test_every_bit_of_four_lanes_and_of_half_a_lane(name, dtype):
+    assert outcome(Cell(name, dtype, "open")) in (("exact", ""), None)
 
 
 @pytest.mark.parametrize(("kind", "names"), [("float16", {"DepthToSpace", "SequenceAt", "SplitToSequence"}), ("float", set())])

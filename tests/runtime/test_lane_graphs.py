@@ -1,36 +1,28 @@
 """Lanes in graphs with branches, and where numbers that are computed join them."""
 
-from __future__ import annotations
-
 import numpy as np
 import onnx_ir
 import pytest
-from onnx import TensorProto, helper, parser
+from onnx import helper
 
-from helpers.lane_models import exactly, model, values
+from helpers.lane_models import exactly, values
+from helpers.saved_models import parsed
 from ov_gather.converters import LossyConversionWarning, compile_onnx
 from ov_gather.converters.passes.lane_moves import is_move
 from ov_gather.converters.passes.lane_pads import can_pad
 
-BOOL = TensorProto.BOOL
+BRANCHES = """(bool c, int64[n] x, int64[k] i) => (int64[] OUTPUT) { y = If (c) <
+    then_branch = a () => (int64[] p) { p = Gather(x, i) }, else_branch = b () => (int64[] q) { q = OTHER }> MORE }"""
 
 
-def branching(then, other, outputs=("y",)):
-    """An If of two bodies, each of nodes that yield outputs of int64."""
-    infos = [helper.make_tensor_value_info(name, TensorProto.INT64, None) for name in outputs]
-    bodies = {f"{name}_branch": helper.make_graph(nodes, name, [], infos) for name, nodes in (("then", then), ("else", other))}
-    return helper.make_node("If", ["c"], list(outputs), **bodies)
-
-
-INPUTS = {"c": (BOOL, []), "x": ("int64", ["n"]), "i": ("int64", ["k"])}
-PICKED = helper.make_node("Gather", ["x", "i"], ["y"])
+def branching(other, output="y", more="", **constants):
+    """An If of which one branch gathers, and more nodes behind it."""
+    return parsed(BRANCHES.replace("OUTPUT", output).replace("OTHER", other).replace("MORE", more), **constants)
 
 
 @pytest.mark.parametrize("condition", [True, False])
 def test_branches_that_both_move(condition):
-    node = branching([PICKED], [helper.make_node("Slice", ["x", "[1]", "[3]"], ["y"])])
-    constants = {"[1]": np.array([1]), "[3]": np.array([3])}
-    compiled = exactly(model([node], INPUTS, {"y": ("int64", None)}, constants))
+    compiled = exactly(branching("Slice(x, one, three)", one=[1], three=[3]))
     x = values("int64", 5)
     found = compiled({"c": np.array(condition), "x": x, "i": np.array([0, -1, 2])})["y"]
     assert found.tolist() == (x[[0, -1, 2]] if condition else x[1:3]).tolist()
@@ -40,18 +32,15 @@ def test_branches_that_both_move(condition):
 
 
 def test_what_comes_out_of_branches_is_moved_on():
-    node = branching([PICKED], [helper.make_node("Identity", ["x"], ["y"])])
-    nodes = [node, helper.make_node("Reshape", ["y", "[-1,1]"], ["z"])]
-    compiled = exactly(model(nodes, INPUTS, {"z": ("int64", None)}, {"[-1,1]": np.array([-1, 1])}))
+    compiled = exactly(branching("Identity(x)", "z", "z = Reshape(y, column)", column=[-1, 1]))
     x = values("int64", 3)
     assert compiled({"c": np.array(False), "x": x, "i": np.array([0])})["z"].tolist() == x[:, None].tolist()
 
 
 def test_branches_that_disagree():
     """Lanes end before them: the numbers must fit in 32 bits, and the loss is named."""
-    node = branching([PICKED], [helper.make_node("Mul", ["x", "x"], ["y"])])
     with pytest.warns(LossyConversionWarning, match="i64 is computed as i32.*: input 'x'"):
-        compiled = compile_onnx(model([node], INPUTS, {"y": ("int64", None)}))
+        compiled = compile_onnx(branching("Mul(x, x)"))
     given = {"c": np.array(True), "x": np.array([1, -5, 3]), "i": np.array([1])}
     assert compiled(given)["y"].tolist() == [-5]
     assert compiled({**given, "c": np.array(False)})["y"].tolist() == [1, 25, 9]
@@ -60,30 +49,24 @@ def test_branches_that_disagree():
 
 
 def test_one_output_of_branches_moves_and_another_computes():
-    double = helper.make_node("Add", ["s", "s"], ["z"])
-    node = branching([PICKED, double], [helper.make_node("Identity", ["x"], ["y"]), double], ("y", "z"))
-    inputs = {**INPUTS, "s": ("int64", [2])}
+    text = """(bool c, int64[n] x, int64[k] i, int64[2] s) => (int64[] z, int64[] y) {
+        y, z = If (c) <then_branch = a () => (int64[] p, int64[] q) { p = Gather(x, i) q = Add(s, s) },
+                       else_branch = b () => (int64[] r, int64[] t) { r = Identity(x) t = Add(s, s) }> }"""
     with pytest.warns(LossyConversionWarning, match="input 's'"):
-        compiled = compile_onnx(model([node], inputs, {"z": ("int64", None), "y": ("int64", None)}))
+        compiled = compile_onnx(parsed(text))
     x = values("int64", 3)
     found = compiled({"c": np.array(True), "x": x, "i": np.array([-1]), "s": np.array([3, 4])})
     assert (found["y"].tolist(), found["z"].tolist()) == ([x[-1]], [6, 8])
 
 
-@pytest.mark.parametrize("dtype", ["int64", "uint64"])
-def test_numbers_that_fit_join_lanes(dtype):
+@pytest.mark.parametrize(("dtype", "number"), [("int64", 7), ("uint64", 13)])
+def test_numbers_that_fit_join_lanes(dtype, number):
     """Sizes, and integers of 32 bits, are computed and then moved beside keys of 64 bits."""
-    number = helper.np_dtype_to_tensor_dtype(np.dtype(dtype))
-    nodes = [
-        helper.make_node("Shape", ["small"], ["size"]),
-        helper.make_node("Cast", ["size"], ["wide_size"], to=number),
-        helper.make_node("Cast", ["small"], ["wide"], to=number),
-        helper.make_node("Concat", ["x", "wide_size", "wide"], ["y"], axis=0),
-    ]
     x, small = values(dtype, 3), np.array([5, 2, 7], np.uint16) if dtype == "uint64" else np.array([-5, 2, -7], np.int32)
-    inputs = {"x": (dtype, ["n"]), "small": (small.dtype, ["m"])}
-    found = exactly(model(nodes, inputs, {"y": (dtype, None)}))({"x": x, "small": small})["y"]
-    assert found.tolist() == [*x.tolist(), 3, *small.tolist()]
+    text = f"""({dtype}[n] x, {small.dtype}[m] small) => ({dtype}[] y) {{
+        size = Shape(small) wide_size = Cast<to = {number}>(size) wide = Cast<to = {number}>(small)
+        y = Concat<axis = 0>(x, wide_size, wide) }}"""
+    assert exactly(parsed(text))({"x": x, "small": small})["y"].tolist() == [*x.tolist(), 3, *small.tolist()]
 
 
 @pytest.mark.parametrize(("limit", "number"), [("Max", 5), ("Min", -5)])
@@ -104,31 +87,25 @@ def test_numbers_beyond_32_bits_join_no_lanes(limit, number):
 
 
 def test_constants_of_a_shape():
-    nodes = [
-        helper.make_node(
-            "ConstantOfShape", ["sizes"], ["fill"], value=helper.make_tensor("", TensorProto.INT64, [1], [-(2**40)])
-        ),
-        helper.make_node("Concat", ["fill", "x"], ["y"], axis=1),
-    ]
-    proto = model(nodes, {"sizes": ("int64", [2]), "x": ("int64", ["n", "m"])}, {"y": ("int64", None)})
+    text = f"""(int64[2] sizes, int64[n, m] x) => (int64[] y) {{
+        fill = ConstantOfShape<value = int64[1] {{{-(2**40)}}}>(sizes) y = Concat<axis = 1>(fill, x) }}"""
     x = values("int64", (2, 3))
-    found = exactly(proto)({"sizes": np.array([2, 1]), "x": x})["y"]
+    found = exactly(parsed(text))({"sizes": np.array([2, 1]), "x": x})["y"]
     assert found.tolist() == np.concatenate([np.full((2, 1), -(2**40)), x], 1).tolist()
 
 
 def test_zeros_of_a_shape_are_no_lanes():
-    nodes = [helper.make_node("ConstantOfShape", ["sizes"], ["fill"]), helper.make_node("Concat", ["fill", "x"], ["y"], axis=0)]
-    proto = model(nodes, {"sizes": ("int64", [1]), "x": ("float32", ["n"])}, {"y": ("float32", None)})
-    assert exactly(proto)({"sizes": np.array([2]), "x": np.array([3], np.float32)})["y"].tolist() == [0, 0, 3]
+    text = "(int64[1] sizes, float[n] x) => (float[] y) { fill = ConstantOfShape(sizes) y = Concat<axis = 0>(fill, x) }"
+    assert exactly(parsed(text))({"sizes": np.array([2]), "x": np.array([3], np.float32)})["y"].tolist() == [0, 0, 3]
 
 
 @pytest.mark.parametrize("value", [-np.pi, -1, 2**24 + 1, np.float16(-0.1)], ids=str)
 def test_padding_by_a_number(value):
-    nodes = [helper.make_node("Pad", ["x", "pads", "value"], ["y"])]
-    constants = {"pads": np.array([0, 1, 1, 0]), "value": np.array(value)}
-    dtype = constants["value"].dtype
+    dtype = np.array(value).dtype
+    kind = helper.tensor_dtype_to_string(helper.np_dtype_to_tensor_dtype(dtype)).partition(".")[2].lower()
+    text = f"({kind}[n, m] x) => ({kind}[] y) {{ y = Pad(x, pads, value) }}"
     x = values(dtype, (2, 3))
-    found = exactly(model(nodes, {"x": (dtype, ["n", "m"])}, {"y": (dtype, None)}, constants))({"x": x})["y"]
+    found = exactly(parsed(text, pads=[0, 1, 1, 0], value=value))({"x": x})["y"]
     assert found.tobytes() == np.pad(x, [(0, 1), (1, 0)], constant_values=value).tobytes()
 
 
@@ -145,8 +122,7 @@ def test_padding_by_a_number(value):
     ],
 )
 def test_lanes_are_padded_where_it_is_known_which_pads_are_theirs(x, nodes, opset, can):
-    text = f'<ir_version: 10, opset_import: ["" : {opset}]> g ({x}) => (double[] y) {{ {nodes} }}'
-    (node,) = onnx_ir.from_proto(parser.parse_model(text)).graph
+    (node,) = onnx_ir.from_proto(parsed(f"({x}) => (double[] y) {{ {nodes} }}", opset)).graph
     assert can_pad(node, opset) == can
 
 
@@ -161,39 +137,35 @@ def test_lanes_are_padded_where_it_is_known_which_pads_are_theirs(x, nodes, opse
     ],
 )
 def test_scatters_that_only_move(operator, indices, can):
-    text = f"g (int64[n, m] x, {indices} i, int64[] u) => (int64[n, m] y) {{ y = {operator} (x, i, u) }}"
-    (node,) = onnx_ir.from_proto(parser.parse_model(f'<ir_version: 10, opset_import: ["" : 18]> {text}')).graph
+    text = f"(int64[n, m] x, {indices} i, int64[] u) => (int64[n, m] y) {{ y = {operator} (x, i, u) }}"
+    (node,) = onnx_ir.from_proto(parsed(text)).graph
     assert is_move(node, 18) == can
 
 
-PADS = {"pads": np.array([1, 0])}
-
-
-def padding(value, dtype):
+def padding(value, kind):
     """A Pad of a vector by a number, which is constant or an input."""
-    inputs = {"x": (dtype, ["n"])} | ({} if value is not None else {"value": (dtype, [])})
-    constants = PADS if value is None else {**PADS, "value": np.array(value, dtype)}
-    return model([helper.make_node("Pad", ["x", "pads", "value"], ["y"])], inputs, {"y": (dtype, None)}, constants)
+    given = f", {kind} value" if value is None else ""
+    constants = {} if value is None else {"value": value}
+    return parsed(f"({kind}[n] x{given}) => ({kind}[] y) {{ y = Pad(x, pads, value) }}", pads=[1, 0], **constants)
 
 
 def test_padding_by_an_integer_that_float32_has_not():
     with pytest.warns(LossyConversionWarning, match=r"rounds 16777217, to pad with, to float32: node Pad '' \(output y\)"):
-        compile_onnx(padding(2**24 + 1, np.int32))
-    found = exactly(padding(2**24, np.int32))({"x": np.array([5], np.int32)})["y"]
+        compile_onnx(padding(np.int32(2**24 + 1), "int32"))
+    found = exactly(padding(np.int32(2**24), "int32"))({"x": np.array([5], np.int32)})["y"]
     assert found.tolist() == [2**24, 5]
 
 
 def test_padding_by_a_number_that_is_not_known():
     """Any number is right in lanes, but the CPU plugin itself would take 0."""
     with pytest.warns(LossyConversionWarning, match=r"pads with 0 instead of a number that the model computes: node Pad"):
-        compile_onnx(padding(None, np.float32))
-    found = exactly(padding(None, np.int64))({"x": np.array([2**50]), "value": np.array(-(2**40))})["y"]
+        compile_onnx(padding(None, "float"))
+    found = exactly(padding(None, "int64"))({"x": np.array([2**50]), "value": np.array(-(2**40))})["y"]
     assert found.tolist() == [-(2**40), 2**50]
 
 
 def test_a_computed_number_to_pad_with_that_is_known():
     """OpenVINO folds what is computed from constants before it pads."""
-    nodes = [helper.make_node("Neg", ["seven"], ["value"]), helper.make_node("Pad", ["x", "pads", "value"], ["y"])]
-    constants = {**PADS, "seven": np.float32(7)}
-    proto = model(nodes, {"x": ("float32", ["n"])}, {"y": ("float32", None)}, constants)
+    text = "(float[n] x) => (float[] y) { value = Neg(seven) y = Pad(x, pads, value) }"
+    proto = parsed(text, pads=[1, 0], seven=np.float32(7))
     assert exactly(proto)({"x": np.array([1], np.float32)})["y"].tolist() == [-7, 1]

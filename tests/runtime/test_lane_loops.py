@@ -1,14 +1,11 @@
 """Lanes through Loop and Scan: what iterations hand on, take in slices, and give out."""
 
-from __future__ import annotations
-
 import numpy as np
-import onnx.parser
 import pytest
-from onnx import helper
 
 from helpers.lane_models import exactly, values
 from helpers.moving_operators import COMPUTING, FORMS, STOCK_IS_WRONG
+from helpers.saved_models import parsed
 from ov_gather.converters import LossyConversionWarning, compile_onnx
 from tools import lane_sweep
 
@@ -20,13 +17,9 @@ def test_every_bit_is_handed_on(name):
     assert lane_sweep.outcome(lane_sweep.Cell(name, "complex128")) == ("exact", "")
 
 
-def parse(text):
-    return helper.make_model(onnx.parser.parse_graph(text), opset_imports=[helper.make_opsetid("", 18)], ir_version=10)
-
-
 def test_a_state_that_is_moved_and_computed_with():
     """Lanes go beside the numbers, which must fit in 32 bits; the sum needs no lanes."""
-    proto = parse("""g (int64[2] x, int64 n) => (int64[2] y, int64[k, 2] z) {
+    proto = parsed("""(int64[2] x, int64 n) => (int64[2] y, int64[k, 2] z) {
         go = Constant<value = bool {1}>()
         y, z = Loop(n, go, x) <body = one (int64 i, bool on, int64[2] v) => (bool o, int64[2] w, int64[2] u) {
             o = Identity(on) back = Constant<value = int64[2] {1, 0}>() w = Gather(v, back) u = Add(v, v) }>
@@ -40,7 +33,7 @@ def test_a_state_that_is_moved_and_computed_with():
 @pytest.mark.parametrize("trips", [1, 2])
 def test_numbers_that_fit_join_what_is_handed_on(trips):
     """Sizes are given to the loop, and a branch doubles them; another branch gives numbers of 64 bits."""
-    proto = parse(f"""g (int64[m] x) => (int64[2] y) {{
+    proto = parsed(f"""(int64[m] x) => (int64[2] y) {{
         n = Constant<value = int64 {{{trips}}}>() go = Constant<value = bool {{1}}>()
         size = Shape(x) sizes = Concat<axis = 0>(size, size) places = Constant<value = int64[2] {{-1, 0}}>()
         y = Loop(n, go, sizes) <body = one (int64 i, bool on, int64[2] v) => (bool o, int64[2] w) {{
@@ -53,7 +46,7 @@ def test_numbers_that_fit_join_what_is_handed_on(trips):
 
 
 def test_loops_in_loops():
-    proto = parse("""g (int64[2, 3] x) => (int64[k, 3] y, int64[2, 3] z) {
+    proto = parsed("""(int64[2, 3] x) => (int64[k, 3] y, int64[2, 3] z) {
         go = Constant<value = bool {1}>() n = Constant<value = int64 {2}>()
         z, y = Loop(n, go, x) <body = one (int64 i, bool on, int64[2, 3] v) => (bool o, int64[2, 3] w, int64[3] u) {
             o = Identity(on) two = Constant<value = int64 {2}>()

@@ -1,15 +1,12 @@
 """Values of 64 bits that a model only moves come out of `compile_onnx` as they went in, bit by bit."""
 
-from __future__ import annotations
-
-import ast
 from itertools import product
 
 import numpy as np
 import pytest
-from onnx import TensorProto, helper
 
-from helpers.lane_models import exactly, model, values
+from helpers.lane_models import exactly, values
+from helpers.saved_models import parsed
 from ov_gather.converters import LossyConversionWarning, compile_onnx
 from tools import gather_matrix
 
@@ -21,90 +18,6 @@ def assert_same(found, expected):
     assert found.tobytes() == np.ascontiguousarray(expected).tobytes()
 
 
-WHERE = np.array([[[3, -1]], [[0, 2]], [[-4, 1]]])
-CHOICE = np.arange(5) % 2 == 0
-MOVES = {
-    "Identity": ([("Identity", ["x"], {})], lambda x, z: x),
-    "Reshape": ([("Reshape", ["x", "[-1,5]"], {})], lambda x, z: x.reshape(-1, 5)),
-    "Reshape that keeps a dimension": ([("Reshape", ["x", "[0,-1]"], {})], lambda x, z: x.reshape(3, 20)),
-    "Flatten": ([("Flatten", ["x"], {"axis": -1})], lambda x, z: x.reshape(12, 5)),
-    "Transpose": ([("Transpose", ["x"], {"perm": [2, 0, 1]})], lambda x, z: x.transpose(2, 0, 1)),
-    "Transpose without an order": ([("Transpose", ["x"], {})], lambda x, z: x.T),
-    "Unsqueeze and Squeeze": (
-        [("Unsqueeze", ["x", "[-1,1]"], {}), ("Squeeze", ["1", "[-1]"], {})],
-        lambda x, z: x[:, None],
-    ),
-    "Squeeze of all": ([("Slice", ["x", "[1]", "[2]"], {}), ("Squeeze", ["1"], {})], lambda x, z: x[1]),
-    "Slice from the end": (
-        [("Slice", ["x", "[-1,3]", "[-9,0]", "[-1,1]", "[-2,-1]"], {})],
-        lambda x, z: x[:, 3:0:-1, ::-2],
-    ),
-    "Concat": ([("Concat", ["x", "x"], {"axis": -1})], lambda x, z: np.concatenate([x, x], -1)),
-    "Split": ([("Split", ["x", "[1,3]"], {"axis": -2})], lambda x, z: x[:, :1]),
-    "Expand": ([("Expand", ["x", "[2,1,1,5]"], {})], lambda x, z: np.broadcast_to(x, (2, 3, 4, 5))),
-    "Tile": ([("Tile", ["x", "[1,2,3]"], {})], lambda x, z: np.tile(x, (1, 2, 3))),
-    "Pad": ([("Pad", ["x", "[0,1,0,2,0,1]"], {})], lambda x, z: np.pad(x, [(0, 2), (1, 0), (0, 1)])),
-    "Pad along an axis": ([("Pad", ["x", "[1,2]", "", "[-1]"], {})], lambda x, z: np.pad(x, [(0, 0), (0, 0), (1, 2)])),
-    "Pad with the edge": (
-        [("Pad", ["x", "[0,1,0,2,0,1]"], {"mode": "edge"})],
-        lambda x, z: np.pad(x, [(0, 2), (1, 0), (0, 1)], mode="edge"),
-    ),
-    "Compress": ([("Compress", ["x", "odd"], {"axis": -2})], lambda x, z: x[:, [1, 3]]),
-    "Compress of all": ([("Compress", ["x", "odd"], {})], lambda x, z: x.ravel()[[1, 3]]),
-    "Where": ([("Where", ["choice", "x", "z"], {})], lambda x, z: np.where(CHOICE, x, z)),
-    "Gather": ([("Gather", ["x", "[3,-1]"], {"axis": -2})], lambda x, z: x[:, [3, -1]]),
-    "GatherElements": (
-        [("GatherElements", ["x", "where"], {"axis": -2})],
-        lambda x, z: np.take_along_axis(x[:, :, :2], WHERE, 1),
-    ),
-    "GatherND": ([("GatherND", ["x", "[[1,-1],[0,2]]"], {})], lambda x, z: x[[1, 0], [-1, 2]]),
-    "ScatterElements": (
-        [
-            ("GatherElements", ["x", "where"], {"axis": 1}),
-            ("ScatterElements", ["x", "[[[0,-1]],[[1,2]],[[-4,3]]]", "1"], {"axis": -2}),
-        ],
-        lambda x, z: _put(x, np.array([[[0, -1]], [[1, 2]], [[-4, 3]]]), np.take_along_axis(x[:, :, :2], WHERE, 1)),
-    ),
-    "ScatterND": ([("ScatterND", ["x", "[[1,2],[0,-1]]", "z"], {})], lambda x, z: _written(x, ([1, 0], [2, -1]), z)),
-}
-
-
-def _moved(dtype, nodes):
-    """A chain of nodes; each reads the first output of the one before by its number. Names in brackets are constants."""
-    constants = {"odd": np.array([False, True, False, True]), "where": WHERE, "choice": CHOICE}
-    made, first = [], ["x"]
-    for op_type, inputs, attributes in nodes:
-        constants |= {name: np.array(ast.literal_eval(name)) for name in inputs if name.startswith("[")}
-        outputs = ["y" if len(made) + 1 == len(nodes) else f"v{len(made)}", *(["rest"] if op_type == "Split" else [])]
-        given = [first[int(name)] if name.isdigit() else name for name in inputs]
-        made.append(helper.make_node(op_type, given, outputs, **attributes))
-        first.append(outputs[0])
-    used = {name for node in made for name in node.input}
-    inputs = {name: (dtype, shape) for name, shape in {"x": ["a", "b", 5], "z": ["c", 5]}.items() if name in used}
-    return model(made, inputs, {"y": (dtype, None)}, {name: array for name, array in constants.items() if name in used})
-
-
-def _put(x, where, values):
-    x = x.copy()
-    np.put_along_axis(x[:, :, :2], where, values, 1)
-    return x
-
-
-def _written(x, where, z):
-    x = x.copy()
-    x[where] = z
-    return x
-
-
-@pytest.mark.parametrize("dtype", ["int64", "complex128", "float16"])
-@pytest.mark.parametrize("name", MOVES)
-def test_moves(name, dtype):
-    nodes, right = MOVES[name]
-    x, z = values(dtype, (3, 4, 5)), values(dtype, (2, 5) if name == "ScatterND" else (1, 5), 1)
-    given = {"x": x, "z": z} if any("z" in inputs for _, inputs, _ in nodes) else {"x": x}
-    assert_same(exactly(_moved(dtype, nodes))(given)["y"], right(x, z))
-
-
 def test_the_matrix_has_nothing_inexact():
     """A cell of each operator and type is exact; the whole matrix is a command."""
     cells = [next(gather_matrix.cells(op, dtype)) for op, dtype in product(gather_matrix.KINDS, TYPES)]
@@ -113,8 +26,7 @@ def test_the_matrix_has_nothing_inexact():
 
 def test_an_input_that_is_moved_and_computed_with():
     """The moved numbers are exact; those that are computed with must fit in 32 bits, and the loss is named."""
-    nodes = [helper.make_node("Gather", ["x", "i"], ["y"]), helper.make_node("Mul", ["x", "x"], ["z"])]
-    proto = model(nodes, {"x": ("int64", [3]), "i": ("int64", [2])}, {"y": ("int64", [2]), "z": ("int64", [3])})
+    proto = parsed("(int64[3] x, int64[2] i) => (int64[2] y, int64[3] z) { y = Gather (x, i) z = Mul (x, x) }")
     with pytest.warns(LossyConversionWarning, match="i64 is computed as i32.*: input 'x'"):
         compiled = compile_onnx(proto)
     found = compiled({"x": np.array([3, -4, 5]), "i": np.array([-1, 0])})
@@ -124,8 +36,7 @@ def test_an_input_that_is_moved_and_computed_with():
 
 
 def test_an_input_that_is_data_and_indices():
-    nodes = [helper.make_node("Gather", ["x", "x"], ["y"])]
-    compiled = exactly(model(nodes, {"x": ("int64", ["n"])}, {"y": ("int64", None)}))
+    compiled = exactly(parsed("(int64[n] x) => (int64[] y) { y = Gather (x, x) }"))
     assert compiled({"x": np.array([2, 0, -1])})["y"].tolist() == [-1, 2, -1]
     with pytest.raises(IndexError, match=r"x\[1\] = 4294967296 does not fit in int32"):
         compiled({"x": np.array([2, 2**32, 0])})
@@ -133,24 +44,21 @@ def test_an_input_that_is_data_and_indices():
 
 def test_a_constant_that_is_moved_and_computed_with():
     table = np.array([2**40, -1, 3, -(2**63)])
-    nodes = [helper.make_node("Gather", ["table", "i"], ["y"]), helper.make_node("Shape", ["table"], ["z"])]
-    outputs = {"y": ("int64", None), "z": ("int64", None)}
-    found = exactly(model(nodes, {"i": ("int64", ["n"])}, outputs, {"table": table}))({"i": np.array([0, -1])})
+    text = "(int64[n] i) => (int64[] y, int64[] z) { y = Gather (table, i) z = Shape (table) }"
+    found = exactly(parsed(text, table=table))({"i": np.array([0, -1])})
     assert (found["y"].tolist(), found["z"].tolist()) == ([2**40, -(2**63)], [4])
 
 
 @pytest.mark.parametrize("op_type", ["Shape", "Size"])
 def test_shapes_of_what_has_no_numbers(op_type):
-    nodes = [helper.make_node("Gather", ["x", "i"], ["v"], axis=-1), helper.make_node(op_type, ["v"], ["y"])]
-    proto = model(nodes, {"x": ("complex64", ["n", "m"]), "i": ("int64", ["k"])}, {"y": ("int64", None)})
-    found = exactly(proto)({"x": values("complex64", (2, 3)), "i": np.array([0, 1, -1, 2])})["y"]
+    text = f"(complex64[n, m] x, int64[k] i) => (int64[] y) {{ v = Gather <axis = -1> (x, i) y = {op_type} (v) }}"
+    found = exactly(parsed(text))({"x": values("complex64", (2, 3)), "i": np.array([0, 1, -1, 2])})["y"]
     assert found.tolist() == ([2, 4] if op_type == "Shape" else 8)
 
 
 def test_the_byte_order_of_arrays_does_not_matter():
-    nodes = [helper.make_node("Gather", ["x", "i"], ["y"]), helper.make_node("Gather", ["f", "i"], ["z"])]
-    inputs = {"x": ("float64", [3]), "f": ("float32", [3]), "i": ("int64", [2])}
-    compiled = exactly(model(nodes, inputs, {"y": ("float64", [2]), "z": ("float32", [2])}))
+    text = "(double[3] x, float[3] f, int64[2] i) => (double[2] y, float[2] z) { y = Gather (x, i) z = Gather (f, i) }"
+    compiled = exactly(parsed(text))
     x, i = np.array([1 / 3, np.pi, -0.0]), np.array([1, -1])
     found = compiled({"x": x.astype(">f8"), "f": x.astype(">f4"), "i": i.astype(">i8")})
     assert_same(found["y"], x[i])
@@ -168,20 +76,15 @@ def test_the_byte_order_of_arrays_does_not_matter():
     ],
 )
 def test_wrong_inputs(x, error, text):
-    compiled = exactly(
-        model(
-            [helper.make_node("Gather", ["x", "i"], ["y"])], {"x": ("int64", [2]), "i": ("int64", [1])}, {"y": ("int64", None)}
-        )
-    )
+    compiled = exactly(parsed("(int64[2] x, int64[1] i) => (int64[] y) { y = Gather (x, i) }"))
     with pytest.raises(error, match=text.replace(",2", ", 2")):
         compiled({"x": x, "i": np.array([0])})
 
 
 def test_strings_beside_lanes():
-    nodes = [helper.make_node("Gather", [name, "i"], [f"{name}_out"]) for name in ("words", "keys")]
-    inputs = {"words": (TensorProto.STRING, ["n"]), "keys": ("uint64", ["n"]), "i": ("int64", [3])}
-    outputs = {"words_out": (TensorProto.STRING, None), "keys_out": ("uint64", None)}
-    found = exactly(model(nodes, inputs, outputs))(
+    text = """(string[n] words, uint64[n] keys, int64[3] i) => (string[] words_out, uint64[] keys_out) {
+        words_out = Gather (words, i) keys_out = Gather (keys, i) }"""
+    found = exactly(parsed(text))(
         {"words": np.array(["a", "bb"], object), "keys": np.array([2**64 - 1, 7], np.uint64), "i": np.array([1, 0, -1])}
     )
     assert found["words_out"].tolist() == ["bb", "a", "bb"]
@@ -190,8 +93,7 @@ def test_strings_beside_lanes():
 
 def test_views_are_taken_as_they_are():
     """Strided arrays, as parts and transposes, are inputs like any other."""
-    nodes = [helper.make_node("Gather", ["x", "i"], ["y"], axis=1)]
-    compiled = exactly(model(nodes, {"x": ("float64", ["n", "m"]), "i": ("int64", ["k"])}, {"y": ("float64", None)}))
+    compiled = exactly(parsed("(double[n, m] x, int64[k] i) => (double[] y) { y = Gather <axis = 1> (x, i) }"))
     x = values("float64", (6, 8))
     for view in (x[::2, 1:6], x.T, np.broadcast_to(x[0], (3, 8)), x[:0]):
         assert_same(compiled({"x": view, "i": np.array([4, -1])})["y"], view[:, [4, -1]])
@@ -200,9 +102,9 @@ def test_views_are_taken_as_they_are():
 @pytest.mark.parametrize("dtype", TYPES)
 def test_scalars_and_what_is_empty(dtype):
     """A scalar has lanes, and what has no elements keeps its shape."""
-    nodes = [helper.make_node("Gather", ["x", "i"], ["y"]), helper.make_node("Identity", ["s"], ["z"])]
-    inputs = {"x": (dtype, ["n"]), "i": ("int64", None), "s": (dtype, [])}
-    compiled = exactly(model(nodes, inputs, {"y": (dtype, None), "z": (dtype, [])}))
+    kind = dtype.replace("float64", "double")
+    text = f"({kind}[n] x, int64[] i, {kind} s) => ({kind}[] y, {kind} z) {{ y = Gather (x, i) z = Identity (s) }}"
+    compiled = exactly(parsed(text))
     x, s = values(dtype, 3), values(dtype, ())
     for i in (np.array(-1), np.zeros(0, np.int64), np.zeros((2, 0), np.int64)):
         found = compiled({"x": x, "i": i, "s": s})
@@ -214,9 +116,7 @@ def test_scalars_and_what_is_empty(dtype):
 
 def test_an_index_that_fits_only_after_wrapping():
     """The CPU plugin would take 2**32 for 0. Where the same input is moved in lanes, it is no reason for an error."""
-    nodes = [helper.make_node("Gather", ["x", "i"], ["y"]), helper.make_node("Identity", ["i"], ["z"])]
-    inputs = {"x": ("float64", [3]), "i": ("int64", ["k"])}
-    compiled = exactly(model(nodes, inputs, {"y": ("float64", None), "z": ("int64", None)}))
+    compiled = exactly(parsed("(double[3] x, int64[k] i) => (double[] y, int64[] z) { y = Gather (x, i) z = Identity (i) }"))
     x = values("float64", 3)
     found = compiled({"x": x, "i": np.array([-3, 2])})
     assert_same(found["y"], x[[0, 2]])

@@ -1,7 +1,5 @@
 """What stock OpenVINO refuses or gets wrong, it executes as onnxruntime does once it is legalized."""
 
-from __future__ import annotations
-
 import io
 
 import numpy as np

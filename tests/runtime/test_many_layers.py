@@ -1,7 +1,5 @@
 """Many layers in one model: those that are the same are executed once, and each on its own operands."""
 
-from __future__ import annotations
-
 from collections import defaultdict
 from types import SimpleNamespace
 

@@ -1,7 +1,5 @@
 """`accelerate` and `harden` write no two layers of one name into a graph."""
 
-from __future__ import annotations
-
 from collections import Counter
 
 import numpy as np

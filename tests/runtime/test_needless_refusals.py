@@ -1,34 +1,20 @@
 """Models that were refused without need: `compile_onnx` executes them, and errors have the documented type."""
 
 import numpy as np
-import onnx.parser
+import onnx
 import pytest
-from onnx import TensorProto, helper, numpy_helper
 
 from helpers.lane_models import exactly
+from helpers.saved_models import parsed
 from ov_gather.converters import ConversionError, compile_onnx, convert_model
 
-HEADER = '<ir_version: 8, opset_import: ["": 18]> '
-I64, F32 = TensorProto.INT64, TensorProto.FLOAT
 BEYOND = np.array([[2**40, -(2**50)]])
 
 
-def parsed(text):
-    return onnx.parser.parse_model(HEADER + text)
-
-
-def of_node(node, inputs, outputs, opset=18, constants=()):
-    infos = [[helper.make_tensor_value_info(*value) for value in side] for side in (inputs, outputs)]
-    tensors = [numpy_helper.from_array(array, name) for name, array in dict(constants).items()]
-    graph = helper.make_graph([node], "g", *infos, tensors)
-    return helper.make_model(graph, opset_imports=[helper.make_opsetid("", opset)], ir_version=8)
-
-
-@pytest.mark.parametrize("kind, dtype", [(TensorProto.COMPLEX64, np.complex64), (TensorProto.COMPLEX128, np.complex128)])
-def test_an_empty_constant_of_complex_numbers(kind, dtype):
-    node = helper.make_node("Concat", ["x", "none"], ["y"], axis=0)
-    model = of_node(node, [("x", kind, [2])], [("y", kind, [2])], constants={"none": np.zeros(0, dtype)})
-    x = np.array([1 + 2j, -3], dtype)
+@pytest.mark.parametrize("kind", ["complex64", "complex128"])
+def test_an_empty_constant_of_complex_numbers(kind):
+    model = parsed(f"({kind}[2] x) => ({kind}[2] y) {{ y = Concat<axis = 0>(x, none) }}", none=np.zeros(0, kind))
+    x = np.array([1 + 2j, -3], kind)
     assert exactly(model)(x)["y"].tobytes() == x.tobytes()
 
 
@@ -36,38 +22,36 @@ def test_an_empty_constant_of_complex_numbers(kind, dtype):
 @pytest.mark.parametrize("end, expected", [(2**63 - 1, slice(1, None)), (-(2**63), slice(1, 0)), (3, slice(1, 3))])
 def test_ends_of_slices_saturate(dtype, kind, end, expected):
     nodes = "s = Constant<value_ints = [1]>() r = Reshape(e, s) y = Slice(x, s, r)"
-    text = f"g ({kind}[n] x, int64 e) => ({kind}[m] y) {{ {nodes} }}"
+    text = f"({kind}[n] x, int64 e) => ({kind}[m] y) {{ {nodes} }}"
     x = np.arange(4).astype(dtype)
     assert exactly(parsed(text))(x, np.array(end))["y"].tolist() == x[expected].tolist()
 
 
 @pytest.mark.filterwarnings("ignore::ov_gather.converters.LossyConversionWarning")
 def test_a_start_of_a_slice_that_is_computed_with_must_fit():
-    text = "g (float[n] x, int64[1] e) => (float[m] y, int64[1] d) { y = Slice(x, e, e) d = Add(e, e) }"
+    text = "(float[n] x, int64[1] e) => (float[m] y, int64[1] d) { y = Slice(x, e, e) d = Add(e, e) }"
     with pytest.raises(ValueError, match="does not fit in int32"):
         compile_onnx(parsed(text))(np.zeros(3, np.float32), np.array([2**40]))
 
 
 @pytest.mark.parametrize("dead", ["d = Add(x, x)", "d = Add(x, x) e = Neg(d)", "d = Cast<to = 1>(x)"])
 def test_dead_nodes_end_no_lanes(dead):
-    text = f"g (int64[n] x, int64[2] i) => (int64[2] y) {{ y = Gather(x, i) {dead} }}"
+    text = f"(int64[n] x, int64[2] i) => (int64[2] y) {{ y = Gather(x, i) {dead} }}"
     assert exactly(parsed(text))(BEYOND[0], np.array([1, 0]))["y"].tolist() == BEYOND[0, ::-1].tolist()
 
 
 @pytest.mark.parametrize("constant", [True, False])
 def test_pads_tell_the_rank_of_data_in_lanes(constant):
-    inputs = [("x", I64, None)] + ([] if constant else [("p", I64, [4])])
     pads = np.array([0, 1, 0, 1])
-    constants = {"p": pads} if constant else {}
-    model = of_node(helper.make_node("Pad", ["x", "p"], ["y"]), inputs, [("y", I64, None)], constants=constants)
+    text = f"(int64[] x{'' if constant else ', int64[4] p'}) => (int64[] y) {{ y = Pad(x, p) }}"
+    model = parsed(text, **({"p": pads} if constant else {}))
     given = {"x": BEYOND} | ({} if constant else {"p": pads})
     assert exactly(model)(given)["y"].tolist() == [[0, *BEYOND[0].tolist(), 0]]
 
 
 @pytest.mark.parametrize("opset", [1, 6, 7])
 def test_old_gathers_move_every_bit_and_name_the_position(opset):
-    node = helper.make_node("Gather", ["x", "i"], ["y"], axis=0)
-    compiled = exactly(of_node(node, [("x", I64, [2]), ("i", I64, ["n"])], [("y", I64, ["n"])], opset))
+    compiled = exactly(parsed("(int64[2] x, int64[n] i) => (int64[n] y) { y = Gather<axis = 0>(x, i) }", opset))
     assert compiled(BEYOND[0], np.array([1, 0]))["y"].tolist() == BEYOND[0, ::-1].tolist()
     with pytest.raises(IndexError, match=r"indices\[2\] = 7 is out of bounds for axis 0 of size 2 \(valid -2..1\)"):
         compiled(BEYOND[0], np.array([1, 0, 7]))
@@ -86,7 +70,7 @@ def test_old_gathers_move_every_bit_and_name_the_position(opset):
 @pytest.mark.parametrize("convert", [compile_onnx, convert_model])
 def test_constant_indices_out_of_bounds_are_index_errors(node, i, convert, tmp_path):
     constants = f"i = Constant<value = {i}>() u = Constant<value = float[2] {{1, 2}}>()"
-    model = parsed(f"g (float[3] x) => (float[n] y) {{ {constants} y = {node} }}")
+    model = parsed(f"(float[3] x) => (float[n] y) {{ {constants} y = {node} }}")
     with pytest.raises(IndexError, match=r"indices\[1.*\] = 50{0,9} is out of bounds") as caught:
         convert(model)
     assert isinstance(caught.value, ConversionError)

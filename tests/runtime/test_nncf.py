@@ -1,7 +1,5 @@
 """Models that NNCF quantised or compressed: accelerated, portable and converted ones compile, and keep their bits in f32."""
 
-from __future__ import annotations
-
 import numpy as np
 import onnx
 import openvino as ov

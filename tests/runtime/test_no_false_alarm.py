@@ -1,17 +1,16 @@
 """What OpenVINO itself writes is right: no error and no warning on any of its models."""
 
-from __future__ import annotations
-
 import numpy as np
-import onnx
-import onnx.helper as oh
 import pytest
 
+from helpers.saved_models import saved
 from ov_gather import validate
 from ov_gather.rules.findings import Severity
 
 ov = pytest.importorskip("openvino")
 from openvino import opset13 as op  # noqa: E402
+
+from helpers.branching import if_of  # noqa: E402
 
 F32 = np.float32
 
@@ -103,15 +102,7 @@ def iterating():
 
 def branching():
     condition, data = parameter("condition", [], bool), parameter("data", [-1, 3])
-    node = op.if_op(condition.output(0))
-    results = []
-    for set_body, function in ((node.set_then_body, op.relu), (node.set_else_body, op.exp)):
-        inner = op.parameter([-1, 3], F32)
-        results += (body := ov.Model([op.result(function(inner))], [inner], "body")).results
-        set_body(body)
-    inputs = [node.get_function(i).get_parameters()[0] for i in (0, 1)]
-    node.set_input(data.output(0), *inputs)
-    return [node.set_output(*(node.get_function(i).results[0] for i in (0, 1)))], [condition, data]
+    return if_of(condition, [data], lambda inner: [op.relu(inner)], lambda inner: [op.exp(inner)]), [condition, data]
 
 
 def constants():
@@ -178,38 +169,20 @@ def test_models(build, compress, tmp_path):
     assert complaints(tmp_path / "model.xml") == []
 
 
-def scan_of_onnx():
-    value = oh.make_tensor_value_info
-    body = oh.make_graph(
-        [oh.make_node("Add", ["before", "row"], ["after"]), oh.make_node("Identity", ["after"], ["copy"])],
-        "body",
-        [value("before", 1, [3]), value("row", 1, [3])],
-        [value("after", 1, [3]), value("copy", 1, [3])],
-    )
-    node = oh.make_node("Scan", ["first", "rows"], ["last", "all"], body=body, num_scan_inputs=1)
-    return oh.make_graph(
-        [node], "scan", [value("first", 1, [3]), value("rows", 1, [4, 3])], [value("last", 1, [3]), value("all", 1, [4, 3])]
-    )
+OF_ONNX = {
+    "scan": """(float[3] first, float[4,3] rows) => (float[3] last, float[4,3] all) {
+        last, all = Scan (first, rows) <num_scan_inputs = 1, body = b (float[3] before, float[3] row)
+            => (float[3] after, float[3] copy) { after = Add(before, row) copy = Identity(after) }> }""",
+    "branches": """(bool condition, float[n,3] data) => (float[n,3] out) {
+        out = If (condition) <then_branch = a () => (float[n,3] p) { p = Relu(data) },
+                              else_branch = b () => (float[n,3] q) { q = Neg(data) }> }""",
+}
 
 
-def branches_of_onnx():
-    value = oh.make_tensor_value_info
-    branches = [
-        oh.make_graph(
-            [oh.make_node(operator, ["data"], [f"{operator}_out"])], operator, [], [value(f"{operator}_out", 1, ["n", 3])]
-        )
-        for operator in ("Relu", "Neg")
-    ]
-    node = oh.make_node("If", ["condition"], ["out"], then_branch=branches[0], else_branch=branches[1])
-    return oh.make_graph(
-        [node], "branches", [value("condition", 9, []), value("data", 1, ["n", 3])], [value("out", 1, ["n", 3])]
-    )
-
-
-@pytest.mark.parametrize("build", [scan_of_onnx, branches_of_onnx], ids=lambda build: build.__name__)
-def test_models_from_onnx(build, tmp_path):
-    onnx.save(oh.make_model(build(), opset_imports=[oh.make_opsetid("", 17)], ir_version=8), tmp_path / "model.onnx")
-    ov.save_model(ov.convert_model(tmp_path / "model.onnx"), tmp_path / "model.xml")
+@pytest.mark.parametrize("name", OF_ONNX)
+def test_models_from_onnx(name, tmp_path):
+    source = saved(tmp_path / "model.onnx", OF_ONNX[name], 17)
+    ov.save_model(ov.convert_model(source), tmp_path / "model.xml")
     assert complaints(tmp_path / "model.xml") == []
 
 

@@ -1,7 +1,5 @@
 """What exporters write and what attackers would: models at the edge of ONNX through the converters."""
 
-from __future__ import annotations
-
 import warnings
 
 import numpy as np

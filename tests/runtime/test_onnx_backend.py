@@ -1,7 +1,5 @@
 """A sample of ONNX's backend tests; `python tests/tools/onnx_backend.py` runs all."""
 
-from __future__ import annotations
-
 import re
 import subprocess
 import sys

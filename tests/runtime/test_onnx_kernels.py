@@ -1,7 +1,5 @@
 """ONNX's own cases for the family on our kernels, bit by bit."""
 
-from __future__ import annotations
-
 import subprocess
 import sys
 from collections import Counter

@@ -1,7 +1,5 @@
 """Our kernel, our writer and our table of divergences against the OpenVINO runtime itself."""
 
-from __future__ import annotations
-
 from collections import defaultdict
 
 import numpy as np

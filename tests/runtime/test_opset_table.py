@@ -1,7 +1,5 @@
 """The table of operations against the installed OpenVINO."""
 
-from __future__ import annotations
-
 import importlib
 
 import pytest

@@ -4,8 +4,6 @@ The oracle is the NumPy reference, which shares nothing with it. A copy of the s
 faults in it; an environment variable says which one is there. The product knows no fault.
 """
 
-from __future__ import annotations
-
 import shutil
 import subprocess
 import sys

@@ -1,7 +1,5 @@
 """Planted faults leave models well-defined: a Gather along another axis reads inside of its data, and keeps its shape."""
 
-from __future__ import annotations
-
 import random
 
 import onnx

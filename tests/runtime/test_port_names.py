@@ -1,7 +1,5 @@
 """Inputs and outputs bear their names in ONNX, whatever OpenVINO's front end and its compiler make of them."""
 
-from __future__ import annotations
-
 import numpy as np
 import onnx
 import openvino

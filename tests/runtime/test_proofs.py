@@ -1,7 +1,5 @@
 """`prove` on little models as people write them: what is proved, and under which condition."""
 
-from __future__ import annotations
-
 from collections.abc import Callable
 
 import numpy as np

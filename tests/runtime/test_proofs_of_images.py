@@ -1,7 +1,5 @@
 """Proofs of models whose batch goes through operations on images, or through branches: sizes that stay the same are known."""
 
-from __future__ import annotations
-
 from collections.abc import Callable
 
 import numpy as np
@@ -9,6 +7,7 @@ import openvino as ov
 import pytest
 from openvino import opset13 as ops
 
+from helpers.branching import if_of
 from helpers.index_sites import tensor
 from helpers.range_analysis import by_ir
 from helpers.range_checks import Names, complaints
@@ -59,15 +58,12 @@ def chosen(condition: ov.Node) -> Callable[[ov.Node], ov.Output]:
     """An If whose branches have the sizes of x both, or whose second one is never executed."""
 
     def make(x: ov.Node) -> ov.Output:
-        one, other = (ops.parameter([-1, -1, -1, -1], np.float32) for _ in range(2))
-        node = ops.if_op(condition)
-        node.set_then_body(ov.Model([ops.result(ops.negative(one))], [one], "one"))
         is_constant = condition.get_type_name() == "Constant"
-        last = ops.non_zero(other).output(0) if is_constant else ops.abs(other).output(0)
-        node.set_else_body(ov.Model([ops.result(ops.convert(last, "f32"))], [other], "other"))
-        node.set_input(x.output(0), one, None)
-        node.set_input(x.output(0), None, other)
-        return node.set_output(node.get_function(0).get_results()[0], node.get_function(1).get_results()[0])
+
+        def last(other: ov.Node) -> list[ov.Node]:
+            return [ops.convert(ops.non_zero(other) if is_constant else ops.abs(other), "f32")]
+
+        return if_of(condition, [x], lambda one: [ops.negative(one)], last)[0]
 
     return make
 

@@ -1,7 +1,5 @@
 """Exported programs of PyTorch do on OpenVINO what PyTorch does: with indices in bounds, and with those that it refuses."""
 
-from __future__ import annotations
-
 import warnings
 
 import numpy as np

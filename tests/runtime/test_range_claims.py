@@ -1,7 +1,5 @@
 """What the CPU plugin computes lies within what the analysis of ranges claims: cases that random models have found."""
 
-from __future__ import annotations
-
 from collections.abc import Callable, Mapping, Sequence
 
 import numpy as np

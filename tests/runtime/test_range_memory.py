@@ -1,7 +1,5 @@
 """Where OpenVINO gives out what happens to be in memory, nothing is claimed of what it computes."""
 
-from __future__ import annotations
-
 from collections.abc import Sequence
 
 import numpy as np
@@ -9,6 +7,7 @@ import openvino as ov
 import pytest
 from openvino import opset13 as ops
 
+from helpers.branching import if_of
 from ov_gather import prove
 
 
@@ -59,16 +58,8 @@ def test_nothing_is_known_where_one_slice_both_adds_and_removes_axes(new_axis: l
 def test_nothing_is_known_of_an_if_with_two_outputs_of_open_sizes(second: list[int], is_open: bool, status: str) -> None:
     """When a branch is executed for the first time, the plugin gives out memory of the first output that it has freed."""
     x, y, condition = ops.parameter([-1], np.int32), ops.parameter(second, np.int32), ops.parameter([], np.bool_)
-    node, branches = ops.if_op(condition.output(0) if is_open else ops.constant(True).output(0)), []
-    for highest in (2, 3):
-        one, other = ops.parameter([-1], np.int32), ops.parameter(second, np.int32)
-        results = [ops.result(ops.clamp(one, 0, highest)), ops.result(ops.relu(other))]
-        branches.append(ov.Model(results, [one, other], f"up to {highest}"))
-    node.set_then_body(branches[0])
-    node.set_else_body(branches[1])
-    for position, given in enumerate((x, y)):
-        node.set_input(given.output(0), *(branch.get_parameters()[position] for branch in branches))
-    index, rest = (node.set_output(*(branch.results[position] for branch in branches)) for position in range(2))
+    branches = [lambda one, other, highest=highest: [ops.clamp(one, 0, highest), ops.relu(other)] for highest in (2, 3)]
+    index, rest = if_of(condition if is_open else ops.constant(True), [x, y], *branches)
     results = [ops.gather(ops.constant(np.zeros((4, 2))), index, number(0)), ops.sign(rest)]
     (proof,) = prove(ov.Model(results, [x, y, condition], "m"))
     assert proof.status == status

@@ -1,7 +1,5 @@
 """The analysis of ranges on random models; `python tests/tools/fuzz_ranges.py` tries any number of them."""
 
-from __future__ import annotations
-
 from functools import partial
 
 import pytest

@@ -1,7 +1,5 @@
 """OpenVINO does what OVG706 says, and what OVG706 advises helps."""
 
-from __future__ import annotations
-
 import numpy as np
 import pytest
 

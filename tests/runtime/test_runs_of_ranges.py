@@ -1,7 +1,5 @@
 """A run of the analysis that takes what still holds from an earlier one finds what a run without it finds."""
 
-from __future__ import annotations
-
 import re
 from itertools import permutations
 

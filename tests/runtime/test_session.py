@@ -1,7 +1,5 @@
 """How models are executed on OpenVINO: errors name the layer and tell an index out of bounds from other failures."""
 
-from __future__ import annotations
-
 from concurrent.futures import ThreadPoolExecutor
 
 import numpy as np

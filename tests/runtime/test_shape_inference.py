@@ -1,7 +1,5 @@
 """Shape rules against OpenVINO's own: the same shape, or both refuse, on thousands of random partial shapes an operation."""
 
-from __future__ import annotations
-
 import random
 from functools import cache
 

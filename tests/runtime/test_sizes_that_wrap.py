@@ -1,7 +1,5 @@
 """What is computed of sizes may wrap around: `prove` tells when, and `harden` guards it."""
 
-from __future__ import annotations
-
 import numpy as np
 import openvino as ov
 import pytest

@@ -1,7 +1,5 @@
 """What takes a path of an IR also takes it in memory: as bytes, with the bytes of the .bin, or as an `openvino.Model`."""
 
-from __future__ import annotations
-
 import numpy as np
 import onnx
 import onnx.parser
@@ -42,13 +40,6 @@ def test_validate(model):
 
 def test_without_its_weights_a_document_in_memory_lacks_them():
     assert {finding.rule for finding in ov_gather.validate(CONSTANTS.read_bytes())} == {"OVG501"}
-
-
-def test_cross_check(model):
-    for source, options in ((model, {}), (CONSTANTS.read_bytes(), {"weights": CONSTANTS.with_suffix(".bin")})):
-        result = ov_gather.cross_check(source, runtimes=("kernel",), cases=1, **options)
-        assert result.passed
-        assert len(result.layers) == 1
 
 
 def sources(model):

@@ -1,7 +1,5 @@
 """Converted models check an index only where it may be out of bounds; where it is proved not to be, OpenVINO gathers alone."""
 
-from __future__ import annotations
-
 import numpy as np
 import onnx
 import pytest

@@ -1,7 +1,5 @@
 """Language models whose cache is a state, as optimum-intel makes them: each step reorders it by `beam_idx` and adds to it."""
 
-from __future__ import annotations
-
 import itertools
 import random
 from dataclasses import replace

@@ -1,7 +1,5 @@
 """Models of target extension: OpenVINO's own operations where nothing can be out of bounds, and little is moved."""
 
-from __future__ import annotations
-
 import numpy as np
 import pytest
 from openvino import opset13 as ops

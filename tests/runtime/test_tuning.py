@@ -1,7 +1,5 @@
 """`accelerate --tune`: what gains is kept, whatever the clock says; the clock itself is replaced."""
 
-from __future__ import annotations
-
 import numpy as np
 import pytest
 from openvino import opset13 as ops

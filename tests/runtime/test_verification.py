@@ -1,16 +1,11 @@
 """A converted model beside its original: what passes, what does not, and what the result says."""
 
-from __future__ import annotations
-
 import numpy as np
-import onnx
-import onnx.parser
 import openvino as ov
 import pytest
-from onnx import TensorProto, helper
 from rich.console import Console
 
-from helpers.saved_models import save
+from helpers.saved_models import saved
 from ov_gather import bisect, read_ir, register
 from ov_gather.converters import convert_model
 from ov_gather.crosscheck.comparisons import Status
@@ -29,17 +24,11 @@ WEIGHTS = RNG.standard_normal((16, 16)).astype(np.float32)
 
 def embedding(path, table=TABLE, k=5, weights=WEIGHTS):
     """A model that embeds and multiplies tokens, and then gathers what is best in each row."""
-    nodes = [
-        helper.make_node("Unsqueeze", ["tokens", "one"], ["column"]),
-        helper.make_node("Squeeze", ["column", "one"], ["flat"]),
-        helper.make_node("Gather", ["table", "flat"], ["rows"], name="embed"),
-        helper.make_node("MatMul", ["rows", "weights"], ["scores"]),
-        helper.make_node("TopK", ["scores", "k"], ["best", "where"], name="pick"),
-        helper.make_node("GatherElements", ["rows", "where"], ["picked"], name="take", axis=1),
-    ]
-    constants = {"table": table, "weights": weights, "one": np.array([1]), "k": np.array([k])}
-    outputs = [("scores", TensorProto.FLOAT), ("where", TensorProto.INT64), ("picked", TensorProto.FLOAT)]
-    return save(path, nodes, [("tokens", TensorProto.INT64, ["n"])], outputs, constants)
+    text = """(int64[n] tokens) => (float[] scores, int64[] where, float[] picked) {
+        column = Unsqueeze(tokens, one) flat = Squeeze(column, one) [embed] rows = Gather(table, flat)
+        scores = MatMul(rows, weights) [pick] best, where = TopK(scores, k)
+        [take] picked = GatherElements<axis = 1>(rows, where) }"""
+    return saved(path, text, table=table, weights=weights, one=[1], k=[k])
 
 
 def converted(path, source):
@@ -126,15 +115,9 @@ def test_given_inputs_that_do_not_fit_are_refused(tmp_path):
 
 
 def test_generated_indices_are_in_range_through_the_nodes_before_them(tmp_path):
-    nodes = [
-        helper.make_node("Sub", ["lengths", "one"], ["last"]),
-        helper.make_node("Cast", ["last"], ["wide"], to=TensorProto.INT64),
-        helper.make_node("Gather", ["table", "wide"], ["y"]),
-        helper.make_node("Cast", ["mask"], ["z"], to=TensorProto.FLOAT),
-    ]
-    inputs = [("lengths", TensorProto.INT32, [1000]), ("mask", TensorProto.INT64, [2, "n"])]
-    constants = {"table": TABLE[:7], "one": np.array(1, np.int32)}
-    path = save(tmp_path / "m.onnx", nodes, inputs, [("y", 1), ("z", 1)], constants)
+    text = """(int32[1000] lengths, int64[2,n] mask) => (float[] y, float[] z) {
+        last = Sub(lengths, one) wide = Cast<to = 7>(last) y = Gather(table, wide) z = Cast<to = 1>(mask) }"""
+    path = saved(tmp_path / "m.onnx", text, table=TABLE[:7], one=np.int32(1))
     made = next(made_up_inputs(load(path), 0))
     assert (made["lengths"].min(), made["lengths"].max()) == (1, 7)
     assert set(np.unique(made["mask"])) == {0, 1}
@@ -159,13 +142,9 @@ def test_captured_operands_are_what_numpy_computes(tmp_path):
 
 def test_indices_smaller_than_data_and_strings_are_compared(tmp_path):
     words = np.array([["a", "bb"], ["c", "dd"], ["e", "ff"]], object)
-    nodes = [
-        helper.make_node("GatherElements", ["x", "few"], ["y"], axis=0),
-        helper.make_node("Gather", ["words", "i"], ["z"]),
-    ]
-    constants = {"few": np.array([[2, 0]]), "words": words}
-    inputs = [("x", TensorProto.FLOAT, [3, 4]), ("i", TensorProto.INT64, [2])]
-    source = save(tmp_path / "m.onnx", nodes, inputs, [("y", 1), ("z", TensorProto.STRING)], constants)
+    text = """(float[3,4] x, int64[2] i) => (float[] y, string[] z) {
+        y = GatherElements<axis = 0>(x, few) z = Gather(words, i) }"""
+    source = saved(tmp_path / "m.onnx", text, few=[[2, 0]], words=words)
     ov.save_model(register(ov.Core()).read_model(source), tmp_path / "m.xml", compress_to_fp16=False)
     result = verify_conversion(source, tmp_path / "m.xml", target="extension")
     assert [layer.passed for layer in result.layers] == [True, True]
@@ -177,30 +156,25 @@ def test_indices_smaller_than_data_and_strings_are_compared(tmp_path):
 @pytest.mark.slow
 def test_a_stock_gather_that_only_goes_wrong_in_the_model_is_blamed(tmp_path, rng):
     """OpenVINO's front end leaves a gather of constants, which its plugin then misreads in the MatMul behind it."""
-    nodes = [
-        helper.make_node("GatherElements", ["table", "i"], ["rows"], name="positions"),
-        helper.make_node("Einsum", ["x", "rows"], ["y"], equation="binh,tnh->bnit"),
-    ]
+    text = """(float[2,7,3,5] x) => (float[] y) {
+        [positions] rows = GatherElements(table, i) y = Einsum<equation = "binh,tnh->bnit">(x, rows) }"""
     constants = {"table": rng.standard_normal((12, 3, 5), np.float32), "i": rng.integers(0, 12, (12, 3, 5))}
-    source = save(tmp_path / "m.onnx", nodes, [("x", TensorProto.FLOAT, [2, 7, 3, 5])], [("y", 1)], constants)
+    source = saved(tmp_path / "m.onnx", text, **constants)
     result = verify_conversion(source, converted(tmp_path / "m.xml", source))
     assert [layer.passed for layer in result.layers] == [True]
     assert not result.passed
     assert result.blamed == ("GatherElements 'positions'",)
     (line,) = [line for line in verification_summary(result) if line.startswith("Every gather")]
     assert "with our operations in the place of GatherElements 'positions' the outputs are right" in line
-    wrong = converted(
-        tmp_path / "w.xml",
-        save(tmp_path / "w.onnx", nodes, [("x", 1, [2, 7, 3, 5])], [("y", 1)], constants | {"table": 2 * constants["table"]}),
-    )
-    result = verify_conversion(source, wrong)
+    wrong = saved(tmp_path / "w.onnx", text, **constants | {"table": 2 * constants["table"]})
+    result = verify_conversion(source, converted(tmp_path / "w.xml", wrong))
     assert not result.passed
     assert result.blamed == ()
     (line,) = [line for line in verification_summary(result) if line.startswith("Every gather")]
     assert line.endswith("what differs comes from elsewhere in the model.")
 
 
-TIES = """<ir_version: 9, opset_import: ["": 18]> g (float[2,64] x) => (float[2,20] best, int64[2,20] places)
+TIES = """(float[2,64] x) => (float[2,20] best, int64[2,20] places)
     <int64[1] k = {20}> {
     scores = Floor(x) [pick] best, places = TopK <axis = 1, sorted = SORTED> (scores, k) }"""
 
@@ -209,8 +183,7 @@ TIES = """<ir_version: 9, opset_import: ["": 18]> g (float[2,64] x) => (float[2,
 @pytest.mark.parametrize("is_sorted", [1, 0])
 def test_ties_that_rounding_has_no_part_in(tmp_path, is_sorted):
     """ONNX takes the lowest index: the conversion does, too, and stock OpenVINO's does not. No rounding excuses that."""
-    source = tmp_path / "m.onnx"
-    onnx.save(onnx.parser.parse_model(TIES.replace("SORTED", str(is_sorted))), source)
+    source = saved(tmp_path / "m.onnx", TIES.replace("SORTED", str(is_sorted)))
     inputs = {"x": np.random.default_rng(0).uniform(0, 4, (2, 64)).astype(np.float32)}
     ours = tmp_path / "ours.xml"
     convert_model(source, output=ours)
@@ -226,7 +199,7 @@ def test_ties_that_rounding_has_no_part_in(tmp_path, is_sorted):
     assert bisect(source, ours, inputs).passed
 
 
-ORDER = """<ir_version: 9, opset_import: ["": 18]> g (float[2,64] x) => (float[2,K] best, int64[2,K] places, int64[2,K] twice)
+ORDER = """(float[2,64] x) => (float[2,K] best, int64[2,K] places, int64[2,K] twice)
     <int64[1] k = {K}> {
     scores = SCORES(x) [pick] best, places = TopK <axis = 1, sorted = SORTED> (scores, k) twice = Add(places, places) }"""
 
@@ -245,8 +218,7 @@ ORDER = """<ir_version: 9, opset_import: ["": 18]> g (float[2,64] x) => (float[2
 def test_an_order_that_is_left_open(tmp_path, scores, count, is_sorted, changed, is_open):
     """A TopK with sorted=0 may give what it picks in any order: `verify` and `bisect` excuse that, and nothing else."""
     text = ORDER.replace("SCORES", scores).replace("K]", f"{count}]").replace("{K}", f"{{{count}}}")
-    source, stock = tmp_path / "m.onnx", tmp_path / "stock.xml"
-    onnx.save(onnx.parser.parse_model(text.replace("SORTED", str(is_sorted))), source)
+    source, stock = saved(tmp_path / "m.onnx", text.replace("SORTED", str(is_sorted))), tmp_path / "stock.xml"
     ov.save_model(ov.convert_model(source), stock, compress_to_fp16=False)
     stock.write_text(stock.read_text().replace(*changed))
     inputs = {"x": np.random.default_rng(0).uniform(0, 4, (2, 64)).astype(np.float32)}

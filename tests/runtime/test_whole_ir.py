@@ -1,13 +1,12 @@
 """A whole IR: its layers on the operands that they have in it, and its outputs with our gathers beside stock OpenVINO's."""
 
-from __future__ import annotations
-
 import numpy as np
 import openvino as ov
 import pytest
 from click.testing import CliRunner
 from openvino import opset13 as ops
 
+from helpers.branching import if_of
 from helpers.paths import VALID
 from ov_gather import cross_check, read_ir
 from ov_gather.cli import check
@@ -159,15 +158,8 @@ def test_zeros_for_what_lies_beyond_data_are_the_same_zeros(tmp_path, plant, pla
 
 def test_bodies_keep_their_designed_cases(tmp_path):
     condition, data = parameter([], bool, "condition"), parameter([5, 4], np.float32, "data")
-    bodies = []
-    for row in (1, 2):
-        given = parameter([5, 4], np.float32, f"given{row}")
-        bodies.append((given, ov.Model([ops.result(ops.gather(given, ops.constant(np.array([row, 0])), number(0)))], [given])))
-    choice = ops.if_op(condition)
-    choice.set_then_body(bodies[0][1])
-    choice.set_else_body(bodies[1][1])
-    choice.set_input(data.output(0), bodies[0][0], bodies[1][0])
-    rows = choice.set_output(bodies[0][1].get_results()[0], bodies[1][1].get_results()[0])
+    rows_of = (lambda given, row=row: [ops.gather(given, ops.constant(np.array([row, 0])), number(0))] for row in (1, 2))
+    (rows,) = if_of(condition, [data], *rows_of)
     result = cross_check(saved(tmp_path / "m.xml", [ops.relu(rows)], [condition, data]))
     assert result.passed, result
     assert len(result.layers) == 2

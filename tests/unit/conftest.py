@@ -1,13 +1,23 @@
 """What tests of the kernels share."""
 
-from __future__ import annotations
-
 import ctypes
 import mmap
 import sys
 
 import numpy as np
 import pytest
+
+from ov_gather.kernels import native
+
+
+@pytest.fixture(params=["native", "reference"])
+def kernel(request, monkeypatch):
+    """The compiled kernel, or the reference that takes its place where there is none."""
+    if request.param == "reference":
+        monkeypatch.setattr(native, "load", lambda: None)
+    else:
+        assert native.load() is not None, "the compiled kernel is missing from this installation"
+    return request.param
 
 
 @pytest.fixture

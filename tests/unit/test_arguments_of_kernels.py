@@ -1,15 +1,12 @@
 """What no kernel can take is refused by an error of ours, which names function, argument and remedy."""
 
-from __future__ import annotations
-
 import numpy as np
 import pytest
 
 from helpers.pairwise import pairwise
 from ov_gather import gather, gather_elements, gather_nd, scatter_elements, scatter_nd
-from ov_gather.kernels import native
 
-pytestmark = pytest.mark.sanitized
+pytestmark = [pytest.mark.sanitized, pytest.mark.usefixtures("kernel")]
 
 DATA, INDICES = np.arange(4.0).reshape(2, 2), np.zeros((2, 2), int)
 FUNCTIONS = {
@@ -30,12 +27,6 @@ NUMBERS = [
 
 
 KERNELS = ["native", "reference"]
-
-
-@pytest.fixture(params=KERNELS, autouse=True)
-def kernel(request: pytest.FixtureRequest, monkeypatch: pytest.MonkeyPatch) -> None:
-    if request.param == "reference":
-        monkeypatch.setattr(native, "load", lambda: None)
 
 
 def arguments(function, **changes):

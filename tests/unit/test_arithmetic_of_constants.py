@@ -1,7 +1,5 @@
 """What is folded of constants is what onnxruntime computes, node by node."""
 
-from __future__ import annotations
-
 import numpy as np
 import onnx_ir
 import pytest

@@ -1,7 +1,5 @@
 """The option --assume of the command line."""
 
-from __future__ import annotations
-
 import click
 import pytest
 

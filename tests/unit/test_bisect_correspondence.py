@@ -1,7 +1,5 @@
 """The inputs, outputs and values of two models that correspond, and the iterations of two bodies."""
 
-from __future__ import annotations
-
 import numpy as np
 import pytest
 
@@ -64,9 +62,24 @@ def test_inputs_by_name_or_position():
 
 @pytest.mark.parametrize(
     ("ours", "theirs", "fits"),
-    [((2, 3), (2, 3), True), ((1, 2, 3), (2, 3), True), ((2, 3), (3, 2), False), ((-1, 3), (5, 5), True), (None, (2,), True)],
+    [
+        ((2, 3), (2, 3), True),
+        ((1, 2, 3), (2, 3), True),
+        ((2, 3), (3, 2), False),
+        ((-1, 3), (5, 5), True),
+        (None, (2,), True),
+        ((5, 5), (-1, 3), True),
+        ((5, 5), None, True),
+        ((), (5,), True),
+        ((5,), (), True),
+        ((5, 1), (1, 5), True),
+        ((1, 1), (1,), True),
+        ((1, 2), (1,), False),
+        ((2,), (2, 2), False),
+    ],
 )
 def test_shapes_must_fit(ours, theirs, fits):
+    """What is open fits, and so do dimensions of one."""
     found = correspond(onnx_like(r=theirs), ir_like(["r"], shape=ours), {"x": "x"}, {})
     assert ((1, 1) in found.reference) == fits
 

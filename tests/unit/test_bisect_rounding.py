@@ -1,7 +1,5 @@
 """What `bisect` takes for rounding, and that it holds little beside the arrays that it compares."""
 
-from __future__ import annotations
-
 import tracemalloc
 
 import numpy as np

@@ -1,7 +1,5 @@
 """The search of `bisect` on graphs of nodes that compute nothing: what it finds, and in how many runs."""
 
-from __future__ import annotations
-
 import math
 import random
 

@@ -1,7 +1,5 @@
 """The short way through a document gives what the general way gives, lines and errors included."""
 
-from __future__ import annotations
-
 import io
 import re
 

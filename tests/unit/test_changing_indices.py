@@ -1,13 +1,10 @@
 """Indices that another thread changes during the call: the result of valid ones or an IndexError, and nothing else."""
 
-from __future__ import annotations
-
 import numpy as np
 import pytest
 
 from helpers.changing import POISON, changing, race
 from ov_gather import gather, gather_elements, gather_nd, scatter_elements, scatter_nd
-from ov_gather.kernels import native
 
 pytestmark = [pytest.mark.sanitized, pytest.mark.slow]
 
@@ -40,15 +37,6 @@ CALLS = {
         lambda indices, out: scatter_elements(DATA, indices, UPDATES[1], 1, reduction="max", use_init_val=False, out=out),
     ),
 }
-
-
-@pytest.fixture(params=["native", "reference"])
-def kernel(request: pytest.FixtureRequest, monkeypatch: pytest.MonkeyPatch) -> str:
-    if request.param == "reference":
-        monkeypatch.setattr(native, "load", lambda: None)
-    else:
-        assert native.load() is not None, "the compiled kernel is missing from this installation"
-    return request.param
 
 
 @pytest.mark.parametrize("name", CALLS)

@@ -1,7 +1,5 @@
 """The reports of `ov-gather check`: what they say, and that no name can make them say something else."""
 
-from __future__ import annotations
-
 import json
 import re
 from collections import Counter

@@ -1,7 +1,5 @@
 """What becomes of errors that come out of a command."""
 
-from __future__ import annotations
-
 import click
 import pytest
 

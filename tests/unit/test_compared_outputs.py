@@ -1,7 +1,5 @@
 """When an output of a converted model is right, and how what is not is told."""
 
-from __future__ import annotations
-
 import numpy as np
 import pytest
 
@@ -84,7 +82,8 @@ def test_what_is_told():
 
 
 @pytest.mark.parametrize(
-    ("noise", "error", "is_excused"), [(1, 10, True), (1, 10.5, False), (1, 1, True), (0, 0.5, False), (2, 20, True)]
+    ("noise", "error", "is_excused"),
+    [(1, 10, True), (1, 10.5, False), (0, 0.5, False), (2, 20, True), (np.nan, 3, True)],
 )
 def test_up_to_ten_times_the_noise_is_excused(noise, error, is_excused):
     expected = np.array([0.0, 64.0])

@@ -1,7 +1,5 @@
 """OVG603: computed indices that are out of bounds in every run, and near misses that are not."""
 
-from __future__ import annotations
-
 import re
 from pathlib import Path
 

@@ -1,7 +1,5 @@
 """Of several choices of inputs, which one is told."""
 
-from __future__ import annotations
-
 import pytest
 
 from ov_gather.crosscheck.models.trials import Attempt, ConversionTrial

@@ -1,7 +1,5 @@
 """Layers become operations of our opset: which ones, with which attributes, and what becomes of inputs that ours lack."""
 
-from __future__ import annotations
-
 import numpy as np
 import pytest
 

@@ -1,7 +1,5 @@
 """What `diff` tells of two models, and what it does not."""
 
-from __future__ import annotations
-
 from dataclasses import replace
 from random import Random
 
@@ -144,7 +142,6 @@ def constant_of(array, element_type=F32):
 
 LARGE = np.arange(60, dtype=np.float32).reshape(20, 3)
 OTHER = np.where(np.isin(LARGE, [31, 50]), 7, LARGE)
-BITS = np.arange(20, dtype=np.uint8).reshape(4, 5) & 3
 
 
 @pytest.mark.parametrize(
@@ -176,12 +173,6 @@ def test_a_constant_of_four_bits_and_one_of_strings():
     other[5] = "wörd"
     (change,) = diff(constant_of(words, STRING), constant_of(other, STRING)).changes
     assert (change.before, change.after) == ("'word 5'", "'wörd'")
-
-
-def test_a_large_constant_is_read_in_parts(monkeypatch):
-    monkeypatch.setattr("ov_gather.ir.differences.constants._PART", 16)
-    (change,) = diff(constant_of(LARGE), constant_of(OTHER)).changes
-    assert "2 of 60 elements differ, the first at [10, 1]" in change.what
 
 
 def test_another_type_of_a_constant():

@@ -1,7 +1,5 @@
 """Numbers of an IR, and how many elements a constant may have."""
 
-from __future__ import annotations
-
 import pytest
 
 from ov_gather.ir.attributes import normal

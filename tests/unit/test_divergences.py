@@ -1,7 +1,5 @@
 """The table of divergences: what it must say, and which runtimes, versions and operations an entry concerns."""
 
-from __future__ import annotations
-
 from dataclasses import replace
 
 import pytest

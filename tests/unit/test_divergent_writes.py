@@ -1,7 +1,5 @@
 """The gate before what passes write: a stock operation may have no known divergence that the replaced one does not have."""
 
-from __future__ import annotations
-
 import numpy as np
 import openvino as ov
 import pytest

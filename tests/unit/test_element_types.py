@@ -1,7 +1,5 @@
 """The table of element types, against OpenVINO's and ONNX's own names."""
 
-from __future__ import annotations
-
 import numpy as np
 import onnx
 import pytest

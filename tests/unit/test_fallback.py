@@ -1,7 +1,5 @@
 """Everything works without the compiled kernel, and one warning says what is missing."""
 
-from __future__ import annotations
-
 import os
 import subprocess
 import sys

@@ -1,7 +1,5 @@
 """Gather, GatherND and ScatterElementsUpdate: what their versions differ in, and that every layer that is valid has a case."""
 
-from __future__ import annotations
-
 import numpy as np
 import pytest
 from hypothesis import assume, given, settings
@@ -13,8 +11,11 @@ from ov_gather.ir.model import Layer
 from ov_gather.ir.shapes import Dimension, PartialShape
 from ov_gather.ops import OPERATIONS, find_operation
 from ov_gather.ops.gather import GATHER_1, GATHER_7, GATHER_8, GATHER_CUSTOM
+from ov_gather.ops.gather_elements import GATHER_ELEMENTS_6
 from ov_gather.ops.gather_nd import GATHER_ND_5, GATHER_ND_8
 from ov_gather.ops.scatter_elements_update import SCATTER_ELEMENTS_UPDATE_3, SCATTER_ELEMENTS_UPDATE_12
+from ov_gather.ops.scatter_nd_update import SCATTER_ND_UPDATE_3, SCATTER_ND_UPDATE_15
+from ov_gather.ops.scatter_update import SCATTER_UPDATE_3
 from ov_gather.ops.spec import ShapeError, TypeRuleError
 from ov_gather.runtimes.kernel import execute
 
@@ -42,6 +43,20 @@ def evaluate(operation, *inputs, **attributes):
         ("ScatterElementsUpdate", "opset3", SCATTER_ELEMENTS_UPDATE_3),
         ("ScatterElementsUpdate", "opset11", SCATTER_ELEMENTS_UPDATE_3),
         ("ScatterElementsUpdate", "opset12", SCATTER_ELEMENTS_UPDATE_12),
+        ("ScatterUpdate", "opset2", None),
+        ("ScatterUpdate", "opset3", SCATTER_UPDATE_3),
+        ("ScatterUpdate", "opset16", SCATTER_UPDATE_3),
+        ("ScatterNDUpdate", "opset3", None),
+        ("ScatterNDUpdate", "opset4", SCATTER_ND_UPDATE_3),
+        ("ScatterNDUpdate", "opset14", SCATTER_ND_UPDATE_3),
+        ("ScatterNDUpdate", "opset15", SCATTER_ND_UPDATE_15),
+        ("GatherElements", "opset5", None),
+        ("GatherElements", "opset6", GATHER_ELEMENTS_6),
+        ("GatherElements", "opset16", GATHER_ELEMENTS_6),
+        ("GatherElements", "opset17", None),
+        ("GatherElements", None, GATHER_ELEMENTS_6),
+        ("GatherElements", "", None),
+        ("Add", "opset6", None),
     ],
 )
 def test_versions(type_, opset, operation):
@@ -90,10 +105,11 @@ def test_scatter_12_reduces():
     assert evaluate(SCATTER_ELEMENTS_UPDATE_12, *inputs, axis=0, reduction="mean", use_init_val=True) == [2, 1, 1]
 
 
-def test_updates_have_the_type_of_data():
-    assert SCATTER_ELEMENTS_UPDATE_3.infer_types((F32, I64, F32, I64)) == (F32,)
+@pytest.mark.parametrize("operation", [SCATTER_ELEMENTS_UPDATE_3, SCATTER_UPDATE_3, SCATTER_ND_UPDATE_3, SCATTER_ND_UPDATE_15])
+def test_updates_have_the_type_of_data(operation):
+    assert operation.infer_types((F32, I64, F32, I64)[: len(operation.inputs)]) == (F32,)
     with pytest.raises(TypeRuleError, match="updates have element type f16, data has f32"):
-        SCATTER_ELEMENTS_UPDATE_3.infer_types((F32, I64, F16, I64))
+        operation.infer_types((F32, I64, F16, I64)[: len(operation.inputs)])
 
 
 def test_indices_of_every_integer_type():

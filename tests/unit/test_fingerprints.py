@@ -1,7 +1,5 @@
 """A fingerprint stays when a model is exported again, and is another for another finding."""
 
-from __future__ import annotations
-
 from collections import Counter
 
 import pytest

@@ -1,7 +1,5 @@
 """The extension that is compiled on first use: where it is kept, what is refused, and what is said where there is none."""
 
-from __future__ import annotations
-
 import stat
 import sys
 import time

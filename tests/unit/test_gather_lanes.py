@@ -1,7 +1,5 @@
 """The specification of our GatherElements of numbers in lanes, and the reference that judges it."""
 
-from __future__ import annotations
-
 import numpy as np
 import pytest
 
@@ -12,8 +10,7 @@ from ov_gather.ops.gather_elements_custom import GATHER_ELEMENTS_CUSTOM
 
 @pytest.mark.parametrize("axis", ["1", "-2"])
 @pytest.mark.parametrize("broadcast", ["false", "true"])
-def test_numbers_in_lanes(axis, broadcast):
-    rng = np.random.default_rng(0)
+def test_numbers_in_lanes(axis, broadcast, rng):
     numbers = rng.integers(2**40, 2**41, (4, 5))
     indices = rng.integers(-5, 5, (1 if broadcast == "true" else 3, 7))
     lanes = numbers.view(np.int32).reshape(4, 5, 2)

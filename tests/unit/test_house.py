@@ -1,7 +1,5 @@
 """The rooms of the house know each other in one direction only, and no module imports itself by a detour."""
 
-from __future__ import annotations
-
 import ast
 import re
 from collections.abc import Iterator

@@ -1,7 +1,5 @@
 """The integers that keep indices in bounds, followed from an input through a graph."""
 
-from __future__ import annotations
-
 from dataclasses import dataclass, field
 
 import numpy as np

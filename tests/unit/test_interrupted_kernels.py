@@ -1,7 +1,5 @@
 """A signal ends a call of the kernel soon, on one thread or several; threads that are too many end."""
 
-from __future__ import annotations
-
 import json
 import signal
 import subprocess
@@ -149,7 +147,7 @@ for count in (60, 2, 30, 1, 8, 3):
     subprocess.run([sys.executable, "-c", code], check=True, timeout=120, cwd=tmp_path)
 
 
-def test_changes_of_the_number_of_threads_while_calls_run():
+def test_changes_of_the_number_of_threads_while_calls_run(rng):
     indices = np.random.default_rng(0).integers(0, 1000, 300_000)
     data = np.arange(1000)
     end = time.monotonic() + 2
@@ -161,7 +159,6 @@ def test_changes_of_the_number_of_threads_while_calls_run():
     others = [threading.Thread(target=call) for _ in range(3)]
     for other in others:
         other.start()
-    rng = np.random.default_rng(1)
     while time.monotonic() < end:
         set_num_threads(int(rng.choice([1, 2, 5, 20])))
         time.sleep(0.001)

@@ -1,7 +1,5 @@
 """Every access pattern of the compiled kernel, at the sizes where it changes its ways, on each instruction set there is."""
 
-from __future__ import annotations
-
 import os
 import re
 import subprocess
@@ -113,9 +111,8 @@ def test_out_of_bounds_in_the_last_element(name, value):
 
 @pytest.mark.slow
 @pytest.mark.parametrize("offset", [0, 1, 5, 15])
-def test_arrays_larger_than_the_last_level_cache(offset):
+def test_arrays_larger_than_the_last_level_cache(offset, rng):
     """What is written around the cache arrives, whatever the alignment of the output."""
-    rng = np.random.default_rng(0)
     data, indices = rng.integers(0, 250, (80, 70_001)).astype(np.uint8), rng.integers(-70_001, 70_001, (80, 70_001))
     buffer = np.zeros(indices.size + 16, np.uint8)
     out = buffer[offset : offset + indices.size].reshape(indices.shape)
@@ -129,9 +126,8 @@ def test_arrays_larger_than_the_last_level_cache(offset):
     ("shapes", "dtype", "index_dtype"),
     pairwise([((37,), (1003,), 0), ((37, 5), (37, 3), 1), ((5, 33), (5, 70), 1), ((33, 7), (29, 7), 0)], DTYPES, INDEX_DTYPES),
 )
-def test_nothing_behind_an_array_is_touched(shapes, dtype, index_dtype, at_the_end_of_a_page):
+def test_nothing_behind_an_array_is_touched(shapes, dtype, index_dtype, at_the_end_of_a_page, rng):
     data_shape, index_shape, axis = shapes
-    rng = np.random.default_rng(0)
     data = at_the_end_of_a_page(rng.integers(0, 250, data_shape).astype(dtype))
     indices = rng.integers(-data_shape[axis], data_shape[axis], index_shape).astype(index_dtype)
     indices.flat[-1] = -1

@@ -1,7 +1,5 @@
 """Tuples and updates by the thousand: several blocks and threads, against NumPy indexing."""
 
-from __future__ import annotations
-
 import re
 
 import numpy as np
@@ -20,8 +18,7 @@ UPDATE = {"none": lambda old, new: new, "sum": np.add, "max": np.maximum}
 @pytest.mark.parametrize(
     ("dtype", "slice_shape", "index_dtype"), pairwise(DTYPES, [(), (3,), (4,), (5, 7)], INDEX_DTYPES), ids=str
 )
-def test_tuples_in_batches(dtype, slice_shape, index_dtype):
-    rng = np.random.default_rng(0)
+def test_tuples_in_batches(dtype, slice_shape, index_dtype, rng):
     data = rng.integers(0, 250, (3, 40, 50, *slice_shape)).astype(dtype)
     tuples = (rng.integers(-40, 40, (3, 7001, 2)) * [1, 1.25]).astype(index_dtype)
     batch = np.arange(3)[:, None]
@@ -56,8 +53,7 @@ def test_the_first_tuple_that_is_out_of_bounds(value):
     ("dtype", "axis", "updates", "updated", "reduction"),
     pairwise([np.float32, np.int64], [0, 1], [2, 900], ["beside every element", "smaller than data"], UPDATE),
 )
-def test_data_is_copied_and_updated(dtype, axis, updates, updated, reduction):
-    rng = np.random.default_rng(0)
+def test_data_is_copied_and_updated(dtype, axis, updates, updated, reduction, rng):
     shape = [700, 600]
     data = rng.integers(0, 250, shape).astype(dtype)
     shape[1 - axis] -= 0 if updated == "beside every element" else 5
@@ -94,10 +90,9 @@ FORMS = ["a view", "a copy", "a copy with another index", "an index out of bound
 @pytest.mark.parametrize(
     ("name", "dtype", "index_dtype", "reduction", "form"), pairwise(ROWS, DTYPES, INDEX_DTYPES, ["none", "sum"], FORMS)
 )
-def test_one_index_for_a_row(name, dtype, index_dtype, reduction, form):
+def test_one_index_for_a_row(name, dtype, index_dtype, reduction, form, rng):
     """A view and a copy of it give the same; one index that differs goes where it says."""
     shape, update_shape, axis, along = ROWS[name]
-    rng = np.random.default_rng(0)
     data, updates = rng.integers(0, 250, shape).astype(dtype), rng.integers(0, 250, update_shape).astype(dtype)
     own = [1 if i in along else size for i, size in enumerate(update_shape)]
     indices = np.broadcast_to(rng.integers(-shape[axis], shape[axis], own).astype(index_dtype), update_shape)

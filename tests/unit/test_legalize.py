@@ -1,7 +1,5 @@
 """ONNX to ONNX: onnxruntime computes the same before and after, bit by bit."""
 
-from __future__ import annotations
-
 from collections import Counter
 
 import numpy as np

@@ -1,7 +1,5 @@
 """Constant indices of gathers in ONNX models."""
 
-from __future__ import annotations
-
 from collections import Counter
 
 import numpy as np

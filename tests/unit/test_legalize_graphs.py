@@ -1,7 +1,5 @@
 """Legalizing what is not one flat graph of a recent opset: bodies, functions, old opsets, names, large files."""
 
-from __future__ import annotations
-
 import numpy as np
 import onnx
 import onnx_ir

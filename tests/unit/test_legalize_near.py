@@ -1,7 +1,5 @@
 """Operators near the gathers become gathers, which onnxruntime computes as before, bit by bit."""
 
-from __future__ import annotations
-
 from collections import Counter
 
 import numpy as np

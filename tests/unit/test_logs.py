@@ -1,7 +1,5 @@
 """The package tells loggers below `ov_gather` what it does, and prints nothing unless a caller asks for it."""
 
-from __future__ import annotations
-
 import logging
 import subprocess
 import sys

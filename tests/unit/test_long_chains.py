@@ -1,7 +1,5 @@
 """Chains of thousands of nodes, and bodies within bodies: nothing of ours goes as deep as the graph is."""
 
-from __future__ import annotations
-
 import numpy as np
 import onnx_ir
 import pytest

@@ -1,7 +1,5 @@
 """Values that cases are made of: which occur, and that no others do."""
 
-from __future__ import annotations
-
 import numpy as np
 import pytest
 
@@ -10,11 +8,6 @@ from ov_gather.crosscheck.cases.values import bits, for_model, small, special
 from ov_gather.ir.element_types import BOOLEAN, ELEMENT_TYPES, F32, I64, STRING, by_name
 
 MANY = (40_000,)
-
-
-@pytest.fixture
-def rng() -> np.random.Generator:
-    return np.random.default_rng(3)
 
 
 def patterns(array: np.ndarray) -> set[int]:

@@ -1,7 +1,5 @@
 """Each operator does what the tables of meanings say: ONNX's reference evaluator and OpenVINO are asked."""
 
-from __future__ import annotations
-
 import numpy as np
 import openvino as ov
 import pytest

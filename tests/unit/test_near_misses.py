@@ -1,7 +1,5 @@
 """What looks like a violation and is none: each is a valid sample, changed within what IR allows."""
 
-from __future__ import annotations
-
 import re
 
 import pytest

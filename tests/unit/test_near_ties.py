@@ -1,15 +1,13 @@
 """Picks that are up to rounding: among near numbers, and equal ones that the conversion does not have equal."""
 
-from __future__ import annotations
-
 import numpy as np
-import onnx.parser
 import onnx_ir
 import pytest
 
+from helpers.saved_models import parsed
 from ov_gather.crosscheck.models.outputs import near_ties, scores
 
-TEXT = """<ir_version: 9, opset_import: ["": 18]> g (float[4] s) => (float[K] v, int64[K] i, int64[1] a) <int64[1] k = {K}> {
+TEXT = """(float[4] s) => (float[K] v, int64[K] i, int64[1] a) <int64[1] k = {K}> {
     v, i = TopK <axis = 0, largest = LARGEST> (s, k) a = ArgMax <axis = 0> (t) }"""
 
 
@@ -19,7 +17,7 @@ class Known:
 
 def excused(numbers, converted, k=2, largest=1):
     text = TEXT.replace("[K]", f"[{k}]").replace("{K}", f"{{{k}}}").replace("LARGEST", str(largest)).replace("(t)", "(s)")
-    model = onnx_ir.from_proto(onnx.parser.parse_model(text))
+    model = onnx_ir.from_proto(parsed(text))
     here = {} if converted is None else {"s": np.float32(converted)}
     assert [(node.op_type, value.name) for node, value in scores(model)] == [("TopK", "s"), ("ArgMax", "s")]
     return set(near_ties(model, {"s": np.float32(numbers)}, Known(), here))
@@ -68,17 +66,17 @@ def test_all_numbers_are_picked():
     ],
 )
 def test_picks_along_an_axis(call, is_near):
-    head = '<ir_version: 9, opset_import: ["": 18]> g (float[2, 3] s, float[2, 3] negated) => (int64[1, 3] a)'
+    head = "(float[2, 3] s, float[2, 3] negated) => (int64[1, 3] a)"
     text = f"{head} {{ a = {call} }}"
-    model = onnx_ir.from_proto(onnx.parser.parse_model(text))
+    model = onnx_ir.from_proto(parsed(text))
     numbers = np.float32([[1, 4, 4 * NEAR], [2, 5, 9]])
     assert bool(near_ties(model, {"s": numbers, "negated": -numbers}, Known(), {})) == is_near
 
 
 def test_the_largest_along_the_last_axis_are_picked():
-    text = """<ir_version: 9, opset_import: ["": 18]> g (float[2, 3] s) => (float[2, 1] v, int64[2, 1] i) <int64[1] k = {1}> {
+    text = """(float[2, 3] s) => (float[2, 1] v, int64[2, 1] i) <int64[1] k = {1}> {
         v, i = TopK (s, k) }"""
-    model = onnx_ir.from_proto(onnx.parser.parse_model(text))
+    model = onnx_ir.from_proto(parsed(text))
     near, far = [[1, 4, 4 * NEAR], [2, 5, 9]], [[4, 1, 9], [4 * NEAR, 5, 2]]
     assert near_ties(model, {"s": np.float32(near)}, Known(), {})
     assert not near_ties(model, {"s": np.float32(far)}, Known(), {})

@@ -1,7 +1,5 @@
 """What our functions return is a table in a notebook, and what names hold cannot break out of it."""
 
-from __future__ import annotations
-
 from html.parser import HTMLParser
 
 import openvino

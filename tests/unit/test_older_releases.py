@@ -1,7 +1,5 @@
 """IRs for older releases of OpenVINO: versions of operations that they have, where these mean the same."""
 
-from __future__ import annotations
-
 import numpy as np
 import pytest
 

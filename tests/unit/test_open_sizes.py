@@ -1,7 +1,5 @@
 """Which sizes are tried where a model leaves dimensions open."""
 
-from __future__ import annotations
-
 import onnx.parser
 import onnx_ir
 import pytest

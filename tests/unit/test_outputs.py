@@ -1,7 +1,5 @@
 """`out` of any layout is written rightly, and nothing beside it; an output that overlaps itself is refused."""
 
-from __future__ import annotations
-
 import numpy as np
 import openvino
 import pytest
@@ -9,10 +7,9 @@ from numpy.lib.stride_tricks import as_strided
 
 from helpers.pairwise import pairwise
 from ov_gather import gather, gather_elements, gather_nd, scatter_elements, scatter_nd
-from ov_gather.kernels import native
 from ov_gather.kernels.overlaps import overlaps_itself
 
-pytestmark = pytest.mark.sanitized
+pytestmark = [pytest.mark.sanitized, pytest.mark.usefixtures("kernel")]
 
 ROWS, COLUMNS = 6, 4
 DATA = np.arange(ROWS * COLUMNS, dtype=np.float32).reshape(ROWS, COLUMNS)
@@ -44,12 +41,6 @@ LAYOUTS = {
 
 
 KERNELS = ["native", "reference"]
-
-
-@pytest.fixture(params=KERNELS, autouse=True)
-def kernel(request: pytest.FixtureRequest, monkeypatch: pytest.MonkeyPatch) -> None:
-    if request.param == "reference":
-        monkeypatch.setattr(native, "load", lambda: None)
 
 
 @pytest.mark.parametrize(("kernel", "name", "layout"), pairwise(KERNELS, CALLS, LAYOUTS), indirect=["kernel"])

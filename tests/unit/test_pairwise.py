@@ -1,7 +1,5 @@
 """The rows of tests/helpers/pairwise.py."""
 
-from __future__ import annotations
-
 from itertools import combinations, product
 
 import pytest

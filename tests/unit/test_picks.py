@@ -1,7 +1,5 @@
 """What TopK leaves open: which results other than the expected ones its specification allows."""
 
-from __future__ import annotations
-
 from types import SimpleNamespace
 
 import numpy as np

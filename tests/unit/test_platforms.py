@@ -1,7 +1,5 @@
 """What one system has and another has not stands in one place for Python, and in one for C++; and what is missing is missed."""
 
-from __future__ import annotations
-
 import ast
 import os
 import re

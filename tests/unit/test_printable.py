@@ -1,7 +1,5 @@
 """Names become harmless where they are printed, and legal where they are written to XML."""
 
-from __future__ import annotations
-
 import pytest
 
 from ov_gather.ir.tree import legal

@@ -1,7 +1,5 @@
 """Only what nobody else can write to is believed: directories, what is above them, and files."""
 
-from __future__ import annotations
-
 import os
 import subprocess
 import sys

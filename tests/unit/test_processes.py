@@ -1,7 +1,5 @@
 """One function over many items in processes, some of which die."""
 
-from __future__ import annotations
-
 import os
 import signal
 import subprocess

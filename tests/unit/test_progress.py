@@ -1,7 +1,5 @@
 """What `check` tells of its progress, and what is left of a check that is stopped."""
 
-from __future__ import annotations
-
 import json
 from dataclasses import dataclass
 from threading import Event

@@ -1,7 +1,5 @@
 """The work of `prove` grows no faster than a model: what is counted is how often something is learned of a tensor."""
 
-from __future__ import annotations
-
 import sys
 from types import FrameType
 from typing import Any

@@ -1,7 +1,5 @@
 """`prove_onnx` on little models: what is proved, and under which condition."""
 
-from __future__ import annotations
-
 import numpy as np
 import onnx
 import pytest

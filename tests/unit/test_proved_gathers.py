@@ -1,7 +1,5 @@
 """A stock gather of a converted model is no loss where no index of it can be out of bounds."""
 
-from __future__ import annotations
-
 import onnx_ir
 import pytest
 

@@ -1,7 +1,5 @@
 """Which values of an ONNX model depend on a node, and which nodes are random."""
 
-from __future__ import annotations
-
 import onnx.parser
 import onnx_ir
 import pytest

@@ -1,7 +1,5 @@
 """Random numbers of a test depend on no other test."""
 
-from __future__ import annotations
-
 import ast
 import re
 

@@ -1,7 +1,5 @@
 """The algebra of ranges: what it says of an operation holds for all values that the operands may have."""
 
-from __future__ import annotations
-
 from math import inf
 
 import pytest

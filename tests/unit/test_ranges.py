@@ -1,7 +1,5 @@
 """Interval analysis: what is computed never leaves the bounds that were found."""
 
-from __future__ import annotations
-
 import os
 import subprocess
 import sys

@@ -1,7 +1,5 @@
 """What the reader makes of a document, and on which line it found it."""
 
-from __future__ import annotations
-
 import io
 import weakref
 

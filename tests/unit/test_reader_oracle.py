@@ -1,7 +1,5 @@
 """lxml's tree is the oracle of the reader: however a document is laid out, both must find the same in it."""
 
-from __future__ import annotations
-
 import io
 import random
 from collections.abc import Iterator

@@ -1,7 +1,5 @@
 """What we say the CPU plugin computes on Sapphire Rapids, against what it computed there, recorded byte for byte."""
 
-from __future__ import annotations
-
 import json
 from pathlib import Path
 from types import SimpleNamespace

@@ -1,7 +1,5 @@
 """How a failed case is made smaller."""
 
-from __future__ import annotations
-
 from contextlib import nullcontext
 from itertools import pairwise
 

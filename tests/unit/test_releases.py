@@ -1,7 +1,5 @@
 """What an older release of OpenVINO does not have, and the oldest release that has what a file needs."""
 
-from __future__ import annotations
-
 import pytest
 
 from helpers.paths import SAMPLES, VALID

@@ -1,7 +1,5 @@
 """What was measured with other releases of OpenVINO, and the divergences that say so."""
 
-from __future__ import annotations
-
 import json
 from pathlib import Path
 

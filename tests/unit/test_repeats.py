@@ -1,7 +1,5 @@
 """Tiles that OpenVINO's CPU plugin gets wrong are named, others are not."""
 
-from __future__ import annotations
-
 import onnx_ir
 import pytest
 

@@ -1,7 +1,5 @@
 """Every rule finds its samples and nothing else does; findings tell the place and what would be right."""
 
-from __future__ import annotations
-
 import re
 from importlib import import_module
 from pkgutil import iter_modules

@@ -1,7 +1,5 @@
 """The specification of our scatters of numbers in lanes: shapes, sizes, indices, values."""
 
-from __future__ import annotations
-
 import numpy as np
 import pytest
 
@@ -22,7 +20,7 @@ def parsed(shapes):
 
 @pytest.mark.parametrize("name", CASES)
 @pytest.mark.parametrize("dtype", ["i64", "u64", "f64", "c64", "c128"])
-def test_numbers_in_lanes(name, dtype):
+def test_numbers_in_lanes(name, dtype, rng):
     operation, texts, attributes, sizes = CASES[name]
     count = 4 if dtype == "c128" else 2
     shapes = parsed([texts[0][:-1] + str(count), texts[1], texts[2][:-1] + str(count)])
@@ -30,7 +28,6 @@ def test_numbers_in_lanes(name, dtype):
     assert [str(shape) for shape in operation.infer_shapes(shapes, read)] == [str(shapes[0])]
     assert operation.index_rule.sizes(shapes, read) == sizes
     assert operation.choose_sizes(shapes, read, 7) == tuple(shape.sizes for shape in shapes)
-    rng = np.random.default_rng(0)
     numbers = {"i64": "int64", "u64": "uint64", "f64": "float64", "c64": "complex64", "c128": "complex128"}[dtype]
     data, updates = (rng.integers(2**40, 2**41, shape.sizes[:-1]).astype(numbers) for shape in (shapes[0], shapes[2]))
     indices = rng.integers(-4, 4, shapes[1].sizes)

@@ -1,7 +1,5 @@
 """Scatters touch nothing behind their arrays, however many updates are fetched ahead."""
 
-from __future__ import annotations
-
 import numpy as np
 import pytest
 
@@ -28,9 +26,8 @@ UPDATES = {"none": None, "sum": np.add, "max": np.maximum}
     ("name", "dtype", "index_dtype", "reduction"),
     pairwise(PATTERNS, [np.uint8, np.float32, np.float64], [np.int32, np.int64], UPDATES),
 )
-def test_scatter_elements(name, dtype, index_dtype, reduction, at_the_end_of_a_page):
+def test_scatter_elements(name, dtype, index_dtype, reduction, at_the_end_of_a_page, rng):
     shape, update_shape, axis, own = PATTERNS[name]
-    rng = np.random.default_rng(0)
     data, values = rng.integers(0, 250, shape).astype(dtype), rng.integers(0, 250, update_shape).astype(dtype)
     indices = rng.integers(-shape[axis], shape[axis], own).astype(index_dtype)
     indices.flat[-1] = -1
@@ -48,8 +45,7 @@ def test_scatter_elements(name, dtype, index_dtype, reduction, at_the_end_of_a_p
     pairwise([(), (3,), (64,), (2000,)], [np.int32, np.int64], UPDATES),
     ids=str,
 )
-def test_scatter_nd(slice_shape, index_dtype, reduction, at_the_end_of_a_page):
-    rng = np.random.default_rng(0)
+def test_scatter_nd(slice_shape, index_dtype, reduction, at_the_end_of_a_page, rng):
     data, values = rng.random((9, 7, *slice_shape), np.float32), rng.random((90, *slice_shape), np.float32)
     tuples = rng.integers([-9, -7], [9, 7], (90, 2)).astype(index_dtype)
     tuples[-1] = -1

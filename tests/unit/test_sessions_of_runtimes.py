@@ -1,7 +1,5 @@
 """What a check asks of a runtime, case by case: when a model is loaded, freed, and loaded into a new process."""
 
-from __future__ import annotations
-
 from types import SimpleNamespace
 
 import numpy as np

@@ -1,7 +1,5 @@
 """The algebra of dimensions and partial shapes."""
 
-from __future__ import annotations
-
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st

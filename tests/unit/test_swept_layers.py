@@ -1,7 +1,5 @@
 """The layers of a sweep: that they are valid, and that every size, axis, attribute and kind of input occurs among them."""
 
-from __future__ import annotations
-
 import re
 from collections import Counter, defaultdict
 from dataclasses import dataclass

@@ -1,7 +1,5 @@
 """The kernels take tensors of other libraries as they are, and give results of the same kind."""
 
-from __future__ import annotations
-
 import ml_dtypes
 import numpy as np
 import onnxruntime

@@ -1,7 +1,5 @@
 """Where integers of 16 bits may wrap around."""
 
-from __future__ import annotations
-
 import onnx.parser
 import onnx_ir
 import pytest

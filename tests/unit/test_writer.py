@@ -1,7 +1,5 @@
 """Model -> .xml and .bin: nothing is lost, nothing is half-written."""
 
-from __future__ import annotations
-
 import subprocess
 import sys
 from dataclasses import replace
