@@ -72,15 +72,10 @@ def test_numbers_that_fit_join_lanes(dtype, number):
 @pytest.mark.parametrize(("limit", "number"), [("Max", 5), ("Min", -5)])
 def test_numbers_beyond_32_bits_join_no_lanes(limit, number):
     """What stands beside them is not in lanes either: the loss is named, and an input beyond 32 bits refused."""
-    nodes = [
-        helper.make_node("Cast", ["small"], ["wide"], to=TensorProto.INT64),
-        helper.make_node(limit, ["wide", "zero"], ["half"]),
-        helper.make_node("Mul", ["half", "factor"], ["product"]),
-        helper.make_node("Concat", ["x", "product"], ["y"], axis=0),
-    ]
-    inputs = {"x": ("int64", ["n"]), "small": ("int32", ["m"])}
+    text = f"""(int64[n] x, int32[m] small) => (int64[] y) {{ wide = Cast<to = 7>(small) half = {limit}(wide, zero)
+        product = Mul(half, two) y = Concat<axis = 0>(x, product) }}"""
     with pytest.warns(LossyConversionWarning, match="i64 is computed as i32.*: node Mul"):
-        compiled = compile_onnx(model(nodes, inputs, {"y": ("int64", None)}, {"factor": np.array(2), "zero": np.array(0)}))
+        compiled = compile_onnx(parsed(text, zero=0, two=2))
     assert compiled({"x": np.array([7]), "small": np.array([number], np.int32)})["y"].tolist() == [7, 2 * number]
     with pytest.raises(ValueError, match=r"x\[0\] = 1099511627776 does not fit in int32"):
         compiled({"x": np.array([2**40]), "small": np.array([number], np.int32)})
