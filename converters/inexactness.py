@@ -69,6 +69,7 @@ def find_inexactness(
     """Return the places at which OpenVINO will not execute a legalized ONNX model as ONNX specifies.
 
     Args:
+        model: the legalized model.
         target: as for `convert_model`.
         assume_in_bounds: do not report indices that may be out of bounds.
         checks_inputs: the caller checks that 64-bit inputs fit in 32 bits, and knows the rank of each.

@@ -40,7 +40,7 @@ def clamped(indices: Output, bounds: BoundTensors) -> Output:
 
 
 def checked(indices: Output, bounds: BoundTensors, *, counts_from_end: bool, portable: bool) -> Output:
-    """Return indices whose computation raises if one is out of bounds. There are two ways:
+    """Return indices whose computation raises if one is out of bounds.
 
     1. GatherElements([0, 1, 2, ...], i), or our Gather: it also converts negative indices.
     2. i + GatherElements([0], any(i is out of bounds)): the only position in bounds is 0, so it adds 0 or raises.

@@ -70,7 +70,6 @@ def written_in_any_order(view: LayerView, operands: Operands, arithmetic: Arithm
 
     Raises IndexError for an index out of bounds.
     """
-
     dtype = operands[0].dtype
     data, indices, updates, axis = as_elements(view, all_as_seen(view, operands, arithmetic), view.attributes_for(operands))
     elements = _stored(data, dtype, arithmetic), indices, _stored(updates, dtype, arithmetic), axis

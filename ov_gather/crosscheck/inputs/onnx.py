@@ -24,8 +24,9 @@ class NoInputsError(ValueError):
 
 
 def made_up_inputs(model: onnx_ir.Model, seed: int) -> Iterator[Inputs]:
-    """Yield inputs by name, one set per choice of open sizes; deterministic for a given seed. Inputs with an initializer are
-    left out.
+    """Yield inputs by name, one set per choice of open sizes; deterministic for a given seed.
+
+    Inputs with an initializer are left out.
 
     Integers that reach the indices of a gather, a scatter or a OneHot stay in bounds; integers compared with a constant row
     stay in its range; other 8-bit integers take any value; all others are 0 or 1, as in masks. Floats are normally distributed.

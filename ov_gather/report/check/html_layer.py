@@ -32,8 +32,9 @@ def anchor(number: int) -> str:
 
 
 def card(number: int, layer: LayerResult, in_full: int, packed: dict[int, Packed] | None = None) -> Element:
-    """Return one layer as a closed card with its first `in_full` failures. If `packed` is given, it receives the facts and the
-    matrix of all cases, which the script then inserts.
+    """Return one layer as a closed card with its first `in_full` failures.
+
+    If `packed` is given, it receives the facts and the matrix of all cases, which the script then inserts.
     """
     shown = [(f"failure-{number}-{i}", case, comparison) for i, (case, comparison) in enumerate(failures(layer)[:in_full])]
     counts = layer.counts

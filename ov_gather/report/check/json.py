@@ -14,8 +14,10 @@ from ov_gather.report.places import path_text
 
 
 def render(report: CheckReport) -> str:
-    """Return one object: verdict, progress if interrupted, counts by status, layers, outputs, models that failed or were not
-    run, reasons of divergences, findings of validation, environment.
+    """Return one object.
+
+    It holds the verdict, the progress if interrupted, counts by status, layers, outputs, models that failed or were not run,
+    reasons of divergences, findings of validation, and the environment.
     """
     document = {
         "version": version("ov-gather"),

@@ -1,5 +1,7 @@
-"""JUnit XML report of `ov-gather check`. The first suite is the validation; the second has one test case per layer, per output
-of a model, and per model that failed as a whole.
+"""JUnit XML report of `ov-gather check`.
+
+The first suite is the validation; the second has one test case per layer, per output of a model, and per model that failed as a
+whole.
 """
 
 from __future__ import annotations
