@@ -20,8 +20,9 @@ _COUNTED = re.compile(r"(\w+)_\d+")
 def with_fingerprints(findings: Iterable[Finding], model: Model | None) -> list[Finding]:
     """Set the fingerprint of each finding.
 
-    It is a hash of the rule, the enclosing sub-graphs, and the layer's name, type, port and attributes. It excludes ids, lines, the order of layers and the message, so that it survives another export of the model and other words
-    in a later release of ov-gather. Findings with equal fingerprints are numbered.
+    It is a hash of the rule, the enclosing sub-graphs, and the layer's name, type, port and attributes. It excludes ids, lines,
+    the order of layers and the message, so that it survives another export of the model and other words in a later release of
+    ov-gather. Findings with equal fingerprints are numbered.
     """
     findings = list(findings)
     if not findings:
