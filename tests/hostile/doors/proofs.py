@@ -16,6 +16,7 @@ import numpy as np
 import onnxruntime
 import openvino as ov
 
+from helpers.random_onnx import TYPES
 from helpers.size_arithmetic import (
     LARGEST_COUNT,
     LARGEST_DIM,
@@ -32,7 +33,7 @@ from helpers.size_arithmetic import (
     is_fused,
     wrapped,
 )
-from helpers.size_models import DTYPES, GATHERS, OnnxModel, OpenvinoModel
+from helpers.size_models import GATHERS, OnnxModel, OpenvinoModel
 from ov_gather import prove
 from ov_gather.converters import prove_onnx
 
@@ -170,7 +171,7 @@ def _dims_of(shapes: Mapping[str, tuple[int, ...]]) -> dict[str, int]:
 
 
 def _number(rng: np.random.Generator, kind: str, bounds: tuple[Any, Any], dims: Mapping[str, int]) -> int:
-    held = np.iinfo(DTYPES[kind])
+    held = np.iinfo(TYPES[kind])
     low, high = (_value(bound, dims, end) for bound, end in zip(bounds, (int(held.min), int(held.max)), strict=True))
     choices = [*NUMBERS, -(2**31), low, high, (low + high) // 2, int(rng.integers(-9, 10))]
     return int(np.clip(max(min(int(choices[int(rng.integers(len(choices)))]), high), low), held.min, held.max))
@@ -242,7 +243,7 @@ def _confirm(
 ) -> None:
     """Check with small sizes that NumPy computes what the runtime does."""
     shapes = {source.name: tuple(dim or int(rng.integers(1, 6)) for dim in source.dims) for source in sources}
-    feeds = {source.name: rng.integers(0, 3, shapes[source.name]).astype(DTYPES[source.kind]) for source in sources}
+    feeds = {source.name: rng.integers(0, 3, shapes[source.name]).astype(TYPES[source.kind]) for source in sources}
     numbers = {source.name: int(feeds[source.name]) for source in sources if not source.dims}
     non_zero = {name: int(np.count_nonzero(array)) for name, array in feeds.items()}
     trial = Trial(shapes, numbers, non_zero, isinstance(made, OpenvinoModel), saturates=False)
