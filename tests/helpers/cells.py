@@ -4,11 +4,15 @@ from __future__ import annotations
 
 import warnings
 from collections import Counter
-from collections.abc import Callable, Collection, Sequence
+from collections.abc import Callable, Collection, Iterable, Mapping, Sequence
+from concurrent.futures import ThreadPoolExecutor
+from functools import partial
 from itertools import product
 from typing import Any, NamedTuple
 
 import numpy as np
+import onnx
+from onnx import helper, numpy_helper
 from rich.console import Console
 from rich.table import Table
 
@@ -47,6 +51,34 @@ def results_of(outcome: Callable[[Any], Outcome | None], chosen: Sequence[Any]) 
     """The results of cells, which a worker process executes; without those that have no outcome."""
     found = call_each(outcome, chosen, lambda code: ("CRASH", f"exit code {code}"))
     return [Result(cell, *answer) for cell, answer in zip(chosen, found, strict=True) if answer is not None]
+
+
+def results_of_all(outcome: Callable[[Any], Outcome | None], groups: Sequence[Sequence[Any]]) -> list[Result]:
+    """The results of groups of cells, of which two are executed at a time."""
+    with ThreadPoolExecutor(2) as pool:
+        return [result for part in pool.map(partial(results_of, outcome), groups) for result in part]
+
+
+def model_of(
+    nodes: Iterable[onnx.NodeProto],
+    operands: Mapping[str, np.ndarray],
+    constants: Collection[str],
+    form: str,
+    result: np.ndarray,
+    opset: int,
+) -> onnx.ModelProto:
+    """The model of some nodes, whose `output` has the type of `result`; its inputs have shapes of this form."""
+    inputs, initializers = [], []
+    for name, array in operands.items():
+        tensor = numpy_helper.from_array(array, name)
+        shapes = {"static": array.shape, "dynamic": [f"{name}_{i}" for i in range(array.ndim)], "unknown rank": None}
+        if name in constants:
+            initializers.append(tensor)
+        else:
+            inputs.append(helper.make_tensor_value_info(name, tensor.data_type, shapes[form]))
+    output = helper.make_tensor_value_info("output", numpy_helper.from_array(result).data_type, None)
+    graph = helper.make_graph(nodes, "graph", inputs, [output], initializers)
+    return helper.make_model(graph, opset_imports=[helper.make_opsetid("", opset)], ir_version=10)
 
 
 def judged(call: Callable[[], np.ndarray], right: np.ndarray | None, names_fault: Callable[[str], bool]) -> Outcome:

@@ -12,22 +12,20 @@ from __future__ import annotations
 
 import sys
 from collections.abc import Iterator
-from concurrent.futures import ThreadPoolExecutor
 from dataclasses import dataclass
-from functools import partial
 from itertools import product
 from pathlib import Path
 
 import ml_dtypes
 import numpy as np
 import onnx
-from onnx import helper, numpy_helper
+from onnx import helper
 
 from ov_gather.converters import compile_onnx
 
 sys.path.insert(0, str(Path(__file__).parents[1]))  # tests/, where the helpers are
 
-from helpers.cells import TYPES, Outcome, judged, names_last_index, report, results_of, table
+from helpers.cells import TYPES, Outcome, judged, model_of, names_last_index, report, results_of_all, table
 
 KINDS = {
     "GatherElements": ("positive", "negative", "smaller"),
@@ -101,18 +99,8 @@ def expected(cell: Cell, data: np.ndarray, indices: np.ndarray) -> np.ndarray:
 def model(cell: Cell, data: np.ndarray, indices: np.ndarray) -> onnx.ModelProto:
     attributes = {"batch_dims": int(cell.kind == "batched")} if cell.op == "GatherND" else {"axis": AXIS}
     node = helper.make_node(cell.op, ["data", "indices"], ["output"], name="gather", **attributes)
-    inputs, initializers = [], []
-    for name, array, given in (("data", data, cell.data), ("indices", indices, cell.indices)):
-        tensor = numpy_helper.from_array(array, name)
-        if given == "initializer":
-            initializers.append(tensor)
-        else:
-            open_shape = [f"{name}_{i}" for i in range(array.ndim)]
-            shape = {"static": array.shape, "dynamic": open_shape, "unknown rank": None}[cell.form]
-            inputs.append(helper.make_tensor_value_info(name, tensor.data_type, shape))
-    output = helper.make_tensor_value_info("output", numpy_helper.from_array(data).data_type, None)
-    graph = helper.make_graph([node], "graph", inputs, [output], initializers)
-    return helper.make_model(graph, opset_imports=[helper.make_opsetid("", 13)], ir_version=10)
+    constants = [name for name in ("data", "indices") if getattr(cell, name) == "initializer"]
+    return model_of([node], {"data": data, "indices": indices}, constants, cell.form, data, 13)
 
 
 def outcome(cell: Cell) -> Outcome:
@@ -129,8 +117,7 @@ def outcome(cell: Cell) -> Outcome:
 
 def main() -> int:
     groups = [list(cells(op, element_type)) for op, element_type in product(KINDS, TYPES)]
-    with ThreadPoolExecutor(2) as pool:
-        results = [result for part in pool.map(partial(results_of, outcome), groups) for result in part]
+    results = results_of_all(outcome, groups)
     return report(table(results, KINDS), results, lambda result: result.is_bad, is_verbose="--verbose" in sys.argv)
 
 

@@ -24,7 +24,7 @@ import openvino as ov
 
 sys.path.insert(0, str(Path(__file__).parents[1]))
 
-from helpers.body_models import body_model
+from helpers.bisect_pairs import make_model
 from helpers.planting import Planted, candidates, inner_candidates, is_named, is_visible
 from ov_gather.crosscheck.bisect.run import bisect
 from ov_gather.ir.model import Model
@@ -154,7 +154,7 @@ def make_up(folder: Path, count: int) -> None:
     """Write models with bodies, their conversions and inputs."""
     for seed in range(count):
         stem = folder / f"bodies_{seed}.onnx-route"
-        model, inputs = body_model(seed)
+        model, inputs = make_model(np.random.default_rng(seed), only_bodies=True)
         onnx.save(model, f"{stem}.onnx")
         ov.save_model(ov.Core().read_model(f"{stem}.onnx"), f"{stem}.xml", compress_to_fp16=False)
         np.savez(folder / f"bodies_{seed}.npz", **inputs)
