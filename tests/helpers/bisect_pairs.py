@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import random
-from collections.abc import Callable
+from collections.abc import Callable, Mapping
 from dataclasses import dataclass
 from pathlib import Path
 
@@ -24,6 +24,14 @@ _UNARY = ("Tanh", "Sigmoid", "Relu", "Abs", "Neg", "Sin", "Erf", "Identity", "So
 _BINARY = ("Sub", "Add", "Mul", "Max", "Min")
 
 
+def outputs_of(model: Model, inputs: Mapping[str, np.ndarray]) -> list[np.ndarray] | None:
+    """Return stock OpenVINO's outputs; None if it refuses the model or crashes."""
+    arrays = [inputs[layer.name] for layer in model.of_type("Parameter")]
+    with borrowed(["configured"]) as (runtime,):
+        found = runtime.run(ConfiguredModel(model, Setting()), arrays, 1)
+    return None if isinstance(found, Exception) else found
+
+
 @dataclass(frozen=True)
 class Pair:
     """An ONNX model and the IR that OpenVINO made of it, in files, with inputs."""
@@ -35,10 +43,8 @@ class Pair:
 
     def outputs(self, model: Model) -> list[np.ndarray] | None:
         """Execute an IR on these inputs, without outputs that rounding decides; None if OpenVINO refuses it or crashes."""
-        arrays = [self.inputs[layer.name] for layer in model.of_type("Parameter")]
-        with borrowed(["configured"]) as (runtime,):
-            found = runtime.run(ConfiguredModel(model, Setting()), arrays, 1)
-        if isinstance(found, Exception):
+        found = outputs_of(model, self.inputs)
+        if found is None:
             return None
         names = [value.name for value in onnx.load(self.source).graph.output]
         return [array for name, array in zip(names, found, strict=True) if not name.startswith(("ties", "centred"))]
