@@ -10,6 +10,7 @@ from functools import partial
 from itertools import product
 from typing import Any, NamedTuple
 
+import ml_dtypes
 import numpy as np
 import onnx
 from onnx import helper, numpy_helper
@@ -79,6 +80,29 @@ def model_of(
     output = helper.make_tensor_value_info("output", numpy_helper.from_array(result).data_type, None)
     graph = helper.make_graph(nodes, "graph", inputs, [output], initializers)
     return helper.make_model(graph, opset_imports=[helper.make_opsetid("", opset)], ir_version=10)
+
+
+def dtype_of(element_type: str) -> np.dtype:
+    return np.dtype(object if element_type == "string" else getattr(ml_dtypes, element_type, element_type))
+
+
+def hostile(element_type: str, shape: Sequence[int], random: np.random.Generator, *, any_half: bool = False) -> np.ndarray:
+    """Values that are hard to keep: extremes, infinities, denormals, NaN with payloads; of float16 quiet ones, or any."""
+    count = int(np.prod(shape))
+    if element_type == "string":
+        return np.array([f"ä{i}" * (i % 30) for i in random.integers(0, 999, count)], object).reshape(shape)
+    if element_type == "bool":
+        return random.integers(0, 2, shape).astype(bool)
+    dtype = dtype_of(element_type)
+    data = np.frombuffer(random.bytes(count * dtype.itemsize), dtype).copy()
+    if dtype.kind in "iu":
+        data[: count // 3] = random.choice(np.array([np.iinfo(dtype).min, np.iinfo(dtype).max, 1], dtype), count // 3)
+    elif dtype.kind != "c":
+        tiny = ml_dtypes.finfo(dtype).smallest_subnormal
+        data[: count // 3] = random.choice(np.array([np.inf, -np.inf, np.nan, -0.0, tiny, -tiny], dtype), count // 3)
+    if element_type == "float16" and not any_half:
+        data[np.isnan(data)] = np.nan
+    return data.reshape(shape)
 
 
 def judged(call: Callable[[], np.ndarray], right: np.ndarray | None, names_fault: Callable[[str], bool]) -> Outcome:

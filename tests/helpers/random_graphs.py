@@ -62,7 +62,19 @@ class Inputs:
     sizes: dict[str, tuple[int, int]]
 
 
-class Builder(ABC):
+class Chooser:
+    """Choices by random numbers."""
+
+    rng: np.random.Generator
+
+    def pick(self, *choices: Item) -> Item:
+        return choices[int(self.rng.integers(len(choices)))]
+
+    def chance(self, share: float) -> bool:
+        return bool(self.rng.random() < share)
+
+
+class Builder(Chooser, ABC):
     """The values and inputs of a graph so far. The class attributes are the choices that differ between emitters."""
 
     integers: tuple[str, ...] = INTEGERS
@@ -114,12 +126,6 @@ class Builder(ABC):
         if value.most_elements <= MOST_ELEMENTS and value.rank <= 4:
             self.values.append(value)
         return value
-
-    def pick(self, *choices: Item) -> Item:
-        return choices[int(self.rng.integers(len(choices)))]
-
-    def chance(self, share: float) -> bool:
-        return bool(self.rng.random() < share)
 
     def weighted(self, choices: Iterable[tuple[int, Item]]) -> Item:
         weights, items = zip(*choices, strict=True)

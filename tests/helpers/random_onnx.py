@@ -27,6 +27,14 @@ NAMES = {
     **{"is_inf": "IsInf", "reduce_logical_and": "ReduceMin", "reduce_logical_or": "ReduceMax"},
 }
 """Operators whose name in ONNX is not that of OpenVINO, in other letters."""
+ATTRIBUTES: dict[str, tuple[str, tuple[str, ...]]] = {
+    **{"round": ("Round", ()), "reshape": ("Reshape", ()), "matmul": ("MatMul", ()), "broadcast": ("Expand", ())},
+    **{"softmax": ("Softmax", ("axis",)), "cum_sum": ("CumSum", ("exclusive", "reverse"))},
+    **{"concat": ("Concat", ("axis",)), "einsum": ("Einsum", ("equation",))},
+    **{"gather_elements": ("GatherElements", ("axis",)), "gather_nd": ("GatherND", ("batch_dims",))},
+    **{"scatter_nd_update": ("ScatterND", ("reduction",))},
+}
+"""Operators whose operands that are no values become attributes, or nothing."""
 LARGEST = 400
 
 
@@ -120,10 +128,20 @@ class OnnxBuilder(Builder):
         if emit is not None:
             found = emit(*operands)
             return found if isinstance(found, list) else [found]
+        if name in ATTRIBUTES:
+            return self._with_attributes(*ATTRIBUTES[name], operands)
         operator = NAMES.get(name) or name.title().replace("_", "")
         if name.startswith("reduce_"):
             return self.node(operator, operands[:2], keepdims=int(operands[2]))
         return self.node(operator, operands)
+
+    def _with_attributes(self, operator: str, names: Sequence[str], operands: Sequence[Any]) -> list[Value]:
+        listed = operands[0] if isinstance(operands[0], list) else [one for one in operands if isinstance(one, Value)]
+        others = [one for one in operands if not isinstance(one, Value | list)]
+        if operator.endswith("ND"):
+            listed[1] = self.as_kind(listed[1], "i64")
+        given = [int(other) if isinstance(other, bool) else other for other in others]
+        return self.node(operator, listed, **dict(zip(names, given, strict=False)))
 
     def one(self, operator: str, *operands: Value | None, **attributes: Any) -> Value:
         return self.node(operator, operands, **attributes)[0]
@@ -177,12 +195,6 @@ class OnnxBuilder(Builder):
     def _mod(self, x: Value, y: Value) -> Value:
         return self.one("Mod", x, y, fmod=1)
 
-    def _round(self, x: Value, mode: str) -> Value:
-        return self.one("Round", x)
-
-    def _softmax(self, x: Value, axis: int) -> Value:
-        return self.one("Softmax", x, axis=axis)
-
     def _shape_of(self, x: Value, kind: str) -> Value:
         return self._in_type(self.one("Shape", x), kind)
 
@@ -198,9 +210,6 @@ class OnnxBuilder(Builder):
         values, places = self.node("TopK", [x, count], 2, axis=axis, largest=int(mode == "max"))
         return [values, self._in_type(places, kind)]
 
-    def _cum_sum(self, x: Value, axis: Value, exclusive: bool = False, reverse: bool = False) -> Value:
-        return self.one("CumSum", x, axis, exclusive=int(exclusive), reverse=int(reverse))
-
     def _one_hot(self, x: Value, depth: Value, on: Value, off: Value, axis: int) -> Value:
         ends = self.constant(np.stack([self.array(off), self.array(on)]), on.kind)
         return self.one("OneHot", x, depth, ends, axis=axis)
@@ -208,20 +217,8 @@ class OnnxBuilder(Builder):
     def _unique(self, x: Value, axis: None, is_sorted: bool, kind: str, counts: str) -> list[Value]:
         return self.node("Unique", [x], 4, sorted=int(is_sorted))
 
-    def _matmul(self, x: Value, y: Value, *turned: bool) -> Value:
-        return self.one("MatMul", x, y)
-
-    def _einsum(self, operands: Sequence[Value], equation: str) -> Value:
-        return self.one("Einsum", *operands, equation=equation)
-
-    def _reshape(self, x: Value, shape: Value, keeps_zeros: bool) -> Value:
-        return self.one("Reshape", x, shape)
-
     def _transpose(self, x: Value, order: Value) -> Value:
         return self.one("Transpose", x, perm=self.array(order).tolist())
-
-    def _concat(self, parts: Sequence[Value], axis: int) -> Value:
-        return self.one("Concat", *parts, axis=axis)
 
     def _slice(self, x: Value, start: Value, stop: Value, step: Value, axis: Value) -> Value:
         start, stop, step, axis = (self.as_kind(one, "i64") for one in (start, stop, step, axis))
@@ -233,9 +230,6 @@ class OnnxBuilder(Builder):
     def _variadic_split(self, x: Value, axis: Value, lengths: Value) -> list[Value]:
         return self.node("Split", [x, lengths], self.array(lengths).size, axis=int(self.array(axis)))
 
-    def _broadcast(self, x: Value, shape: Value, axes: None = None, mode: str = "") -> Value:
-        return self.one("Expand", x, shape)
-
     def _pad(self, x: Value, before: Value, after: Value, mode: str, *filling: Value) -> Value:
         amounts = self.longs(*self.array(before).tolist(), *self.array(after).tolist())
         return self.one("Pad", x, amounts, *filling, mode=mode)
@@ -243,16 +237,7 @@ class OnnxBuilder(Builder):
     def _gather(self, x: Value, index: Value, axis: Value) -> Value:
         return self.one("Gather", x, index, axis=int(self.array(axis)))
 
-    def _gather_elements(self, x: Value, index: Value, axis: int) -> Value:
-        return self.one("GatherElements", x, index, axis=axis)
-
-    def _gather_nd(self, x: Value, index: Value, batch_dims: int = 0) -> Value:
-        return self.one("GatherND", x, self.as_kind(index, "i64"), batch_dims=batch_dims)
-
     def _scatter_elements_update(
         self, x: Value, index: Value, updates: Value, axis: Value, reduction: str = "none", use_init: bool = True
     ) -> Value:
         return self.one("ScatterElements", x, index, updates, axis=int(self.array(axis)), reduction=reduction)
-
-    def _scatter_nd_update(self, x: Value, index: Value, updates: Value, reduction: str = "none") -> Value:
-        return self.one("ScatterND", x, self.as_kind(index, "i64"), updates, reduction=reduction)

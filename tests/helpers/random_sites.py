@@ -11,6 +11,7 @@ from helpers.random_graphs import INTEGERS, Builder, Operation, Value
 from helpers.random_moves import as_line
 from helpers.random_onnx import OnnxBuilder
 from helpers.random_openvino import OpenvinoBuilder
+from helpers.random_values import count_true, found, place_of_extreme, top
 
 Idiom = Callable[[Any, Value, int, str], Value]
 """From data, an axis of it and an element type to indices of any shape."""
@@ -91,13 +92,11 @@ def affine(b: Builder, value: Value, axis: int, kind: str) -> Value:
 
 def highest(b: Builder, value: Value, axis: int, kind: str) -> Value:
     """Where the greatest elements along the axis are."""
-    ways = b.pick("max", "min"), b.pick("value", "none", "index"), kind
-    dims = [*value.dims[:axis], 0, *value.dims[axis + 1 :]]
-    return b.outputs("topk", value, b.constant(b.pick(1, 1, 2, 3), "i64"), axis, *ways, dims=dims)[1]
+    return top(b, value, axis, kind)[1]
 
 
 def extreme(b: OnnxBuilder, value: Value, axis: int, kind: str) -> Value:
-    return b.as_kind(b.one(b.pick("ArgMax", "ArgMin"), value, axis=axis, keepdims=b.pick(0, 1)), kind)
+    return b.as_kind(place_of_extreme(b, value, axis), kind)
 
 
 def true_places(b: Builder, value: Value, axis: int, kind: str) -> Value:
@@ -109,13 +108,7 @@ def true_places(b: Builder, value: Value, axis: int, kind: str) -> Value:
 
 def last_true(b: Builder, value: Value, axis: int, kind: str) -> Value:
     """How many are true, less one: the last token of each row."""
-    mask = b.value(*b.integers, least_rank=1)
-    numbers = b.make("convert", b.make("not_equal", mask, b.constant(0, mask.kind)), kind)
-    if b.chance(0.5):
-        total = b.make("reduce_sum", numbers, b.longs(b.axis(mask)), False, dims=())
-    else:
-        total = b.make("cum_sum", numbers, b.constant(0, "i64"))
-    return b.make("subtract", total, b.constant(1, kind))
+    return b.make("subtract", b.as_kind(count_true(b), kind), b.constant(1, kind))
 
 
 def random_places(b: Builder, value: Value, axis: int, kind: str) -> Value:
@@ -134,12 +127,7 @@ def from_fraction(b: Builder, value: Value, axis: int, kind: str) -> Value:
 
 
 def found_places(b: Builder, value: Value, axis: int, kind: str) -> Value:
-    """The bucket of each value among bounds, or its place in a sorted row."""
-    source = b.value("f32", *INTEGERS, least_rank=1, most_rank=1)
-    table = b.constant(sorted(int(n) for n in b.rng.integers(-5, 6, b.pick(1, 3, 6))), source.kind)
-    if b.chance(0.5):
-        return b.make("bucketize", source, table, kind)
-    return b.as_kind(b.make("search_sorted", table, source, dims=source.dims), kind)
+    return b.as_kind(found(b), kind)
 
 
 def chosen(b: Builder, value: Value, axis: int, kind: str) -> Value:

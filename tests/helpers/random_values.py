@@ -129,35 +129,40 @@ def non_zero(b: Builder) -> object:
 
 
 def highest(b: Builder) -> object:
-    """Values or places of the greatest or least, as TopK finds them."""
     value = b.value("f32", "f32", "i32", "i64", least_rank=1)
-    axis, kind = b.axis(value), b.pick(*INTEGERS)
-    k = b.constant(b.pick(1, 1, 2, 3), kind)
-    if b.chance(0.25):
+    values, places = top(b, value, b.axis(value), b.pick(*INTEGERS))
+    return [b.offer(values), b.offer(Value(places.handle, places.kind, values.dims))]
+
+
+def top(b: Builder, value: Value, axis: int, kind: str) -> list[Value]:
+    """Find the values and the places of the greatest or least, as many as a number says, or the size of the axis."""
+    k = b.constant(b.pick(1, 1, 2, 3), "i64")
+    if b.chance(0.2):
         k = b.make("minimum", b.size_of(value, axis, kind), b.constant(b.pick(1, 2, 4), kind))
+    ways = b.pick("max", "min"), b.pick("value", "index", "none"), kind
     dims = [*value.dims[:axis], 0, *value.dims[axis + 1 :]]
-    ways = b.pick("max", "min"), b.pick("value", "index", "none"), b.pick(*INTEGERS)
-    values, places = b.outputs("topk", value, k, b.either_end(axis, value.rank), *ways, dims=dims)
-    dims[axis] = values.dims[axis]
-    b.offer(values)
-    return b.offer(Value(places.handle, places.kind, tuple(dims)))
+    return b.outputs("topk", value, k, b.either_end(axis, value.rank), *ways, dims=dims)
 
 
 def extreme(b: OnnxBuilder) -> object:
     value = b.value("f32", "i64", "i32", "i8", "u8", least_rank=1)
+    return b.offer(place_of_extreme(b, value, b.axis(value)))
+
+
+def place_of_extreme(b: OnnxBuilder, value: Value, axis: int) -> Value:
     ways = {"keepdims": b.pick(0, 1), "select_last_index": b.pick(0, 1)}
-    return b.offer(b.one(b.pick("ArgMax", "ArgMin"), value, axis=b.either_end(b.axis(value), value.rank), **ways))
+    return b.one(b.pick("ArgMax", "ArgMin"), value, axis=b.either_end(axis, value.rank), **ways)
 
 
-def reduce(b: Builder) -> object:
+def reduce(b: Builder) -> Value:
     return reduced(b, b.value(*b.numbers, least_rank=1), f"reduce_{b.pick(*b.reductions)}")
 
 
-def reduce_truth(b: Builder) -> object:
+def reduce_truth(b: Builder) -> Value:
     return reduced(b, b.value("boolean", least_rank=1), b.pick("reduce_logical_and", "reduce_logical_or"))
 
 
-def reduced(b: Builder, value: Value, name: str) -> object:
+def reduced(b: Builder, value: Value, name: str) -> Value:
     axes = sorted({b.axis(value) for _ in range(b.pick(1, 1, 2))})
     keep = b.chance(0.5)
     left = [1 if axis in axes else dim for axis, dim in enumerate(value.dims) if keep or axis not in axes]
@@ -169,17 +174,19 @@ def reduce_all(b: OnnxBuilder) -> object:
     return b.offer(b.one(operator, b.value(*b.numbers, least_rank=1), keepdims=b.pick(0, 1)))
 
 
-def count_true(b: Builder) -> object:
+def count_true(b: Builder) -> Value:
     """How many are true, before each place or along an axis: sums of a mask."""
-    numbers = b.as_kind(b.value("boolean", least_rank=1), b.pick(*INTEGERS, "f32"))
+    mask = b.value("boolean", *b.integers, least_rank=1)
+    mask = mask if mask.kind == "boolean" else b.make("not_equal", mask, b.constant(0, mask.kind))
+    numbers = b.as_kind(mask, b.pick(*INTEGERS, "f32"))
     return reduced(b, numbers, "reduce_sum") if b.chance(0.5) else summed(b, numbers)
 
 
-def cumulate(b: Builder) -> object:
+def cumulate(b: Builder) -> Value:
     return summed(b, b.value(*INTEGERS, "f32", least_rank=1))
 
 
-def summed(b: Builder, value: Value) -> object:
+def summed(b: Builder, value: Value) -> Value:
     axis = b.constant(b.either_end(b.axis(value), value.rank), b.pick(*INTEGERS))
     return b.add("cum_sum", value, axis, b.chance(0.4), b.chance(0.4))
 
@@ -192,17 +199,14 @@ def one_hot(b: Builder) -> object:
     return b.add("one_hot", value, depth, on, off, axis, dims=value.dims if axis else ())
 
 
-def bucket(b: Builder) -> object:
-    value = b.value("f32", *INTEGERS)
-    bounds = b.constant(sorted(int(n) for n in b.rng.integers(-5, 6, b.pick(0, 1, 3, 6))), value.kind)
-    return b.add("bucketize", value, bounds, b.pick(*INTEGERS), b.chance(0.5), dims=value.dims)
-
-
-def searched(b: Builder) -> object:
-    value = b.value("f32", *INTEGERS, least_rank=1, most_rank=1)
-    other = [v for v in b.values if v.kind == value.kind and v.rank == 1]
-    table = b.constant(sorted(int(n) for n in b.rng.integers(-5, 6, b.pick(1, 3, 6))), value.kind)
-    return b.add("search_sorted", b.pick(*other) if b.chance(0.3) else table, value, b.chance(0.5), dims=value.dims)
+def found(b: Builder) -> Value:
+    """The bucket of each value among bounds, or its place in a sorted row."""
+    source = b.value("f32", *INTEGERS, least_rank=1, most_rank=1)
+    table = b.constant(sorted(int(n) for n in b.rng.integers(-5, 6, b.pick(0, 1, 3, 6))), source.kind)
+    if b.chance(0.5):
+        return b.add("bucketize", source, table, b.pick(*INTEGERS), b.chance(0.5), dims=source.dims)
+    other = [v for v in b.values if v.kind == source.kind and v.rank == 1]
+    return b.add("search_sorted", b.pick(*other) if b.chance(0.3) else table, source, b.chance(0.5), dims=source.dims)
 
 
 def unique(b: Builder) -> object:
@@ -248,13 +252,13 @@ def chosen_kind(b: Builder) -> object:
 
 
 COMMON: list[tuple[int, Operation]] = [
-    *[(12, binary), (6, division), (4, unary), (4, unary_of_fractions), (3, scaled), (6, compare), (2, logic), (1, tested)],
+    *[(12, binary), (6, division), (4, unary), (4, unary_of_fractions), (3, scaled), (6, compare), (4, logic), (1, tested)],
     *[(6, select), (8, convert), (4, size), (2, shape), (5, counting), (4, non_zero), (6, highest), (6, reduce)],
     *[(1, reduce_truth), (3, count_true), (3, cumulate), (3, one_hot), (1, unique), (2, product), (2, number_anew)],
     *[(4, chosen_kind)],
 ]
 VALUES: dict[type[Builder], list[tuple[int, Operation]]] = {
-    OpenvinoBuilder: [*COMMON, (6, clamp), (2, bucket), (2, searched), (2, random_numbers)],
+    OpenvinoBuilder: [*COMMON, (6, clamp), (4, found), (2, random_numbers)],
     OnnxBuilder: [
         *COMMON,
         *[

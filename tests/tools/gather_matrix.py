@@ -16,7 +16,6 @@ from dataclasses import dataclass
 from itertools import product
 from pathlib import Path
 
-import ml_dtypes
 import numpy as np
 import onnx
 from onnx import helper
@@ -25,7 +24,7 @@ from ov_gather.converters import compile_onnx
 
 sys.path.insert(0, str(Path(__file__).parents[1]))  # tests/, where the helpers are
 
-from helpers.cells import TYPES, Outcome, judged, model_of, names_last_index, report, results_of_all, table
+from helpers.cells import TYPES, Outcome, hostile, judged, model_of, names_last_index, report, results_of_all, table
 
 KINDS = {
     "GatherElements": ("positive", "negative", "smaller"),
@@ -68,22 +67,7 @@ def arrays(cell: Cell) -> tuple[np.ndarray, np.ndarray]:
     indices = random.integers(-4 if cell.kind != "positive" else 0, 4, shape).astype(cell.index_type)
     if not cell.valid:
         indices.flat[-1] = 2**32 + 1 if cell.kind == "beyond 32 bits" else random.choice([6, 7, -7, 2**31 - 1, -(2**31)])
-    return _data(cell.type, random), indices
-
-
-def _data(element_type: str, random: np.random.Generator) -> np.ndarray:
-    if element_type == "string":
-        return np.array([f"ä{i}" * (i % 30) for i in range(120)], object).reshape(DATA_SHAPE)
-    dtype = np.dtype(getattr(ml_dtypes, element_type, element_type))
-    data = np.frombuffer(random.bytes(120 * dtype.itemsize), dtype).copy()
-    if element_type == "bool":
-        data = random.integers(0, 2, 120).astype(bool)
-    elif dtype.kind in "iu":
-        data[:40] = random.choice(np.array([np.iinfo(dtype).min, np.iinfo(dtype).max, 1], dtype), 40)
-    elif dtype.kind != "c":
-        tiny = ml_dtypes.finfo(dtype).smallest_subnormal
-        data[:40] = random.choice(np.array([np.inf, -np.inf, np.nan, -0.0, tiny, -tiny], dtype), 40)
-    return data.reshape(DATA_SHAPE)
+    return hostile(cell.type, DATA_SHAPE, random, any_half=True), indices
 
 
 def expected(cell: Cell, data: np.ndarray, indices: np.ndarray) -> np.ndarray:

@@ -26,8 +26,8 @@ from onnx import parser
 
 sys.path.insert(0, str(Path(__file__).parents[1]))  # tests/, where the helpers are
 
-from helpers.cells import TYPES, Outcome, judged, model_of, report, results_of_all, table
-from tools.scatter_matrix import Execute, dtype_of, hostile, ours, stock
+from helpers.cells import TYPES, Outcome, dtype_of, hostile, judged, model_of, report, results_of_all, table
+from tools.scatter_matrix import Execute, ours, stock
 
 OPSET = 18
 MOVED = tuple(name for name in TYPES if name != "bfloat16")  # Compress, OneHot and ReverseSequence do not take bfloat16

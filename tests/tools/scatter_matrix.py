@@ -20,7 +20,6 @@ from functools import cache, partial
 from itertools import product
 from pathlib import Path
 
-import ml_dtypes
 import numpy as np
 import onnx
 import openvino
@@ -32,7 +31,7 @@ from ov_gather.runtimes.session import Session
 
 sys.path.insert(0, str(Path(__file__).parents[1]))  # tests/, where the helpers are
 
-from helpers.cells import TYPES, Outcome, judged, model_of, names_last_index, report, results_of_all, table
+from helpers.cells import TYPES, Outcome, dtype_of, hostile, judged, model_of, names_last_index, report, results_of_all, table
 from helpers.reductions import REDUCTIONS
 
 OPSETS = {"Scatter": 9, "ScatterElements": 18, "ScatterND": 18}
@@ -112,29 +111,6 @@ def _values(cell: Cell, shape: Sequence[int], random: np.random.Generator) -> np
     count, dtype = int(np.prod(shape)), dtype_of(cell.type)
     part = np.dtype(f"f{dtype.itemsize // 2}") if dtype.kind == "c" else dtype
     return random.uniform(-2, 2, count * dtype.itemsize // part.itemsize).astype(part).view(dtype).reshape(shape)
-
-
-def dtype_of(element_type: str) -> np.dtype:
-    return np.dtype(object if element_type == "string" else getattr(ml_dtypes, element_type, element_type))
-
-
-def hostile(element_type: str, shape: Sequence[int], random: np.random.Generator) -> np.ndarray:
-    """Return values that are hard to keep: extremes, infinities, denormals, NaN with payloads (float16: quiet ones)."""
-    count = int(np.prod(shape))
-    if element_type == "string":
-        return np.array([f"ä{i}" * (i % 30) for i in random.integers(0, 999, count)], object).reshape(shape)
-    if element_type == "bool":
-        return random.integers(0, 2, shape).astype(bool)
-    dtype = dtype_of(element_type)
-    data = np.frombuffer(random.bytes(count * dtype.itemsize), dtype).copy()
-    if dtype.kind in "iu":
-        data[: count // 3] = random.choice(np.array([np.iinfo(dtype).min, np.iinfo(dtype).max, 1], dtype), count // 3)
-    elif dtype.kind != "c":
-        tiny = ml_dtypes.finfo(dtype).smallest_subnormal
-        data[: count // 3] = random.choice(np.array([np.inf, -np.inf, np.nan, -0.0, tiny, -tiny], dtype), count // 3)
-    if element_type == "float16":
-        data[np.isnan(data)] = np.nan
-    return data.reshape(shape)
 
 
 def expected(cell: Cell, data: np.ndarray, indices: np.ndarray, updates: np.ndarray) -> np.ndarray:
