@@ -67,6 +67,9 @@ class ExactBuilder(OnnxBuilder):
     def dims_of(self, array: np.ndarray) -> tuple[int, ...]:
         return array.shape
 
+    def declared(self, output: Value) -> list[None]:
+        return [None] * output.rank
+
     def line(self, kind: str, shape: Sequence[int]) -> Value:
         return self.constant(self.example(kind, shape), kind)
 

@@ -150,13 +150,17 @@ class OnnxBuilder(Builder):
         """Return values by their names."""
         return [self._of(name, self.arrays[name]) for name in names]
 
+    def declared(self, output: Value) -> list[None] | None:
+        """Return the shape that the model declares of an output: none, as even its rank may be another in other trials."""
+        return None
+
     def width(self, value: Value) -> int:
         return int(self.array(value).shape[-1])
 
     def model(self, name: str, outputs: Sequence[Value], nodes: Sequence[onnx.NodeProto] | None = None) -> onnx.ModelProto:
         """Return the model of some nodes, or of all, and of the constants that they take, with these outputs."""
         inputs = [helper.make_tensor_value_info(one.name, code(one.kind), one.dims) for one in self.inputs]
-        results = [helper.make_tensor_value_info(one.handle, code(one.kind), [None] * one.rank) for one in outputs]
+        results = [helper.make_tensor_value_info(one.handle, code(one.kind), self.declared(one)) for one in outputs]
         used = {operand for node in self.nodes for operand in operands_of(node)}
         nodes = [
             node for node in (self.nodes if nodes is None else nodes) if node.op_type != "Constant" or node.output[0] in used

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
+from dataclasses import replace
 from typing import Any
 
 import numpy as np
@@ -96,15 +97,9 @@ class OnnxModel(_Model):
         self._b: OnnxBuilder
         super().__init__(OnnxBuilder(np.random.default_rng(), {}, None), sources, kind, index, data, "Gather-8")
         self._b.nodes[-1].name = SITE
-        ranks = {source.name: len(source.dims) for source in sources}
-        self._rank = int(any(tree.name in ("range", "places") for tree in index))
         types = {source.name: source.kind for source in sources}
-        rank = self._rank + (ranks[data.detail] if data.name == "input" else 1) - 1
-        self.model = self._model(self.site, types[data.detail], rank)
+        self.model = self._b.model("sizes", [replace(self.site, kind=types[data.detail])])
 
     def of_indices(self) -> onnx.ModelProto:
         """Return the model that computes the indices alone."""
-        return self._model(self.indices, self._kind, self._rank, self._b.nodes[:-1])
-
-    def _model(self, value: Value, kind: str, rank: int, nodes: list[onnx.NodeProto] | None = None) -> onnx.ModelProto:
-        return self._b.model("sizes", [Value(value.handle, kind, ("?",) * rank)], nodes)
+        return self._b.model("indices", [replace(self.indices, kind=self._kind)], self._b.nodes[:-1])

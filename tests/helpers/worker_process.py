@@ -20,24 +20,35 @@ class DiedError(Exception):
 
 
 class Worker(Generic[Item, Result]):
-    """A process that calls a function of a module for one item after the other, and another process after one that died."""
+    """A process that calls a function of a module for one item after the other, and another process after one that died.
 
-    def __init__(self, function: Callable[[Item], Result], start: str = "spawn", *, daemon: bool = False) -> None:
-        self._function, self._context, self._daemon = function, get_context(start), daemon
+    Attributes:
+        told: the last text that the function has told of this call, if it `tells`: then it takes a function of texts, too.
+    """
+
+    def __init__(
+        self, function: Callable[..., Result], start: str = "spawn", *, daemon: bool = False, tells: bool = False
+    ) -> None:
+        self._function, self._context, self._daemon, self._tells = function, get_context(start), daemon, tells
         self._process: Any = None
+        self.told = ""
 
     def call(self, item: Item, limit: float | None = None) -> Result:
         """Return what the function returns. Raises DiedError, also if there is no answer within the limit in seconds."""
         if self._process is None:
             self._pipe, theirs = self._context.Pipe()
-            self._process = self._context.Process(target=_work, args=(theirs, self._function), daemon=self._daemon)
+            self._process = self._context.Process(target=_work, args=(theirs, self._function, self._tells), daemon=self._daemon)
             self._process.start()
             theirs.close()
+        self.told = ""
         try:
             self._pipe.send(item)
-            if self._pipe.poll(limit):
-                result: Result = self._pipe.recv()
-                return result
+            while self._pipe.poll(limit):
+                is_last, found = self._pipe.recv()
+                if is_last:
+                    result: Result = found
+                    return result
+                self.told = found
         except (EOFError, OSError):
             pass
         raise DiedError(self.stop())
@@ -69,10 +80,11 @@ def call_each(
     return results
 
 
-def _work(pipe: Connection, function: Callable[[Item], Result]) -> None:
+def _work(pipe: Connection, function: Callable[..., Result], tells: bool) -> None:
+    more = [lambda text: pipe.send((False, text))] if tells else []
     while True:
         try:
             item = pipe.recv()
         except EOFError:
             return
-        pipe.send(function(item))
+        pipe.send((True, function(item, *more)))

@@ -9,13 +9,15 @@ import pytest
 from helpers.random_arithmetic import ExactBuilder, sample
 from ov_gather.converters.arithmetic import LARGEST, evaluate
 
+OPSET = ExactBuilder.opset
+
 
 @pytest.mark.parametrize("seed", range(40))
 def test_nodes_as_onnxruntime(seed):
     made = sample(np.random.default_rng(seed))
     values = made.values
     for node in onnx_ir.from_proto(made.model).graph:
-        found = evaluate(node, [None if value is None else values[value.name] for value in node.inputs], ExactBuilder.opset)
+        found = evaluate(node, [None if value is None else values[value.name] for value in node.inputs], OPSET)
         for value, array in zip(node.outputs, found or (), strict=found is not None):
             np.testing.assert_array_equal(array, values[value.name], strict=True, err_msg=f"{node.op_type} {value.name}")
 
@@ -44,9 +46,9 @@ UNDEFINED = {
 @pytest.mark.parametrize("name", UNDEFINED)
 def test_what_is_not_folded(name):
     op_type, operands, attributes = UNDEFINED[name]
-    assert evaluate(*node_of(op_type, operands, **attributes), ExactBuilder.opset) is None
+    assert evaluate(*node_of(op_type, operands, **attributes), OPSET) is None
 
 
 def test_division_of_64_bits_is_exact():
     node, operands = node_of("Div", [[2**62 + 1, -(2**62) - 1], [3, 3]])
-    assert evaluate(node, operands, ExactBuilder.opset)[0].tolist() == [(2**62 + 1) // 3, -((2**62 + 1) // 3)]
+    assert evaluate(node, operands, OPSET)[0].tolist() == [(2**62 + 1) // 3, -((2**62 + 1) // 3)]
