@@ -126,13 +126,7 @@ def _is_bounded(value: openvino.Output, *, by_sizes: bool = True) -> bool:
 
     OpenVINO drops an Abs of such a value, whatever its sign, and infers shapes from the value.
     """
-    seen, waiting = set(), [value.get_node()]
-    while waiting:
-        node = waiting.pop()
-        if node.get_instance_id() in seen or (by_sizes and node.get_type_name() == "ShapeOf"):
-            continue
-        seen.add(node.get_instance_id())
-        if not node.get_input_size() and node.get_type_name() != "Constant":
-            return False
-        waiting += [source.get_node() for source in node.input_values()]
-    return True
+    from ov_gather.acceleration.graph import ancestors
+
+    nodes = ancestors([value], lambda node: () if by_sizes and node.get_type_name() == "ShapeOf" else node.input_values())
+    return all(node.get_input_size() or node.get_type_name() == "Constant" for node in nodes)

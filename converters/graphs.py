@@ -8,6 +8,7 @@ import onnx_ir
 
 from ov_gather.kernels.arguments import checked_axis
 from ov_gather.ops.onnx_nodes import attribute
+from ov_gather.system.traversal import reachable
 
 from .nodes import ConversionError, describe
 
@@ -62,7 +63,7 @@ def is_used(value: onnx_ir.Value) -> bool:
 def viewed(value: onnx_ir.Value, operators: Collection[str]) -> onnx_ir.Value:
     """Return the value at the start of a chain of operators of the default domain, each of which passes on its first input."""
     while (node := value.producer()) is not None and node.op_type in operators and node.domain == "":
-        if node.inputs[0] is None:
+        if node.inputs[0] is None or (node.op_type == "Concat" and len(node.inputs) > 1):
             break
         value = node.inputs[0]
     return value
@@ -87,13 +88,12 @@ def constants_of(model: onnx_ir.Model) -> Iterator[onnx_ir.Value]:
 
 def uses_of(value: onnx_ir.Value, passes: Callable[[onnx_ir.Node, int], bool]) -> Iterator[tuple[onnx_ir.Node, int]]:
     """Yield each use of a value (node and input position); follow it through nodes for which `passes(node, position)` holds."""
-    seen, waiting = {value}, [value]
-    while waiting:
-        for node, position in waiting.pop().uses():
-            yield node, position
-            outputs = [output for output in node.outputs if output not in seen] if passes(node, position) else []
-            seen.update(outputs)
-            waiting += outputs
+
+    def moved(value: onnx_ir.Value) -> list[onnx_ir.Value]:
+        return [output for node, position in value.uses() if passes(node, position) for output in node.outputs]
+
+    for reached in reachable([value], moved):
+        yield from reached.uses()
 
 
 def is_constant(value: onnx_ir.Value) -> bool:

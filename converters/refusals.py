@@ -17,6 +17,8 @@ _MOVES_STRINGS = (
     *("ScatterElements", "ScatterND", "Shape", "Size", "Squeeze", "Transpose", "Unsqueeze"),
 )
 
+_DROPPED = ("Concat", "Flatten", "Identity", "Reshape", "Squeeze", "Transpose", "Unsqueeze")
+
 
 def refuse_fatal(model: onnx_ir.Model) -> None:
     """Raise ConversionError for a node or output that would crash OpenVINO's CPU plugin."""
@@ -31,8 +33,10 @@ def refuse_fatal(model: onnx_ir.Model) -> None:
             )
     there = {value: f"the input '{value.name}'" for value in model.graph.inputs}
     for output in model.graph.outputs:
-        source = viewed(output, ("Identity",))
-        if _is_string(source) and source in there:
+        source = _string_source(output)
+        if source is None:
+            continue
+        if source in there:
             raise ConversionError(
                 f"output '{output.name}': OpenVINO's CPU plugin frees strings twice where an output is an input, or another "
                 f"output, as it is; leave this output out, and use {there[source]}"
@@ -42,6 +46,21 @@ def refuse_fatal(model: onnx_ir.Model) -> None:
         data = node.inputs[0]
         if data is not None and data.shape is not None and 0 in data.shape.dims:
             raise ConversionError(f"{describe(node)}: OpenVINO's CPU plugin dies of Unique of a tensor without elements")
+
+
+def _string_source(output: onnx_ir.Value) -> onnx_ir.Value | None:
+    """Return the value that OpenVINO returns as an output of strings: it drops nodes that keep a shape before an Identity."""
+    source = viewed(output, ("Identity",))
+    if not _is_string(source):
+        return None
+    before = source if source is output else viewed(source, _DROPPED)
+    if before.shape is None or source.shape is None:
+        return before
+    sizes = zip(before.shape, source.shape, strict=False)
+    is_other = len(before.shape) != len(source.shape) or any(
+        isinstance(one, int) and isinstance(other, int) and one != other for one, other in sizes
+    )
+    return source if is_other else before
 
 
 def refuse_nested(model: onnx_ir.Model) -> None:

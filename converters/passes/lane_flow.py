@@ -8,6 +8,8 @@ import numpy as np
 import onnx_ir
 from onnx_ir import DataType, Value
 
+from ov_gather.system.traversal import reachable
+
 from ..graphs import bodies_of, constant_of, inputs_of
 from ..inexactness import is_preserved
 from ..lane_types import CHANGED, LANE_TYPES
@@ -54,13 +56,7 @@ class Flow:
 
     def _before(self, values: Iterable[Value]) -> dict[Value, None]:
         """Return the values and all values that they are moved from."""
-        found, waiting = dict[Value, None](), list(values)
-        while waiting:
-            value = waiting.pop()
-            if value not in found:
-                found[value] = None
-                waiting += self._sources(value)
-        return found
+        return dict.fromkeys(reachable(values, self._sources))
 
     def _sources(self, value: Value) -> list[Value]:
         """Return the values this one copies from; empty if it is computed."""

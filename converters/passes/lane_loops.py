@@ -4,11 +4,13 @@ from __future__ import annotations
 
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass
+from itertools import chain
 
 import onnx_ir
 from onnx_ir import Value
 
 from ov_gather.ops.onnx_nodes import attribute
+from ov_gather.system.traversal import reachable
 
 from ..graphs import bodies_of, is_used
 from ..loading import is_default
@@ -166,19 +168,17 @@ def reached(values: Iterable[Value], loops: Mapping[onnx_ir.Node, LoopView], *, 
     `by_shape`: whether to include values whose shape alone matters.
     """
     body_sources = {inner: outer for loop in loops.values() for inner, outer in loop.body_sources().items()}
-    found, waiting = set[Value](), list(values)
-    while waiting:
-        value = waiting.pop()
+
+    def sources(value: Value) -> Iterable[Value]:
         node = value.producer()
-        if value in found:
-            continue
-        found.add(value)
         if node is None:
-            waiting += body_sources.get(value, [])
-        elif node in loops:
-            waiting += [loops[node].source_of(value), *loops[node].control()]
-        elif by_shape or node.op_type not in ("Shape", "Size"):
-            waiting += [given for given in node.inputs if given is not None]
-            for _, body in bodies_of(node):
-                waiting += [body.outputs[value.index() or 0]] if node.op_type == "If" else list(body.outputs)
-    return found
+            return body_sources.get(value, ())
+        if node in loops:
+            return (loops[node].source_of(value), *loops[node].control())
+        if not by_shape and node.op_type in ("Shape", "Size"):
+            return ()
+        bodies = [body.outputs for _, body in bodies_of(node)]
+        ends = [outputs[value.index() or 0] for outputs in bodies] if node.op_type == "If" else chain(*bodies)
+        return (*(given for given in node.inputs if given is not None), *ends)
+
+    return set(reachable(values, sources))

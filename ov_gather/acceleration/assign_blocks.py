@@ -18,6 +18,7 @@ from ov_gather.acceleration.blocks import Block, block_of
 from ov_gather.acceleration.changes import Tracker, too_small
 from ov_gather.acceleration.graph import (
     FOLDED_AT_COMPILE,
+    ancestors,
     bodies,
     constant,
     identity,
@@ -104,16 +105,10 @@ def _overwritten(pieces: list[_Piece], block: Block, axis: int) -> list[_Piece]:
 
 def _may_raise(value: Output) -> bool:
     """Return True if computing a value may raise for an index out of bounds. It must then stay, even if nothing reads it."""
-    left, seen = [value.get_node()], set()
-    while left:
-        node = left.pop()
-        if node.get_instance_id() in seen:
-            continue
-        seen.add(node.get_instance_id())
-        if is_gather(node) or is_scatter(node) or node.get_type_name() == "ScatterUpdate" or bodies(node):
-            return True
-        left += [given.get_node() for given in node.input_values()]
-    return False
+    return any(
+        is_gather(node) or is_scatter(node) or node.get_type_name() == "ScatterUpdate" or bodies(node)
+        for node in ancestors([value])
+    )
 
 
 def _why_not(scatter: Node, block: Block, quantised: bool) -> str:

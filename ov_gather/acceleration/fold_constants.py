@@ -15,7 +15,7 @@ from typing import Any
 from numpy.typing import NDArray
 
 from ov_gather.acceleration.changes import Tracker
-from ov_gather.acceleration.graph import constant, dims, is_constant_foldable, nodes_of, operation, replace_node
+from ov_gather.acceleration.graph import constant, dims, is_constant_foldable, nodes_of, operation, readers, replace_node
 from ov_gather.extension.python_api import ConstantFolding, Manager, Model, Node, Output, Tensor, op
 from ov_gather.kernels.gather_elements import gather_elements
 from ov_gather.kernels.gather_nd import gather_nd
@@ -52,7 +52,7 @@ def _is_misread(gather: Node) -> bool:
     left, seen = [(gather, 0, False)], set()
     while left:
         node, transposes, moved = left.pop()
-        for reader in (port.get_node() for output in node.outputs() for port in output.get_target_inputs()):
+        for reader in readers(node):
             kind, key = reader.get_type_name(), (reader.get_instance_id(), transposes, moved)
             batched = moved and kind == "MatMul" and len(dims(reader.input_value(1)) or ()) == 3
             if kind == "Einsum":

@@ -14,6 +14,7 @@ from ov_gather.acceleration.changes import Tracker, too_small
 from ov_gather.acceleration.graph import (
     axis_of,
     constant,
+    descendants,
     dims,
     gathers_elements,
     has_same_shape,
@@ -83,17 +84,9 @@ def _keeps_bits(gather: Node) -> bool:
 
     The plugin would fuse other arithmetic with our subtractions. It also fuses a negation, which rounds nothing.
     """
-    left, seen = readers(gather), set()
-    while left:
-        node = left.pop()
-        kind = node.get_type_name()
-        if node.get_instance_id() in seen or kind in ("Result", *_SUMS):
-            continue
-        seen.add(node.get_instance_id())
-        if kind not in ("Negative", "Select", *IN_WHOLE) and not _negates(node):
-            return False
-        left += [port.get_node() for value in node.outputs() for port in value.get_target_inputs()]
-    return True
+    ends = ("Result", *_SUMS)
+    reached = descendants(gather, lambda node: () if node.get_type_name() in ends else readers(node))
+    return all(node.get_type_name() in (*ends, "Negative", "Select", *IN_WHOLE) or _negates(node) for node in reached)
 
 
 def _negates(node: Node) -> bool:

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterator, Sequence
+from collections.abc import Callable, Iterable, Iterator, Sequence
 from functools import cache
 from typing import Any, TypeVar
 
@@ -13,6 +13,7 @@ from ov_gather.extension import checked_path
 from ov_gather.extension.python_api import Dimension, Model, Node, NodeFactory, Output
 from ov_gather.extension.python_api import opset13 as ops
 from ov_gather.ops.spec import CUSTOM_OPSET
+from ov_gather.system.traversal import reachable
 
 Found = TypeVar("Found")
 
@@ -105,8 +106,24 @@ def nodes_of(model: Model, name: str) -> list[Node]:
 
 
 def readers(node: Node) -> list[Node]:
-    """Return the nodes that read the only output of a node, once per input."""
-    return [port.get_node() for port in node.output(0).get_target_inputs()]
+    """Return the nodes that read the outputs of a node, once per input."""
+    return [port.get_node() for value in node.outputs() for port in value.get_target_inputs()]
+
+
+def descendants(node: Node, readers_of: Callable[[Node], Iterable[Node]] = readers) -> Iterator[Node]:
+    """Yield the nodes that depend on a node, each once; `readers_of` returns the readers to follow."""
+    return reachable(readers(node), readers_of, Node.get_instance_id)
+
+
+def ancestors(values: Iterable[Output], inputs_of: Callable[[Node], Iterable[Output]] = Node.input_values) -> Iterator[Node]:
+    """Yield the nodes that the values depend on, each once; `inputs_of` returns the inputs to follow."""
+    producers = (value.get_node() for value in values)
+    return reachable(producers, lambda node: [value.get_node() for value in inputs_of(node)], Node.get_instance_id)
+
+
+def real_inputs(node: Node) -> list[Output]:
+    """Return the floating-point inputs of a node."""
+    return [value for value in node.input_values() if value.get_element_type().is_real()]
 
 
 def gathers_elements(node: Node) -> bool:
@@ -177,17 +194,10 @@ _NEVER_EARLY = ("Multinomial", "RandomUniform", "ReadValue")
 
 def is_constant_foldable(values: list[Output]) -> bool:
     """Return True if the values depend on constants only: OpenVINO then computes them at compile time."""
-    left, seen = [value.get_node() for value in values], set()
-    while left:
-        node = left.pop()
-        if node.get_instance_id() in seen:
-            continue
-        seen.add(node.get_instance_id())
-        kind = node.get_type_name()
-        if kind in _NEVER_EARLY or (node.get_input_size() == 0 and kind != "Constant"):
-            return False
-        left += [value.get_node() for value in node.input_values()]
-    return True
+    return all(
+        node.get_type_name() not in _NEVER_EARLY and (node.get_input_size() or node.get_type_name() == "Constant")
+        for node in ancestors(values)
+    )
 
 
 def axis_of(node: Node) -> int | None:

@@ -9,7 +9,7 @@ from __future__ import annotations
 from collections.abc import Collection
 from math import prod
 
-from ov_gather.acceleration.graph import is_gather, operation, readers
+from ov_gather.acceleration.graph import ancestors, descendants, is_gather, operation, readers, real_inputs
 from ov_gather.extension.python_api import Node, Output
 from ov_gather.ops.meanings import OPENVINO, Selection, operators
 
@@ -45,16 +45,8 @@ def stays_given(gather: Node) -> bool:
 
 def is_computed(value: Output) -> bool:
     """Return True if a value depends on arithmetic; that on the indices it is gathered by does not count."""
-    left, seen = [value.get_node()], set()
-    while left:
-        node = left.pop()
-        if node.get_instance_id() in seen or node.get_input_size() == 0:
-            continue
-        seen.add(node.get_instance_id())
-        if node.get_type_name() not in _MOVES:
-            return True
-        left += [value.get_node() for value in node.input_values() if value.get_element_type().is_real()]
-    return False
+    nodes = ancestors([value], real_inputs)
+    return any(node.get_input_size() and node.get_type_name() not in _MOVES for node in nodes)
 
 
 FUSED_OVER = "OpenVINO would fuse what is behind a Gather with what is before, and the last bit may differ"
@@ -85,13 +77,4 @@ def _is_number(value: Output) -> bool:
 
 def only_reaches_outputs(source: Node, moves: Collection[str]) -> bool:
     """Return True if operations of the types `moves` take the output of a node to outputs of the model, and nowhere else."""
-    left, seen = [port.get_node() for port in source.output(0).get_target_inputs()], set()
-    while left:
-        node = left.pop()
-        if node.get_instance_id() in seen or node.get_type_name() == "Result":
-            continue
-        seen.add(node.get_instance_id())
-        if node.get_type_name() not in moves:
-            return False
-        left += [port.get_node() for value in node.outputs() for port in value.get_target_inputs()]
-    return True
+    return all(node.get_type_name() in (*moves, "Result") for node in descendants(source))

@@ -12,6 +12,7 @@ from ov_gather.ir.builder import tensor_names
 from ov_gather.ir.element_types import ElementType
 from ov_gather.ir.model import Edge, Layer, Model, Port
 from ov_gather.ir.shapes import PartialShape
+from ov_gather.system.traversal import reachable
 
 ValueId = tuple[int, int]
 
@@ -59,13 +60,8 @@ def _needed(model: Model, inputs: Mapping[ValueId, NewInput], outputs: Iterable[
     sources: dict[int, list[ValueId]] = {}
     for edge in model.edges:
         sources.setdefault(edge.to_layer, []).append((edge.from_layer, edge.from_port))
-    needed = {layer for layer, _ in outputs}
-    waiting = list(needed)
-    while waiting:
-        new = {source[0] for source in sources.get(waiting.pop(), ()) if source not in inputs} - needed
-        needed |= new
-        waiting += new
-    return needed
+    layers = (layer for layer, _ in outputs)
+    return set(reachable(layers, lambda layer: [source[0] for source in sources.get(layer, ()) if source not in inputs]))
 
 
 def _parameter(layer_id: int, given: NewInput) -> Layer:

@@ -6,9 +6,10 @@ from collections.abc import Iterator
 from dataclasses import dataclass
 from functools import cached_property
 
+from ov_gather.ir.bodies import carried, entries
 from ov_gather.ir.constants import constant
 from ov_gather.ir.errors import IRError
-from ov_gather.ir.model import Element, Layer, Model, Port
+from ov_gather.ir.model import Layer, Model, Port
 from ov_gather.ir.shapes import PartialShape
 from ov_gather.ranges.algebra.constants import constant_value
 from ov_gather.ranges.algebra.polynomials import Number, Polynomial
@@ -18,7 +19,6 @@ from ov_gather.ranges.openvino_sites import site_of
 from ov_gather.ranges.rules.openvino import LOOPS, Described, rule_of
 from ov_gather.ranges.sites import TYPES, Site
 
-_PORT_MAPS = {"then_body": "then_port_map", "else_body": "else_port_map", "body": "port_map"}
 _CONDITIONS = {"then_body": True, "else_body": False}
 
 Tensor = tuple[int, int, int]
@@ -183,39 +183,22 @@ class IrGraph:
         return Step(name, layer.type, inputs, outputs, rule, reads_shapes_only=layer.type == "ShapeOf")
 
     def _body(self, number: int, layer: Layer, body: Model) -> Body:
-        inner_number = self._numbers[id(body)]
-        inputs = {port.id: self._source(number, layer, port) for port in layer.inputs}
-        outputs: dict[int, Key] = {port.id: (number, layer.id, port.id) for port in layer.outputs}
-        carried = dict(self._carried(layer, inner_number, body))
-        entries, exits = [], []
-        for entry in _entries(layer, body):
-            outside, inner = _integer(entry, "external_port_id"), body.layer_by_id.get(_integer(entry, "internal_layer_id"))
-            is_sliced = "axis" in entry.attributes
-            if inner is None:
+        inner = self._numbers[id(body)]
+        states = {parameter: (inner, *value) for parameter, value in carried(layer, body).items()}
+        into, out_of = [], []
+        for entry in entries(layer, body):
+            if entry.value is None:
                 continue
-            if entry.tag == "output":
-                source = self._source(inner_number, inner, inner.inputs[0]) if inner.inputs else None
-                if source is not None:
-                    exits.append(BodyEdge(outputs.get(outside), source, EdgeKind.SLICED if is_sliced else EdgeKind.AS_IT_IS))
-            elif inner.outputs:
-                key: Key = (inner_number, inner.id, inner.outputs[0].id)
-                if outside not in inputs:
-                    entries.append(BodyEdge(None, key, EdgeKind.COUNT))
-                elif inner.id in carried:
-                    entries.append(BodyEdge(inputs[outside], key, EdgeKind.STATE, carried[inner.id]))
-                else:
-                    entries.append(BodyEdge(inputs[outside], key, EdgeKind.SLICED if is_sliced else EdgeKind.AS_IT_IS))
-        wanted = [key for key in self._wanted(inner_number) if key is not None]
-        return Body(entries, exits, wanted, _CONDITIONS.get(body.tag))
-
-    def _carried(self, layer: Layer, number: int, body: Model) -> Iterator[tuple[int, Key]]:
-        """Yield the id of each Parameter that a back edge feeds, and the tensor at its source."""
-        for section in layer.sections:
-            for edge in section.children if section.tag == "back_edges" else ():
-                result = body.layer_by_id.get(_integer(edge, "from-layer"))
-                source = self._source(number, result, result.inputs[0]) if result is not None and result.inputs else None
-                if source is not None:
-                    yield _integer(edge, "to-layer"), source
+            key, kind = (inner, *entry.value), EdgeKind.SLICED if entry.is_sliced else EdgeKind.AS_IT_IS
+            if not entry.is_input:
+                out_of.append(BodyEdge((number, layer.id, entry.port.id) if entry.port else None, key, kind))
+            elif entry.port is None:
+                into.append(BodyEdge(None, key, EdgeKind.COUNT if entry.purpose == "current_iteration" else kind))
+            else:
+                kind, following = EdgeKind.STATE if key[1] in states else kind, states.get(key[1])
+                into.append(BodyEdge(self._source(number, layer, entry.port), key, kind, following))
+        wanted = [key for key in self._wanted(inner) if key is not None]
+        return Body(into, out_of, wanted, _CONDITIONS.get(body.tag))
 
     def _wanted(self, number: int) -> Iterator[Key]:
         """Yield the tensors that sites of a graph depend on, and an output of each layer whose bodies have sites."""
@@ -243,16 +226,3 @@ def _input_name(layer: Layer) -> str:
 
 def _described(layer: Layer) -> Described:
     return Described(layer.type, layer.version or "", layer.attributes)
-
-
-def _entries(layer: Layer, body: Model) -> list[Element]:
-    tag = _PORT_MAPS.get(body.tag)
-    return [entry for section in layer.sections if section.tag == tag for entry in section.children]
-
-
-def _integer(element: Element, name: str) -> int:
-    """Parse a number of a port map; -1 if it is invalid (rules 12x)."""
-    try:
-        return int(element.attributes.get(name, ""))
-    except ValueError:
-        return -1

@@ -27,7 +27,7 @@ from ov_gather.rules.validation import NOT_CHECKED, validate
 from ov_gather.system.files import replacing
 from ov_gather.system.private import make_private, read_private
 
-_ROOMS = ("ir", "ops", "ranges", "divergences", "rules")
+_ROOMS = ("system", "ir", "ops", "ranges", "divergences", "rules")
 
 
 class _Recorded(Weights):

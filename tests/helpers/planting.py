@@ -9,6 +9,7 @@ from dataclasses import dataclass, replace
 import numpy as np
 
 from ov_gather.crosscheck.bisect.records import Parting
+from ov_gather.ir.bodies import entries
 from ov_gather.ir.constants import constant
 from ov_gather.ir.model import Element, Layer, Model
 from ov_gather.ir.weights import Weights
@@ -166,12 +167,10 @@ def swapped(model: Model, layer: Layer) -> Planted:
     return Planted(with_swapped(model, layer, *ports), layer, (), "operands swapped")
 
 
-def _sliced_entries(layer: Layer) -> Iterator[Element]:
+def _sliced_entries(layer: Layer) -> list[Element]:
     """The entries of a port map by which iterations take or give slices from the first to the last."""
-    for section in layer.sections:
-        for entry in section.children if section.tag == "port_map" else ():
-            if "axis" in entry.attributes and entry.attributes.get("stride", "1") == "1":
-                yield entry
+    found = (entry for body in layer.bodies for entry in entries(layer, body))
+    return [entry.element for entry in found if entry.slicing and entry.slicing.stride == 1]
 
 
 def reversed_slices(model: Model, layer: Layer, entry: Element) -> Planted:

@@ -153,7 +153,12 @@ def _converted(tree: Tree, trial: Trial, operands: list[Integers], rng: np.rando
 
 def is_fused(tree: Tree) -> bool:
     """Return True for a quotient that the CPU plugin may fuse with the ReduceProd of a count, and round to the nearest."""
-    return tree.name == "divide" and any(each.name == "count" for each in tree)
+    return tree.name == "divide" and _has_count(tree)
+
+
+def _has_count(tree: Tree) -> bool:
+    """Return True if a number is computed from a count, other than as the end of a Range, whose elements are computed anew."""
+    return tree.name == "count" or (tree.name != "range" and any(map(_has_count, tree.operands)))
 
 
 def _divided(tree: Tree, trial: Trial, operands: list[Integers], rng: np.random.Generator) -> Any:

@@ -25,6 +25,7 @@ from helpers.inside_openvino import WHOLE_BYTES, random_values
 from ov_gather.acceleration import changes
 from ov_gather.acceleration.accelerate import PASSES, PORTABLE
 from ov_gather.acceleration.graph import ours, walk
+from ov_gather.acceleration.symbols import symbols
 
 pytestmark = pytest.mark.usefixtures("nothing_is_too_small")
 
@@ -339,3 +340,13 @@ def test_a_constant_without_elements(options):
     model = model_of(ops.gather_elements(parameter("data", [200, 8]), ops.constant(np.zeros((200, 0), np.int64)), 1))
     other, _ = accelerated(model, **options)
     check_same(model, other, [np.zeros((200, 8), np.float32)])
+
+
+def test_the_output_of_gather_elements_has_the_sizes_of_indices():
+    """Off the axis, the sizes of data are known, too."""
+    node = ops.gather_elements(parameter("x", [5, 6]), parameter("i", [-1, -1], np.int64), 1)
+    with symbols(model_of(node)):
+        rows, columns = node.get_output_partial_shape(0)
+        assert rows == ov.Dimension(5)
+        assert columns.is_dynamic
+        assert columns.get_symbol() == node.input_value(1).get_partial_shape()[1].get_symbol()

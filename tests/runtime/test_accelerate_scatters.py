@@ -15,14 +15,16 @@ from ov_gather.acceleration.graph import ours
 pytestmark = pytest.mark.usefixtures("nothing_is_too_small")
 
 
-def rows_model(reduction="sum", *, kind=np.float32, shape=(9, 5, 6), index=None, types=(), count=9, data=(7, 5, 6), **options):
+def rows_model(
+    reduction="sum", *, kind=np.float32, shape=(9, 5, 6), index=None, types=(), count=9, data=(7, 5, 6), axis=0, **options
+):
     """A scatter of whole rows of data, whose index is repeated to `shape`."""
     column = parameter("i", [count, *[1] * (len(shape) - 1)], np.int64) if index is None else index
     repeated = ops.broadcast(column, ops.constant(np.array(shape)))
     for each in types:
         repeated = ops.convert(repeated, each)
     given = parameter("data", list(data), kind), repeated, parameter("u", list(shape), kind)
-    return model_of(opset12.scatter_elements_update(*given, ops.constant(0), reduction, **options))
+    return model_of(opset12.scatter_elements_update(*given, ops.constant(axis), reduction, **options))
 
 
 def arrays_for(model, seed=0):
@@ -121,6 +123,7 @@ def test_rows_of_which_the_number_is_open(rng):
 @pytest.mark.parametrize(
     ("options", "reason"),
     [
+        ({"axis": 1, "data": (9, 5, 6)}, "it scatters along another axis than the first"),
         ({"reduction": "mean"}, "ScatterNDUpdate has no such reduction"),
         ({"use_init_val": False}, "ScatterNDUpdate has no such reduction"),
         ({"kind": np.float16}, "of f16 not all bits are known to stay the same"),
@@ -131,6 +134,7 @@ def test_rows_of_which_the_number_is_open(rng):
         ({"index": parameter("i", [9, 5, 1], np.int64)}, "no index is repeated for a whole row"),
     ],
     ids=[
+        "another axis",
         "mean",
         "no initial value",
         "half",
@@ -181,6 +185,19 @@ BLOCKS = {
     "elements, fewer off the axis": ({"where": np.full((2, 1, 4), -1), "kind": "elements", "axis": 1}, 2),
     "behind Transposes": ({"where": tuples((1, 3)), "order": [2, 0, 1]}, 1),
 }
+
+
+@pytest.mark.parametrize("order", ["data", "updates"])
+def test_a_block_of_which_one_side_is_transposed(order, rng):
+    data, updates = parameter("data", [6, 5]), parameter("u", [2, 5])
+    if order == "data":
+        data = ops.transpose(parameter("data", [5, 6]), ops.constant(np.array([1, 0])))
+    else:
+        updates = ops.transpose(parameter("u", [5, 2]), ops.constant(np.array([1, 0])))
+    model = model_of(opset15.scatter_nd_update(data, ops.constant(tuples((1, 3))), updates))
+    other, summary = accelerated(model, portable=True)
+    assert summary.changes[0].done == ["Concat with what is around the block"]
+    check_same(model, other, [rng.random(node.get_output_shape(0), np.float32) for node in model.get_parameters()])
 
 
 @pytest.mark.parametrize("name", BLOCKS)

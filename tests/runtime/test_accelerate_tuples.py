@@ -189,6 +189,7 @@ def test_gathers_of_every_position_become_one_split(taken, axis, scalar, rng):
     names = [result.input_value(0).get_node().get_friendly_name() for result in model.get_results()]
     other, summary = accelerated(model, portable=True)
     assert [change.done for change in summary.changes] == [[f"one Split for {len(taken)}"]] * len(taken)
+    assert not any(change.rounds_elsewhere for change in summary.changes)
     assert operations(other).count("Split-1") == 1
     assert [result.input_value(0).get_node().get_friendly_name() for result in other.get_results()] == names
     check_same(model, other, [rng.random((3, 5, 4), np.float32)])

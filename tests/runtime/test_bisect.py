@@ -79,7 +79,7 @@ def test_the_node_is_named_in_few_runs(chains, tmp_path, name):
     assert result.node == f"{wrong.layer.type} '{name}'"
     assert result.partings[0].nodes == (result.node,)
     assert result.partings[0].kind == "node"
-    assert all(value.outcome == "equal" for value in result.partings[0].inputs)
+    assert all((value.outcome, value.other) == ("equal", value.name) for value in result.partings[0].inputs)
     assert result.runs <= 2 + 2 * math.log2(result.nodes)
 
 

@@ -14,6 +14,7 @@ import pytest
 import ov_gather
 from helpers.planting import candidates, swapped, with_payload
 from ov_gather.crosscheck.bisect import inside, ir_bodies
+from ov_gather.ir.bodies import Slicing
 from ov_gather.ir.constants import constant
 from ov_gather.ir.reader import read_ir
 from ov_gather.ir.writer import write_ir
@@ -220,13 +221,13 @@ def test_rounding_in_a_body(tmp_path, operator, seed):
     ("entry", "expected"),
     [
         ({}, False),
-        ({"end": "6", "part_size": "2", "stride": "2"}, False),
-        ({"start": "-1", "end": "0", "stride": "-1"}, True),
-        ({"start": "1"}, None),
-        ({"stride": "2"}, None),
-        ({"end": "5"}, None),
+        ({"end": 6, "part_size": 2, "stride": 2}, False),
+        ({"start": -1, "end": 0, "stride": -1}, True),
+        ({"start": 1}, None),
+        ({"stride": 2}, None),
+        ({"end": 5}, None),
     ],
 )
 def test_slices_without_gaps_are_followed(entry, expected):
-    found = ir_bodies._sliced(np.arange(6), {"axis": "0", **entry})
+    found = ir_bodies._sliced(np.arange(6), Slicing(0, **entry))
     assert (None if found is None else found.is_reversed) == expected

@@ -230,14 +230,44 @@ def test_a_state_of_a_loop_that_is_a_view_of_another():
     assert (found["y"].tolist(), found["z"].tolist()) == ([9, 14], [5, 8])
 
 
-@pytest.mark.parametrize("nodes", ["y = Identity(x)", "a = Identity(x) y = Identity(a)"])
+@pytest.mark.parametrize(
+    "nodes",
+    [
+        "y = Identity(x)",
+        "a = Identity(x) y = Identity(a)",
+        "f = Constant<value_ints = [-1]>() a = Reshape(x, f) y = Identity(a)",
+        "f = Constant<value_ints = [1, 2]>() a = Reshape(x, f) b = Squeeze(a) y = Identity(b)",
+        "a = Transpose(x) y = Identity(a)",
+        "a = Concat<axis = 0>(x) y = Identity(a)",
+    ],
+)
 def test_strings_that_an_output_takes_from_an_input_are_refused(nodes):
     model = onnx.parser.parse_model(f'<ir_version: 10, opset_import: ["": 18]> g (string[2] x) => (string[2] y) {{ {nodes} }}')
     with pytest.raises(ConversionError, match=r"output .y.: .* use the input .x."):
         compile_onnx(model)
 
 
-@pytest.mark.parametrize("nodes", ["z = Identity(y)", "a = Identity(y) z = Identity(a)"])
+@pytest.mark.parametrize(
+    ("nodes", "shape"),
+    [
+        ("f = Constant<value_ints = [1, 2]>() a = Reshape(x, f) y = Identity(a)", [1, 2]),
+        ("a = Concat<axis = 0>(x, x) y = Identity(a)", [4]),
+        ("f = Constant<value_ints = [-1]>() y = Reshape(x, f)", [2]),
+    ],
+)
+def test_strings_whose_shape_changes_before_an_output(nodes, shape):
+    compiled = compile_onnx(parsed(f"g (string[2] x) => (string[{','.join(map(str, shape))}] y) {{ {nodes} }}"))
+    assert compiled({"x": LONG[:2]})["y"].ravel().tolist() == np.resize(LONG[:2], shape).ravel().tolist()
+
+
+@pytest.mark.parametrize(
+    "nodes",
+    [
+        "z = Identity(y)",
+        "a = Identity(y) z = Identity(a)",
+        "f = Constant<value_ints = [-1]>() a = Reshape(y, f) z = Identity(a)",
+    ],
+)
 def test_strings_of_two_outputs_are_refused(nodes):
     text = f"g (string[2] x, int64[2] i) => (string[2] y, string[2] z) {{ y = GatherElements(x, i) {nodes} }}"
     for convert in (compile_onnx, convert_model):

@@ -17,6 +17,7 @@ from ov_gather import prove
 from ov_gather.converters import LossyConversionWarning, compile_onnx, convert_model
 from ov_gather.converters.arithmetic import evaluate
 from ov_gather.converters.folding import repair_division
+from ov_gather.converters.legalize import legalize
 
 TABLE = np.arange(10, dtype=np.float32)
 SETTINGS = {"INFERENCE_PRECISION_HINT": "f32"}
@@ -96,6 +97,17 @@ def test_constants(name):
     if np.ndim(expected) == 0:
         proto.graph.output[0].type.tensor_type.shape.Clear()
     assert both(proto) == TABLE[np.array(expected)].tolist()
+
+
+@pytest.mark.parametrize("name", [name for name in CONSTANT if name != "Abs of a mean"])
+def test_constants_of_a_legalized_model(name):
+    """A legalized model is right without the repairs that `convert_model` makes afterwards. Means are not folded."""
+    text, constants, expected = CONSTANT[name]
+    legal = onnx_ir.from_proto(model(f"g () => (float[n] y) {{ {text} y = Identity (k) }}", **constants))
+    legalize(legal)
+    legal.graph.outputs[0].dtype = onnx_ir.DataType.INT64
+    found = executed(openvino.Core().read_model(onnx_ir.to_proto(legal).SerializeToString()))
+    assert found.tolist() == expected
 
 
 @pytest.mark.filterwarnings("ignore::ov_gather.converters.LossyConversionWarning")
@@ -198,6 +210,7 @@ def test_a_range_that_leads_away_from_its_limit_is_empty(start, limit, step, is_
 WARNED = {
     "Div": ("int32[3] x", "y = Div (x, c)", "divides integers as f32"),
     "Mod": ("int32[3] x", "y = Mod (x, c)", "divides integers as f32"),
+    "Div of 64 bits": ("int32[3] x", "a = Cast <to = 7> (x) b = Div (a, e) y = Cast <to = 6> (b)", "divides integers as f32"),
     "beyond 2^24": ("int32[3] x", "z = Clip (x, o, m) y = Div (z, c)", "divides integers as f32"),
     "beyond 2^24, folded": (
         "int32[3] x",
@@ -229,6 +242,13 @@ def test_what_the_plugin_rounds_is_named(name):
                 e=np.int64(128),
             )
         )
+
+
+def test_division_of_an_input_of_64_bits_is_reported_once():
+    """Numbers beyond 32 bits are reported for the input, and are no reason to report the rounding of others."""
+    with pytest.warns(LossyConversionWarning) as caught:
+        convert_model(model("g (int64[3] x) => (int64[3] y) { y = Div (x, c) }", c=[7, 7, 7]))
+    assert [str(each.message) for each in caught] == ["i64 is computed as i32, values beyond wrap around: input 'x'"]
 
 
 def test_small_numbers_and_sizes_are_not_warned_of():

@@ -5,7 +5,7 @@ from __future__ import annotations
 import numpy as np
 import openvino as ov
 import pytest
-from openvino import opset1, opset8, opset13, opset15
+from openvino import opset1, opset7, opset8, opset13, opset15
 
 import ov_gather
 from helpers.hardening import RAISED, infer_model
@@ -144,12 +144,19 @@ def test_columns_that_are_no_indices_may_hold_anything(policy, portable):
     assert changed == {"raise": RAISED, "clamp": [[1, 1], [4, 3], [7777, -9]], "zero": [[1, 0], [0, 3], [7777, -9]]}[policy]
 
 
+def split_columns(ids):
+    return opset13.split(ids, opset13.constant(1), 2).outputs()
+
+
+def gathered_columns(ids):
+    return [opset7.gather(ids, constant(column), opset13.constant(1), 0) for column in range(2)]
+
+
 @pytest.mark.parametrize(("policy", "portable"), [("raise", True), ("clamp", True)])
-def test_all_columns_share_a_guard(policy, portable):
+@pytest.mark.parametrize("columns_of", [split_columns, gathered_columns])
+def test_all_columns_share_a_guard(policy, portable, columns_of):
     ids, table = parameter("ids", [2, 2]), opset13.constant(rows(4))
-    taken = [
-        opset8.gather(table, column, opset13.constant(0)) for column in opset13.split(ids, opset13.constant(1), 2).outputs()
-    ]
+    taken = [opset8.gather(table, column, opset13.constant(0)) for column in columns_of(ids)]
     model = ov.Model(taken, [ids], "model")
     assert guards(model, policy, portable) == 1
     assert outputs(model, np.int32([[0, -1], [3, 2]])) == [[1, 4], [4, 3]]

@@ -86,6 +86,23 @@ def test_numbers_that_fit_join_lanes(dtype):
     assert found.tolist() == [*x.tolist(), 3, *small.tolist()]
 
 
+@pytest.mark.parametrize(("limit", "number"), [("Max", 5), ("Min", -5)])
+def test_numbers_beyond_32_bits_join_no_lanes(limit, number):
+    """What stands beside them is not in lanes either: the loss is named, and an input beyond 32 bits refused."""
+    nodes = [
+        helper.make_node("Cast", ["small"], ["wide"], to=TensorProto.INT64),
+        helper.make_node(limit, ["wide", "zero"], ["half"]),
+        helper.make_node("Mul", ["half", "factor"], ["product"]),
+        helper.make_node("Concat", ["x", "product"], ["y"], axis=0),
+    ]
+    inputs = {"x": ("int64", ["n"]), "small": ("int32", ["m"])}
+    with pytest.warns(LossyConversionWarning, match="i64 is computed as i32.*: node Mul"):
+        compiled = compile_onnx(model(nodes, inputs, {"y": ("int64", None)}, {"factor": np.array(2), "zero": np.array(0)}))
+    assert compiled({"x": np.array([7]), "small": np.array([number], np.int32)})["y"].tolist() == [7, 2 * number]
+    with pytest.raises(ValueError, match=r"x\[0\] = 1099511627776 does not fit in int32"):
+        compiled({"x": np.array([2**40]), "small": np.array([number], np.int32)})
+
+
 def test_constants_of_a_shape():
     nodes = [
         helper.make_node(

@@ -28,12 +28,13 @@ def node_of(op_type, operands, **attributes):
 
 
 UNDEFINED = {
-    "a division by zero": ("Div", [[1, 2], [1, 0]], {}),
-    "a remainder by zero": ("Mod", [[1, 2], [1, 0]], {}),
+    "a division by zero": ("Div", [[1, 2], [3, 0]], {}),
+    "a remainder by zero": ("Mod", [[1, 2], [3, 0]], {}),
     "the least integer by -1": ("Div", [[-(2**63)], [-1]], {}),
     "a fraction beyond the type": ("Cast", [[3e9]], {"to": 6}),
     "NaN as an integer": ("Cast", [[np.nan]], {"to": 6}),
     "a negative power": ("Pow", [[2], [-1]], {}),
+    "a power of a fraction": ("Pow", [[4], [0.5]], {}),
     "shapes that do not go together": ("Add", [[1, 2], [1, 2, 3]], {}),
     "too many elements": ("Range", [0, LARGEST + 1, 1], {}),
     "a Range without end": ("Range", [0, 2**62, 1], {}),
@@ -47,6 +48,10 @@ UNDEFINED = {
 def test_what_is_not_folded(name):
     op_type, operands, attributes = UNDEFINED[name]
     assert evaluate(*node_of(op_type, operands, **attributes), OPSET) is None
+
+
+def test_powers_of_integers():
+    assert evaluate(*node_of("Pow", [[2, -3], [3, 2]]), OPSET)[0].tolist() == [8, 9]
 
 
 def test_division_of_64_bits_is_exact():

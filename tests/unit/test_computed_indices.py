@@ -85,9 +85,17 @@ EDGE = '<edge from-layer="1" from-port="0" to-layer="2" to-port="1" />'
 EDGES = EDGE.replace('"2" to-port="1"', '"10" to-port="0"') + EDGE.replace('"1" from-port="0"', '"10" from-port="1"')
 
 
-def test_in_a_sub_graph():
-    """The first branch clamps its indices to 4..9, along an axis of size 4."""
-    text = (SAMPLES / "valid" / "if_bodies.xml").read_text().replace("</layers>", CLAMP, 1).replace(EDGE, EDGES, 1)
+@pytest.mark.parametrize("is_inside", [True, False])
+def test_in_a_sub_graph(is_inside):
+    """Indices are clamped to 4..9, in the first branch or before both. Only the first indexes an axis of size 4."""
+    text = (SAMPLES / "valid" / "if_bodies.xml").read_text()
+    if is_inside:
+        text = text.replace("</layers>", CLAMP, 1).replace(EDGE, EDGES, 1)
+    else:
+        edge = '<edge from-layer="2" from-port="0" to-layer="3" to-port="2" />'
+        edges = edge.replace('"3" to-port="2"', '"10" to-port="0"') + edge.replace('"2" from-port="0"', '"10" from-port="1"')
+        before, _, after = text.rpartition("</layers>")
+        text = (before + CLAMP + after).replace(edge, edges)
     (finding,) = validate(text.encode())
     assert (finding.rule, finding.location.layer_name) == ("OVG603", "gather_axis_0")
     assert finding.location.subgraph_path == ("If 'choose_axis'", "then_body")

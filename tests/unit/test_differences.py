@@ -238,6 +238,22 @@ def test_what_took_the_place_of_a_removed_operation_is_told():
     ]
 
 
+@pytest.mark.parametrize("is_swapped", [False, True])
+def test_one_input_more(is_swapped):
+    def joined(count):
+        net = Net()
+        given = [net.input(name) for name in "xyz"]
+        net.output(net.op("Concat", *given[:count], axis="0", name="join"))
+        net.output(net.op("Abs", given[2]), "z")
+        return net.build()
+
+    before, after = (joined(3), joined(2)) if is_swapped else (joined(2), joined(3))
+    (change,) = diff(before, after).changes
+    assert (change.kind, change.before, change.after) == (
+        ("input", "Parameter 'z'", "") if is_swapped else ("input", "", "Parameter 'z'")
+    )
+
+
 def test_the_same_value_in_another_way_of_writing():
     def model(axes, keep):
         net = Net()

@@ -182,6 +182,10 @@ def test_broadcasts_that_no_gather_has():
         "float[A,6,4] x, int64[B,3,1] i) => (float[B,3,4] y)", "Expand(i, to)", [1, 1, 4], {"x": x, "i": indices(6, 2, 3, 1)}
     )
     assert reason == "whether data has their size along axis 0 is open"
+    reason = kept(
+        "float[A,6,4] x, int64[2,3,1] i) => (float[2,3,4] y)", "Expand(i, to)", [1, 1, 4], {"x": x, "i": indices(6, 2, 3, 1)}
+    )
+    assert reason == "whether data has their size along axis 0 is open"
 
 
 def test_broadcast_of_strings_stays():

@@ -89,6 +89,16 @@ def test_refused(nodes, index, message):
             legalize(onnx_ir.from_proto(proto), target=target)
 
 
+@pytest.mark.parametrize("index", [2**31 - 1, -(2**31), 2**31, -(2**31) - 1])
+def test_constants_of_an_open_axis_fit_in_32_bits(index):
+    graph = onnx_ir.from_proto(constant([index], model("float[N,4] x) => (float[1,4] y)", "y = Gather(x, i)")))
+    if -(2**31) <= index < 2**31:
+        legalize(graph)
+    else:
+        with pytest.raises(ConversionError, match=rf"indices\[0\] = {index} is out of bounds for every axis"):
+            legalize(graph)
+
+
 @pytest.mark.parametrize("element_type", [np.float32, np.float16, np.int64, np.bool_, np.uint8, np.float64])
 def test_gathers_of_constants_are_folded(element_type):
     """OpenVINO cannot fold gathers of constants, and its plugin may misread them, also where indices are smaller than data."""
@@ -107,6 +117,17 @@ def test_gathers_of_constants_are_folded(element_type):
     assert [rewrite.what for rewrite in rewrites].count("gather of constants folded") == 2
     ops, _ = legalized(proto, {"x": random(1)}, target="extension")  # OpenVINO folds our operations itself
     assert ops["GatherElements"] == ops["GatherND"] == 1
+
+
+@pytest.mark.parametrize(("count", "is_folded"), [(16, True), (30, True), (70, True), (71, False)])
+def test_a_large_gather_of_constants_is_folded_if_it_is_no_larger_than_these(count, is_folded, monkeypatch):
+    """Here 64 bytes are large. The result has 16 bytes for each index of 8, the data 560."""
+    monkeypatch.setattr("ov_gather.acceleration.fold_constants.LARGEST", 64)
+    proto = model("float[1] x) => (float[1,1] y)", "w = GatherND(t, i) s = ReduceSum(w) y = Add(x, s)")
+    constant(np.ones((35, 4), np.float32), proto, "t")
+    constant(np.arange(count).reshape(-1, 1) % 35, proto)
+    ops, _ = legalized(proto, {"x": random(1)}, target="stock")
+    assert (ops["GatherND"] == 0) is is_folded
 
 
 def test_constants_whose_shapes_do_not_fit_are_refused():

@@ -62,6 +62,13 @@ def test_what_is_known_of_the_first_site(name):
     assert (proof.status, dict(proof.requires)) == (status, requires), proof
 
 
+def test_a_node_without_a_name_is_called_by_its_output():
+    proto = CASES["in a branch"][0]
+    assert [proof.layer for proof in prove_onnx(proto)] == ["a", "b"]
+    proto.graph.node[0].attribute[0].g.node[0].name = "first"
+    assert [proof.layer for proof in prove_onnx(proto)] == ["first", "b"]
+
+
 def test_a_file_and_what_is_assumed_of_it(tmp_path):
     onnx.save(embedding(), tmp_path / "m.onnx")
     (proof,) = prove_onnx(tmp_path / "m.onnx", assume={"ids": (0, 999)})

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import re
 from importlib import import_module
 from pkgutil import iter_modules
 
@@ -187,3 +188,19 @@ def test_an_output_of_if_has_the_dims_of_one_body(body):
 
 def test_an_output_of_if_that_contradicts_both_bodies_is_wrong():
     assert [finding.rule for finding in validate(_with_dims_of_results("both"))].count("OVG406") == 2
+
+
+def test_a_loop_without_a_body():
+    text = (SAMPLES / "valid" / "loop.xml").read_text()
+    without = re.sub("<(body|port_map|back_edges)>.*</\\1>", "", text, flags=re.DOTALL)
+    found = [finding.message for finding in validate(without.encode()) if finding.rule == "OVG121"]
+    assert found == ["<body> stands no times", "<port_map> stands no times"]
+
+
+def test_an_input_of_an_if_that_no_body_takes():
+    text = (SAMPLES / "valid" / "if_bodies.xml").read_text()
+    without = re.sub('<input external_port_id="1" [^>]*/>', "", text)
+    (found,) = [
+        finding for finding in validate(without.encode()) if "no entry of a port map uses this input" in finding.message
+    ]
+    assert found.location.port == 1

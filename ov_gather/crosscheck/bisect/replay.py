@@ -16,6 +16,7 @@ from ov_gather.crosscheck.bisect.search import Search, SearchResult
 from ov_gather.crosscheck.bisect.sides import Given, Part
 from ov_gather.crosscheck.comparisons import Difference
 from ov_gather.runtimes.base import CrashedError, RefusedError
+from ov_gather.system.traversal import reachable
 
 LEVELS = 4
 """How often the producers of a piece's inputs are added until the piece shows the fault."""
@@ -132,14 +133,13 @@ class Replay:
 
     def _nodes(self, value: Value, sources: Sequence[Value]) -> list[Node]:
         """Return the nodes between a value and its sources."""
-        seen: set[int] = set()
-        waiting = [value]
-        while waiting:
-            node = self._graph.producers.get(waiting.pop())
-            if node is not None and id(node) not in seen:
-                seen.add(id(node))
-                waiting += [source for source in node.inputs if source not in sources]
-        return [node for node in self._graph.nodes if id(node) in seen]
+
+        def inputs(value: Value) -> list[Value]:
+            node = self._graph.producers.get(value)
+            return [] if node is None else [source for source in node.inputs if source not in sources]
+
+        values = set(reachable([value], inputs))
+        return [node for node in self._graph.nodes if not values.isdisjoint(node.outputs)]
 
 
 def _refuses(part: Part | None, inputs: Sequence[NDArray[Any]]) -> str:

@@ -11,6 +11,7 @@ from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, field
 
 from ov_gather.crosscheck.bisect.graphs import Node, Value, ValueGraph
+from ov_gather.system.traversal import reachable
 
 FEW = 8
 """Maximum number of remaining values that are all observed at once, memory permitting, instead of another cut."""
@@ -110,14 +111,10 @@ class Search:
 
     def _above(self, value: Value) -> list[Value]:
         """Return the values that may be the origin of a wrong value, in topological order."""
-        found: set[Value] = set()
-        waiting = [value]
-        while waiting:
-            for source in self.region(waiting.pop()).sources:
-                if source in self._graph.producers and source not in self.equal and source not in found:
-                    found.add(source)
-                    waiting.append(source)
-        return sorted(found, key=self._graph.order.__getitem__)
+        return sorted(reachable(self._doubtful(value), self._doubtful), key=self._graph.order.__getitem__)
+
+    def _doubtful(self, value: Value) -> list[Value]:
+        return [source for source in self.region(value).sources if source in self._graph.producers and source not in self.equal]
 
     def _cut(self, above: Sequence[Value], wrong: Value) -> list[Value]:
         """Return the smallest cut near the middle: values of the first half that the second half uses."""

@@ -25,6 +25,7 @@ from ov_gather.ops.layer_view import LayerView
 from ov_gather.runtimes.base import CrashedError, RefusedError
 from ov_gather.runtimes.devices import CPU
 from ov_gather.runtimes.isolated import borrowed
+from ov_gather.system.traversal import reachable
 
 BATCH = 16
 """Initial number of layers whose operands are computed, and held, at once; multiplied by 4 after each small batch."""
@@ -188,13 +189,7 @@ def _behind(model: Model, layer: int) -> set[int]:
     followers: dict[int, list[int]] = {}
     for edge in model.edges:
         followers.setdefault(edge.from_layer, []).append(edge.to_layer)
-    seen: set[int] = set()
-    waiting = [layer]
-    while waiting:
-        new = set(followers.get(waiting.pop(), ())) - seen
-        seen |= new
-        waiting += new
-    return seen
+    return set(reachable(followers.get(layer, ()), lambda follower: followers.get(follower, ())))
 
 
 def _compare(expected: NDArray[Any], found: Arrays | Exception, position: int, excuses: tuple[str, ...] | None) -> Comparison:

@@ -8,10 +8,8 @@ from __future__ import annotations
 from collections.abc import Mapping
 from dataclasses import dataclass, field
 
-from ov_gather.ir.model import Element, Layer, Model, Port
-from ov_gather.ir.numbers import parse_digits
-
-_MAPPED = ("external_port_id", "internal_layer_id", "purpose")
+from ov_gather.ir.bodies import MAPPING, back_edges, entries
+from ov_gather.ir.model import Layer, Model, Port
 
 
 @dataclass(slots=True)
@@ -31,35 +29,21 @@ Roles = Mapping[int, Role]
 def body_roles(layer: Layer, body: Model) -> Roles:
     """Map each Parameter and Result of a body to the layer's ports that it stands for, from the port map and the back edges."""
     roles: dict[int, Role] = {}
-    for entry in _children(layer, body.tag.replace("body", "port_map")):
-        inner = parse_digits(entry.attributes.get("internal_layer_id", ""))
-        if inner is not None and entry.tag in ("input", "output"):
-            name = _port_name(layer, entry)
-            role = roles.setdefault(inner, Role())
+    for entry in entries(layer, body):
+        element = entry.element
+        if entry.inner is not None and element.tag in ("input", "output"):
+            name = f"{element.tag} {entry.position}" if entry.port else entry.purpose or element.tag
+            role = roles.setdefault(entry.inner.id, Role())
             role.name = f"{role.name}, {name}" if role.name else name
-            for key, value in entry.attributes.items():
-                if key not in _MAPPED:
+            for key, value in element.attributes.items():
+                if key not in MAPPING:
                     role.attributes[f"{key} of {name}"] = value
-    for edge in _children(layer, "back_edges"):
-        source, target = (parse_digits(edge.attributes.get(key, "")) for key in ("from-layer", "to-layer"))
-        if source is not None and target in roles:
-            role = roles.setdefault(source, Role("back edge"))
+    for _, result, parameter in back_edges(layer, body):
+        if result is not None and parameter is not None and parameter.id in roles:
+            role, target = roles.setdefault(result.id, Role("back edge")), roles[parameter.id]
             known = role.attributes.get("back edge")
-            role.attributes["back edge"] = f"{known}, {roles[target].name}" if known else f"to {roles[target].name}"
+            role.attributes["back edge"] = f"{known}, {target.name}" if known else f"to {target.name}"
     return roles
-
-
-def _children(layer: Layer, tag: str) -> list[Element]:
-    return [child for section in layer.sections if section.tag == tag for child in section.children]
-
-
-def _port_name(layer: Layer, entry: Element) -> str:
-    ports = layer.inputs if entry.tag == "input" else layer.outputs
-    external = parse_digits(entry.attributes.get("external_port_id", ""))
-    for position, port in enumerate(ports):
-        if port.id == external:
-            return f"{entry.tag} {position}"
-    return entry.attributes.get("purpose", entry.tag)
 
 
 def named_roles(a: Model, b: Model) -> tuple[Roles, Roles]:

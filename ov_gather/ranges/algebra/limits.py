@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections.abc import Iterable, Iterator, Mapping
 
 from ov_gather.ranges.algebra.polynomials import Polynomial
+from ov_gather.system.traversal import reachable
 
 
 class Limits:
@@ -44,11 +45,4 @@ class Limits:
 
     def related(self, names: Iterable[str]) -> set[str]:
         """Return the names, and transitively all that share a limited polynomial with one of them."""
-        found = set(names)
-        waiting = list(found)
-        while waiting:
-            for polynomial, _ in self.about(waiting.pop()):
-                more = polynomial.names - found
-                found |= more
-                waiting += more
-        return found
+        return set(reachable(names, lambda name: (other for polynomial, _ in self.about(name) for other in polynomial.names)))
