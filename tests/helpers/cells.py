@@ -125,6 +125,14 @@ def _bits(array: np.ndarray) -> object:
     return array.tolist() if array.dtype.hasobject else array.tobytes()
 
 
+def losses(call: Callable[..., object], *arguments: Any, **options: Any) -> list[str]:
+    """What a call warns of as lost."""
+    with warnings.catch_warnings(record=True) as caught:
+        warnings.simplefilter("always")
+        call(*arguments, **options)
+    return [str(warning.message) for warning in caught if issubclass(warning.category, LossyConversionWarning)]
+
+
 def names_last_index(message: str, indices: np.ndarray) -> bool:
     """Whether an error names the last index, which is the one that is out of bounds, by position and value."""
     place = ", ".join(str(size - 1) for size in indices.shape)

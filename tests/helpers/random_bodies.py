@@ -141,16 +141,14 @@ def onnx_branches(b: OnnxBuilder) -> object:
     for mark in "te":
         numbers = b.rng.integers(-7, 8, 2) | [0, 1]  # the divisor is not 0
         names = [f"{value.handle}_{len(b.nodes)}{mark}{i}" for i in range(5)]
-        constants = [
-            onnx.numpy_helper.from_array(np.array(number, TYPES[value.kind]), name)
-            for number, name in zip(numbers, names, strict=False)
-        ]
+        constants = [onnx.numpy_helper.from_array(np.array(numbers[i], TYPES[value.kind]), names[i]) for i in range(2)]
         nodes = [
-            helper.make_node(b.pick("Div", "Sub", "Add"), names[:2], [names[2]], name=names[2]),
-            helper.make_node(b.pick("Neg", "Sign", "Identity", "Abs"), [names[2]], [names[3]], name=names[3]),
-            helper.make_node(
-                b.pick("Add", "Sub", "Max", "Min"), [value.handle, names[b.pick(2, 3)]], [names[4]], name=names[4]
-            ),
+            helper.make_node(operator, operands, [made], name=made)
+            for operator, operands, made in (
+                (b.pick("Div", "Sub", "Add"), names[:2], names[2]),
+                (b.pick("Neg", "Sign", "Identity", "Abs"), [names[2]], names[3]),
+                (b.pick("Add", "Sub", "Max", "Min"), [value.handle, names[b.pick(2, 3)]], names[4]),
+            )
         ]
         output = helper.make_tensor_value_info(names[4], code(value.kind), [None] * value.rank)
         bodies.append(helper.make_graph(nodes, mark, [], [output], constants))

@@ -88,6 +88,8 @@ class Builder(Chooser, ABC):
     pad_modes: tuple[str, ...] = ("constant", "constant", "edge", "reflect")
     scatters: tuple[str, ...] = ("none", "none", "add", "mul", "min", "max")
     tuple_scatters: tuple[str, ...] = ("none", "add", "max", "min")
+    shares: tuple[int, int, int] = (60, 60, 4)
+    """The weights of operations on numbers, of moves, and of bodies."""
     between: tuple[int, int] = (0, 5)
     """The least and, plus one, the greatest number of operations before a gather."""
     far: tuple[int, ...] = (2**31 - 1,)

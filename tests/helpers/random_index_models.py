@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
 from dataclasses import dataclass
 
 import numpy as np
@@ -18,9 +17,6 @@ from helpers.random_onnx import OnnxBuilder
 from helpers.random_openvino import OpenvinoBuilder, Sample
 from helpers.random_sites import SITES
 from helpers.random_values import VALUES
-
-SHARES: Mapping[type[Builder], tuple[int, int, int]] = {OpenvinoBuilder: (60, 60, 4), OnnxBuilder: (60, 40, 12)}
-"""How many operations of the numbers, the moves and the bodies come between two gathers."""
 
 
 @dataclass
@@ -66,7 +62,7 @@ def _grow(b: Builder) -> None:
     for _ in range(int(b.rng.integers(1, 4))):
         kind = b.pick("i32", "i64", "i64", "f32", "f32", "boolean", "u8", "i8")
         b.parameter(kind, [b.dim() for _ in range(int(b.rng.integers(0 if kind != "f32" else 1, 4)))])
-    every = list(zip(SHARES[type(b)], (VALUES[type(b)], MOVES[type(b)], BODIES[type(b)]), strict=True))
+    every = list(zip(b.shares, (VALUES[type(b)], MOVES[type(b)], BODIES[type(b)]), strict=True))
     for _ in range(int(b.rng.integers(1, 4))):
         for _ in range(int(b.rng.integers(*b.between))):
             b.attempt(b.weighted(every))

@@ -51,7 +51,7 @@ class OnnxBuilder(Builder):
     moved = (*numbers, "boolean")
     casts = ("i64", "i64", "i64", "i32", "f32", "u8")
     of_fractions = (*Builder.of_fractions, "relu", "erf")
-    between = (1, 8)
+    shares, between = (60, 40, 12), (1, 8)
     far = (*Builder.far, 2**31, 2**62)
 
     def __init__(self, rng: np.random.Generator, sizes: dict[str, tuple[int, int]], runner: Runner | None) -> None:

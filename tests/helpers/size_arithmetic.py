@@ -80,7 +80,16 @@ class Trial:
     @property
     def dims(self) -> dict[str, int]:
         """The size of each dimension by the name that conditions have for it."""
-        return {f"dim({name}, {axis})": size for name, shape in self.shapes.items() for axis, size in enumerate(shape)}
+        return dims_of(self.shapes)
+
+    def number_of_non_zero(self, name: str) -> int:
+        if self.non_zero[name] > LARGEST_OPEN_DIM:
+            raise OutsideError
+        return self.non_zero[name]
+
+
+def dims_of(shapes: Mapping[str, tuple[int, ...]]) -> dict[str, int]:
+    return {f"dim({name}, {axis})": size for name, shape in shapes.items() for axis, size in enumerate(shape)}
 
 
 class OutsideError(Exception):
@@ -108,12 +117,6 @@ def _count(tree: Tree, trial: Trial, operands: list[Integers], rng: np.random.Ge
     return int(np.prod([1, *map(int, trial.shapes[tree.detail])], dtype=object))
 
 
-def _true(tree: Tree, trial: Trial, operands: list[Integers], rng: np.random.Generator) -> Any:
-    if trial.non_zero[tree.detail] > LARGEST_OPEN_DIM:
-        raise OutsideError
-    return trial.non_zero[tree.detail]
-
-
 def _range(tree: Tree, trial: Trial, operands: list[Integers], rng: np.random.Generator) -> Any:
     """Count from 0 in steps."""
     stop = int(operands[0])
@@ -124,10 +127,8 @@ def _range(tree: Tree, trial: Trial, operands: list[Integers], rng: np.random.Ge
 def _places(tree: Tree, trial: Trial, operands: list[Integers], rng: np.random.Generator) -> Any:
     """One row of NonZero: any positions along an axis."""
     name, axis = tree.detail
-    if trial.non_zero[name] > LARGEST_OPEN_DIM:
-        raise OutsideError
     shape = trial.shapes[name]
-    return _positions(tree, trial, (shape[axis] if shape else 1) if trial.non_zero[name] else 0, rng)
+    return _positions(tree, trial, (shape[axis] if shape else 1) if trial.number_of_non_zero(name) else 0, rng)
 
 
 def _positions(tree: Tree, trial: Trial, length: int, rng: np.random.Generator) -> Integers:
@@ -174,7 +175,7 @@ _WORK: Mapping[str, _Work] = {
     "number": lambda tree, trial, operands, rng: trial.numbers[tree.detail],
     "dim": lambda tree, trial, operands, rng: trial.shapes[tree.detail[0]][tree.detail[1]],
     "count": _count,
-    "true": _true,
+    "true": lambda tree, trial, operands, rng: trial.number_of_non_zero(tree.detail),
     "range": _range,
     "places": _places,
     "add": lambda tree, trial, operands, rng: operands[0] + operands[1],

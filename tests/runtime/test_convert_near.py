@@ -2,23 +2,15 @@
 
 from __future__ import annotations
 
-import warnings
-
 import numpy as np
 import onnx
 import pytest
 
+from helpers.cells import losses
 from helpers.legalized import constant, model
-from ov_gather.converters import ConversionError, LossyConversionWarning, compile_onnx, convert_model
+from ov_gather.converters import ConversionError, compile_onnx, convert_model
 from tools import near_matrix
 from tools.near_matrix import Cell
-
-
-def losses(call, *arguments, **options):
-    with warnings.catch_warnings(record=True) as caught:
-        warnings.simplefilter("always")
-        call(*arguments, **options)
-    return [str(warning.message) for warning in caught if issubclass(warning.category, LossyConversionWarning)]
 
 
 @pytest.mark.parametrize(

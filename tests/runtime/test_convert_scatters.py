@@ -2,13 +2,12 @@
 
 from __future__ import annotations
 
-import warnings
-
 import numpy as np
 import pytest
 from onnx import TensorProto, helper, numpy_helper
 
-from ov_gather.converters import ConversionError, LossyConversionWarning, compile_onnx, convert_model
+from helpers.cells import losses
+from ov_gather.converters import ConversionError, compile_onnx, convert_model
 from tools import scatter_matrix
 from tools.scatter_matrix import Cell
 
@@ -34,13 +33,6 @@ def scatter(op, indices=None, data_type=TensorProto.FLOAT, reduction=None):
     output = helper.make_tensor_value_info("output", data_type, [3, 4])
     graph = helper.make_graph([node], "graph", inputs, [output], constants)
     return helper.make_model(graph, opset_imports=[helper.make_opsetid("", scatter_matrix.OPSETS[op])], ir_version=10)
-
-
-def losses(call, *arguments, **options):
-    with warnings.catch_warnings(record=True) as caught:
-        warnings.simplefilter("always")
-        call(*arguments, **options)
-    return [str(warning.message) for warning in caught if issubclass(warning.category, LossyConversionWarning)]
 
 
 @pytest.mark.parametrize("op", SCATTERS)

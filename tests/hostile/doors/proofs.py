@@ -29,6 +29,7 @@ from helpers.size_arithmetic import (
     Source,
     Tree,
     Trial,
+    dims_of,
     evaluate,
     is_fused,
     wrapped,
@@ -118,11 +119,11 @@ def _trial(rng: np.random.Generator, sources: list[Source], requires: Requires, 
         shapes[source.name] = tuple(dims)
     _keep_products(rng, sources, shapes, requires)
     for name in filter(DIM.fullmatch, requires):
-        low, high = (_value(bound, _dims_of(shapes), end) for bound, end in zip(requires[name], (0, LARGEST_DIM), strict=True))
-        _set(shapes, _position(name), max(low, min(high, _dims_of(shapes)[_position(name)])))
+        low, high = (_value(bound, dims_of(shapes), end) for bound, end in zip(requires[name], (0, LARGEST_DIM), strict=True))
+        _set(shapes, _position(name), max(low, min(high, dims_of(shapes)[_position(name)])))
     for source in sources:
         if not source.dims:
-            numbers[source.name] = _number(rng, source.kind, requires.get(source.name, (None, None)), _dims_of(shapes))
+            numbers[source.name] = _number(rng, source.kind, requires.get(source.name, (None, None)), dims_of(shapes))
     counts = {name: prod(shape) for name, shape in shapes.items()}
     non_zero = {name: int(rng.choice([0, 1, count // 2, count])) if count else 0 for name, count in counts.items()}
     non_zero |= {name: int(number != 0) for name, number in numbers.items()}
@@ -144,7 +145,7 @@ def _keep_products(
     for name, (_, high) in requires.items():
         factors = _factors(name)
         if len(factors) > 1 and isinstance(high, int):
-            dims = _dims_of(shapes)
+            dims = dims_of(shapes)
             chosen = str(rng.choice([factor for factor in factors if factor not in static] or factors))
             rest = prod(dims[factor] for factor in factors if factor != chosen)
             _set(shapes, chosen, min(dims[chosen] if rng.random() < 0.3 else LARGEST_DIM, high // max(rest, 1)))
@@ -164,10 +165,6 @@ def _set(shapes: dict[str, tuple[int, ...]], dim: str, size: int) -> None:
     shape = list(shapes[name])
     shape[int(axis)] = size
     shapes[name] = tuple(shape)
-
-
-def _dims_of(shapes: Mapping[str, tuple[int, ...]]) -> dict[str, int]:
-    return {f"dim({name}, {axis})": size for name, shape in shapes.items() for axis, size in enumerate(shape)}
 
 
 def _number(rng: np.random.Generator, kind: str, bounds: tuple[Any, Any], dims: Mapping[str, int]) -> int:
