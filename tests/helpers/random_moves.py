@@ -198,3 +198,12 @@ MOVES: dict[type[Builder], list[tuple[int, Operation]]] = {
 def as_line(b: Builder, value: Value) -> Value:
     """Return a value in one row."""
     return value if value.rank == 1 else b.make("reshape", value, b.longs(-1), False, dims=())
+
+
+def repeated(b: Builder, line: Value, value: Value, axis: int, rank: int) -> Value:
+    """Repeat a line along an axis to the size of a value along all others."""
+    sources = [(line, 0) if other == axis else (value, other) for other in range(rank)]
+    shape = b.vector([b.size_of(*source, "i64") for source in sources])
+    placed = b.make("reshape", line, b.longs(*(-1 if other == axis else 1 for other in range(rank))), False, dims=())
+    dims = [source.dims[at] for source, at in sources]
+    return b.make("broadcast", placed, shape, None, b.pick("NUMPY", "BIDIRECTIONAL"), dims=dims)

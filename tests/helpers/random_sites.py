@@ -8,7 +8,7 @@ from typing import Any
 from openvino import opset1, opset3, opset4, opset5, opset7
 
 from helpers.random_graphs import INTEGERS, Builder, Operation, Value
-from helpers.random_moves import as_line
+from helpers.random_moves import as_line, repeated
 from helpers.random_onnx import OnnxBuilder
 from helpers.random_openvino import OpenvinoBuilder
 from helpers.random_values import count_true, found, place_of_extreme, top
@@ -203,15 +203,6 @@ def gather_in_batches(b: Builder) -> object:
         index = repeated(b, as_line(b, index), value, 1, 2)
     more = b.constant(axis, "i64"), b.pick(1, 1 - index.rank)
     return site(b, "gather", value, index, *more, dims=(), opset=b.pick(None, opset7))
-
-
-def repeated(b: Builder, line: Value, value: Value, axis: int, rank: int) -> Value:
-    """Repeat a line along an axis to the size of a value along all others."""
-    sources = [(line, 0) if other == axis else (value, other) for other in range(rank)]
-    shape = b.vector([b.size_of(*source, "i64") for source in sources])
-    placed = b.make("reshape", line, b.longs(*(-1 if other == axis else 1 for other in range(rank))), False, dims=())
-    dims = [source.dims[at] for source, at in sources]
-    return b.make("broadcast", placed, shape, None, b.pick("NUMPY", "BIDIRECTIONAL"), dims=dims)
 
 
 def whole_index(b: Builder, value: Value, axis: int) -> Value:
