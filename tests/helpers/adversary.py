@@ -7,12 +7,13 @@ import pkgutil
 import traceback
 from collections.abc import Iterable, Iterator
 from dataclasses import dataclass
-from multiprocessing import get_context
-from multiprocessing.connection import Connection
+from functools import partial
 from pathlib import Path
 from tempfile import TemporaryDirectory
 
 import numpy as np
+
+from helpers.worker_process import DiedError, Worker
 
 DOORS = Path(__file__).parents[1] / "hostile" / "doors"
 
@@ -40,61 +41,24 @@ class Attack:
 def attacks(door: str, seeds: Iterable[int]) -> Iterator[Attack]:
     """Attack a door once per seed and yield each outcome; a worker that dies or takes too long is replaced."""
     limit = importlib.import_module(f"hostile.doors.{door}").SECONDS
-    worker: _Worker | None = None
+    worker = Worker(partial(_finding, door))
     try:
         for seed in seeds:
-            worker = worker or _Worker(door)
-            finding = worker.attack(seed, limit)
-            if finding is None:
-                finding = worker.stop()
-                worker = None
+            try:
+                finding = worker.call(seed, limit)
+            except DiedError as death:
+                finding = str(death)
             yield Attack(door, seed, finding)
     finally:
-        if worker:
-            worker.stop()
+        worker.stop()
 
 
-class _Worker:
-    """A spawned process that attacks one door."""
-
-    def __init__(self, door: str) -> None:
-        context = get_context("spawn")
-        self._pipe, theirs = context.Pipe()
-        self._process = context.Process(target=_work, args=(theirs, door))
-        self._process.start()
-        theirs.close()
-
-    def attack(self, seed: int, limit: float) -> str | None:
-        """Return the finding of one attack, or None if the process gave no answer within the limit in seconds."""
-        self._pipe.send(seed)
-        try:
-            finding: str | None = self._pipe.recv() if self._pipe.poll(limit) else None
-        except EOFError:
-            finding = None
-        return finding
-
-    def stop(self) -> str:
-        """End the process; return how it ended."""
-        self._pipe.close()
-        self._process.join(timeout=1)
-        if self._process.exitcode is None:
-            self._process.kill()
-            self._process.join()
-            return "no answer within the limit"
-        return f"the process died, exit code {self._process.exitcode}"
-
-
-def _work(pipe: Connection, door: str) -> None:
+def _finding(door: str, seed: int) -> str:
+    """Attack a door once; return the traceback if that raises."""
     module = importlib.import_module(f"hostile.doors.{door}")
-    while True:
+    with TemporaryDirectory() as folder:
         try:
-            seed = pipe.recv()
-        except EOFError:
-            return
-        finding = ""
-        with TemporaryDirectory() as folder:
-            try:
-                module.attack(np.random.default_rng(seed), Path(folder))
-            except BaseException:
-                finding = traceback.format_exc()
-        pipe.send(finding)
+            module.attack(np.random.default_rng(seed), Path(folder))
+        except BaseException:
+            return traceback.format_exc()
+    return ""

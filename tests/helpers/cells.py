@@ -2,11 +2,16 @@
 
 import warnings
 from collections import Counter
-from collections.abc import Callable, Collection, Sequence
+from collections.abc import Callable, Collection, Iterable, Mapping, Sequence
+from concurrent.futures import ThreadPoolExecutor
+from functools import partial
 from itertools import product
 from typing import Any, NamedTuple
 
+import ml_dtypes
 import numpy as np
+import onnx
+from onnx import helper, numpy_helper
 from rich.console import Console
 from rich.table import Table
 
@@ -47,6 +52,57 @@ def results_of(outcome: Callable[[Any], Outcome | None], chosen: Sequence[Any]) 
     return [Result(cell, *answer) for cell, answer in zip(chosen, found, strict=True) if answer is not None]
 
 
+def results_of_all(outcome: Callable[[Any], Outcome | None], groups: Sequence[Sequence[Any]]) -> list[Result]:
+    """The results of groups of cells, of which two are executed at a time."""
+    with ThreadPoolExecutor(2) as pool:
+        return [result for part in pool.map(partial(results_of, outcome), groups) for result in part]
+
+
+def model_of(
+    nodes: Iterable[onnx.NodeProto],
+    operands: Mapping[str, np.ndarray],
+    constants: Collection[str],
+    form: str,
+    result: np.ndarray,
+    opset: int,
+) -> onnx.ModelProto:
+    """The model of some nodes, whose `output` has the type of `result`; its inputs have shapes of this form."""
+    inputs, initializers = [], []
+    for name, array in operands.items():
+        tensor = numpy_helper.from_array(array, name)
+        shapes = {"static": array.shape, "dynamic": [f"{name}_{i}" for i in range(array.ndim)], "unknown rank": None}
+        if name in constants:
+            initializers.append(tensor)
+        else:
+            inputs.append(helper.make_tensor_value_info(name, tensor.data_type, shapes[form]))
+    output = helper.make_tensor_value_info("output", numpy_helper.from_array(result).data_type, None)
+    graph = helper.make_graph(nodes, "graph", inputs, [output], initializers)
+    return helper.make_model(graph, opset_imports=[helper.make_opsetid("", opset)], ir_version=10)
+
+
+def dtype_of(element_type: str) -> np.dtype:
+    return np.dtype(object if element_type == "string" else getattr(ml_dtypes, element_type, element_type))
+
+
+def hostile(element_type: str, shape: Sequence[int], random: np.random.Generator, *, any_half: bool = False) -> np.ndarray:
+    """Values that are hard to keep: extremes, infinities, denormals, NaN with payloads; of float16 quiet ones, or any."""
+    count = int(np.prod(shape))
+    if element_type == "string":
+        return np.array([f"ä{i}" * (i % 30) for i in random.integers(0, 999, count)], object).reshape(shape)
+    if element_type == "bool":
+        return random.integers(0, 2, shape).astype(bool)
+    dtype = dtype_of(element_type)
+    data = np.frombuffer(random.bytes(count * dtype.itemsize), dtype).copy()
+    if dtype.kind in "iu":
+        data[: count // 3] = random.choice(np.array([np.iinfo(dtype).min, np.iinfo(dtype).max, 1], dtype), count // 3)
+    elif dtype.kind != "c":
+        tiny = ml_dtypes.finfo(dtype).smallest_subnormal
+        data[: count // 3] = random.choice(np.array([np.inf, -np.inf, np.nan, -0.0, tiny, -tiny], dtype), count // 3)
+    if element_type == "float16" and not any_half:
+        data[np.isnan(data)] = np.nan
+    return data.reshape(shape)
+
+
 def judged(call: Callable[[], np.ndarray], right: np.ndarray | None, names_fault: Callable[[str], bool]) -> Outcome:
     """The outcome of a call, and the reason. Without a right result, the call must raise an error that names what is wrong."""
     with warnings.catch_warnings(record=True) as caught:
@@ -65,6 +121,14 @@ def judged(call: Callable[[], np.ndarray], right: np.ndarray | None, names_fault
 
 def _bits(array: np.ndarray) -> object:
     return array.tolist() if array.dtype.hasobject else array.tobytes()
+
+
+def losses(call: Callable[..., object], *arguments: Any, **options: Any) -> list[str]:
+    """What a call warns of as lost."""
+    with warnings.catch_warnings(record=True) as caught:
+        warnings.simplefilter("always")
+        call(*arguments, **options)
+    return [str(warning.message) for warning in caught if issubclass(warning.category, LossyConversionWarning)]
 
 
 def names_last_index(message: str, indices: np.ndarray) -> bool:

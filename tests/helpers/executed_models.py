@@ -2,12 +2,12 @@
 
 from dataclasses import dataclass
 from hashlib import sha256
-from multiprocessing import get_context
-from multiprocessing.connection import Connection
 from pathlib import Path
 from typing import Any
 
 import numpy as np
+
+from helpers.worker_process import DiedError, Worker
 
 LIMIT = 30.0
 """Seconds for one model."""
@@ -27,41 +27,21 @@ class Executor:
     """A process that executes models, and another one after a crash."""
 
     def __init__(self) -> None:
-        self._pipe: Connection | None = None
-        self._process: Any = None
+        self._worker = Worker(_executed, daemon=True)
 
     def execute(self, path: Path) -> Executed | None:
         """Execute the .xml at a path; None where OpenVINO refuses it, crashes or takes too long."""
-        if self._pipe is None:
-            context = get_context("spawn")
-            self._pipe, theirs = context.Pipe()
-            self._process = context.Process(target=_serve, args=(theirs,), daemon=True)
-            self._process.start()
-            theirs.close()
         try:
-            self._pipe.send(path)
-            if self._pipe.poll(LIMIT):
-                executed: Executed | None = self._pipe.recv()
-                return executed
-        except (EOFError, OSError):
-            pass
-        self._process.kill()
-        self._process.join()
-        self._pipe = None
+            return self._worker.call(path, LIMIT)
+        except DiedError:
+            return None
+
+
+def _executed(path: Path) -> Executed | None:
+    try:
+        return _execute(path)
+    except Exception:
         return None
-
-
-def _serve(pipe: Connection) -> None:
-    while True:
-        try:
-            path = pipe.recv()
-        except EOFError:
-            return
-        try:
-            executed = _execute(path)
-        except Exception:
-            executed = None
-        pipe.send(executed)
 
 
 def _execute(path: Path) -> Executed:

@@ -8,7 +8,7 @@ import numpy as np
 import openvino as ov
 from numpy.typing import NDArray
 
-from helpers.random_indices import Sample
+from helpers.random_openvino import Sample
 
 Tensor = tuple[str, int]
 """The name of a node and the position of an output."""

@@ -19,11 +19,3 @@ def exactly(proto):
     with warnings.catch_warnings():
         warnings.simplefilter("error", LossyConversionWarning)
         return compile_onnx(proto)
-
-
-def losses(call, *arguments, **options):
-    """The losses that a conversion warns of."""
-    with warnings.catch_warnings(record=True) as caught:
-        warnings.simplefilter("always")
-        call(*arguments, **options)
-    return [str(warning.message) for warning in caught if issubclass(warning.category, LossyConversionWarning)]

@@ -8,8 +8,8 @@ from onnx import numpy_helper
 
 from helpers.index_sites import Arrays, Site, Tensor
 from helpers.onnx_operators import Runner
-from helpers.random_onnx import OPSET
-from helpers.random_onnx_models import OnnxSample, sample
+from helpers.random_index_models import OnnxSample, onnx_sample
+from helpers.random_onnx import OnnxBuilder
 from helpers.range_analysis import known_of
 from helpers.range_judge import Found, Operation, judged
 from helpers.range_judgements import Judgement
@@ -23,7 +23,7 @@ SITES = ("Gather", "GatherElements", "GatherND", "ScatterElements", "ScatterND")
 def judge(seed: int, about_to: Callable[[str], bool]) -> Judgement:
     """Make the ONNX model of a seed, and judge what the analysis says of it."""
     about_to("making an ONNX model")
-    return judged(seed, OnnxSubject(sample(seed), about_to))
+    return judged(seed, OnnxSubject(onnx_sample(seed), about_to))
 
 
 def by_onnx(model: onnx.ModelProto) -> Found:
@@ -38,7 +38,7 @@ def by_onnx(model: onnx.ModelProto) -> Found:
 
 class OnnxSubject:
     def __init__(self, one: OnnxSample, about_to: Callable[[str], bool]) -> None:
-        self.sample, self._graph, self._runner, self._about_to = one, one.model.graph, Runner(OPSET), about_to
+        self.sample, self._graph, self._runner, self._about_to = one, one.model.graph, Runner(OnnxBuilder.opset), about_to
         self._constants = {(given.name, 0): numpy_helper.to_array(given) for given in self._graph.initializer}
         self.sites = [_site(node) for node in self._graph.node if node.op_type in SITES]
         self.operations = [

@@ -7,6 +7,7 @@ import openvino as ov
 
 from helpers.index_sites import Arrays, Tensor, sites_of, tensor
 from helpers.random_index_models import sample
+from helpers.random_openvino import Sample
 from helpers.range_analysis import by_ir, by_openvino
 from helpers.range_judge import Found, Operation, judged
 from helpers.range_judgements import Judgement
@@ -21,15 +22,20 @@ NOT_JUDGED = ("Parameter", "Assign")
 
 
 def judge(
-    seed: int, about_to: Callable[[str], bool], adapters: Mapping[str, Callable[[ov.Model], Found]] = ADAPTERS
+    seed: int,
+    about_to: Callable[[str], bool],
+    adapters: Mapping[str, Callable[[ov.Model], Found]] = ADAPTERS,
+    make: Callable[[int], Sample] = sample,
 ) -> Judgement:
     """Make the model of a seed, and judge what each adapter of the analysis says of it."""
-    return judged(seed, OpenvinoSubject(seed, about_to, adapters))
+    return judged(seed, OpenvinoSubject(make(seed), about_to, adapters))
 
 
 class OpenvinoSubject:
-    def __init__(self, seed: int, about_to: Callable[[str], bool], adapters: Mapping[str, Callable[[ov.Model], Found]]) -> None:
-        self.sample, self._about_to, self._adapters = sample(seed), about_to, adapters
+    def __init__(
+        self, one: Sample, about_to: Callable[[str], bool], adapters: Mapping[str, Callable[[ov.Model], Found]]
+    ) -> None:
+        self.sample, self._about_to, self._adapters = one, about_to, adapters
         self._model = self.sample.model
         self._nodes = nodes = [node for node in self._model.get_ordered_ops() if node.get_type_name() != "Result"]
         self._outputs = {tensor(output): output for node in nodes for output in node.outputs()}

@@ -4,10 +4,12 @@ from collections.abc import Callable
 from dataclasses import dataclass, replace
 from random import Random
 
+import numpy as np
+
+from helpers.planting import with_layer, with_payload, with_swapped, without
 from ov_gather.ir.constants import payload
 from ov_gather.ir.differences.changes import Differences
 from ov_gather.ir.model import Edge, Layer, Model, Port
-from ov_gather.ir.weights import Weights
 
 
 @dataclass(frozen=True)
@@ -36,10 +38,6 @@ def _chosen(random: Random, layers: list[Layer]) -> Layer | None:
     return random.choice(layers) if layers else None
 
 
-def _with(model: Model, changed: Layer) -> Model:
-    return replace(model, layers=tuple(changed if layer.id == changed.id else layer for layer in model.layers))
-
-
 def attribute(model: Model, random: Random) -> Planted | None:
     """Change an attribute that is a number."""
     found = [
@@ -53,7 +51,7 @@ def attribute(model: Model, random: Random) -> Planted | None:
         return None
     layer, name = random.choice(found)
     attributes = {**layer.attributes, name: str(int(layer.attributes[name]) + 1)}
-    return Planted(_with(model, replace(layer, attributes=attributes)), "attribute", layer.id, name)
+    return Planted(with_layer(model, replace(layer, attributes=attributes)), "attribute", layer.id, name)
 
 
 def constant(model: Model, random: Random) -> Planted | None:
@@ -62,14 +60,9 @@ def constant(model: Model, random: Random) -> Planted | None:
     layer = _chosen(random, [layer for layer in model.of_type("Const") if layer.id in used and _has_elements(layer)])
     if layer is None:
         return None
-    data = bytearray(payload(model, layer))
-    assert model.weights is not None
-    place = random.randrange(len(data))
-    data[place] ^= 1
-    weights = bytearray(model.weights.read(0, model.weights.size()))
-    attributes = {**layer.attributes, "offset": str(len(weights))}
-    changed = _with(model, replace(layer, attributes=attributes))
-    return Planted(replace(changed, weights=Weights(weights + data)), "constant", layer.id)
+    data = np.frombuffer(payload(model, layer), np.uint8).copy()
+    data[random.randrange(len(data))] ^= 1
+    return Planted(with_payload(model, layer, data), "constant", layer.id)
 
 
 def _has_elements(layer: Layer) -> bool:
@@ -88,13 +81,7 @@ def swapped(model: Model, random: Random) -> Planted | None:
     layer = _chosen(random, found)
     if layer is None:
         return None
-    ids = [port.id for port in layer.inputs[:2]]
-    other = dict(zip(ids, ids[::-1], strict=True))
-    edges = (
-        replace(edge, to_port=other.get(edge.to_port, edge.to_port)) if edge.to_layer == layer.id else edge
-        for edge in model.edges
-    )
-    return Planted(replace(model, edges=tuple(edges)), "input", layer.id)
+    return Planted(with_swapped(model, layer, *(port.id for port in layer.inputs[:2])), "input", layer.id)
 
 
 def operation(model: Model, random: Random) -> Planted | None:
@@ -102,7 +89,7 @@ def operation(model: Model, random: Random) -> Planted | None:
     layer = _chosen(random, [layer for layer in _inner(model) if not layer.bodies])
     if layer is None:
         return None
-    return Planted(_with(model, replace(layer, type="Mystery")), "operation", layer.id)
+    return Planted(with_layer(model, replace(layer, type="Mystery")), "operation", layer.id)
 
 
 def _inner(model: Model) -> list[Layer]:
@@ -117,7 +104,7 @@ def shape(model: Model, random: Random) -> Planted | None:
         return None
     port = layer.outputs[0]
     outputs = (replace(port, dims=(*port.dims, 7)), *layer.outputs[1:])
-    return Planted(_with(model, replace(layer, outputs=outputs)), "shape", layer.id)
+    return Planted(with_layer(model, replace(layer, outputs=outputs)), "shape", layer.id)
 
 
 def element_type(model: Model, random: Random) -> Planted | None:
@@ -126,7 +113,7 @@ def element_type(model: Model, random: Random) -> Planted | None:
     if layer is None:
         return None
     outputs = (replace(layer.outputs[0], precision="U16"), *layer.outputs[1:])
-    return Planted(_with(model, replace(layer, outputs=outputs)), "type", layer.id)
+    return Planted(with_layer(model, replace(layer, outputs=outputs)), "type", layer.id)
 
 
 def added(model: Model, random: Random) -> Planted | None:
@@ -153,15 +140,7 @@ def removed(model: Model, random: Random) -> Planted | None:
     )
     if layer is None:
         return None
-    source = model.producer(layer, layer.inputs[0])
-    assert source is not None
-    edges = (
-        replace(edge, from_layer=source[0].id, from_port=source[1].id) if edge.from_layer == layer.id else edge
-        for edge in model.edges
-        if edge.to_layer != layer.id
-    )
-    layers = tuple(other for other in model.layers if other is not layer)
-    return Planted(replace(model, layers=layers, edges=tuple(edges)), "removed", layer.id)
+    return Planted(without(model, layer), "removed", layer.id)
 
 
 def _fed_by_layer(model: Model, layer: Layer) -> bool:

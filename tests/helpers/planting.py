@@ -128,19 +128,41 @@ def _put_back(model: Model, layer: Layer, position: int, planted: Planted | None
     if planted is None:
         return None
     bodies = tuple(planted.model if i == position else body for i, body in enumerate(layer.bodies))
-    layers = tuple(replace(each, bodies=bodies) if each.id == layer.id else each for each in model.layers)
-    return replace(planted, model=replace(model, layers=layers, weights=planted.model.weights))
+    changed = with_layer(model, replace(layer, bodies=bodies))
+    return replace(planted, model=replace(changed, weights=planted.model.weights))
 
 
-def swapped(model: Model, layer: Layer) -> Planted:
-    """Two operands change places."""
-    one, other = (layer.inputs[i].id for i in SWAPPED[layer.type])
+def with_layer(model: Model, changed: Layer) -> Model:
+    """Put a layer in the place of the one with its id."""
+    return replace(model, layers=tuple(changed if layer.id == changed.id else layer for layer in model.layers))
+
+
+def with_swapped(model: Model, layer: Layer, one: int, other: int) -> Model:
+    """Let two input ports of a layer change places."""
     ports = {one: other, other: one}
     edges = (
         replace(edge, to_port=ports.get(edge.to_port, edge.to_port)) if edge.to_layer == layer.id else edge
         for edge in model.edges
     )
-    return Planted(replace(model, edges=tuple(edges)), layer, (), "operands swapped")
+    return replace(model, edges=tuple(edges))
+
+
+def without(model: Model, layer: Layer) -> Model:
+    """Remove a layer; what fed its first input feeds what it fed."""
+    source = model.producer(layer, layer.inputs[0])
+    assert source is not None
+    edges = tuple(
+        replace(edge, from_layer=source[0].id, from_port=source[1].id) if edge.from_layer == layer.id else edge
+        for edge in model.edges
+        if edge.to_layer != layer.id
+    )
+    return replace(model, edges=edges, layers=tuple(each for each in model.layers if each.id != layer.id))
+
+
+def swapped(model: Model, layer: Layer) -> Planted:
+    """Two operands change places."""
+    ports = (layer.inputs[i].id for i in SWAPPED[layer.type])
+    return Planted(with_swapped(model, layer, *ports), layer, (), "operands swapped")
 
 
 def _sliced_entries(layer: Layer) -> list[Element]:
@@ -156,35 +178,26 @@ def reversed_slices(model: Model, layer: Layer, entry: Element) -> Planted:
         replace(section, children=tuple(changed if child is entry else child for child in section.children))
         for section in layer.sections
     )
-    layers = tuple(replace(each, sections=sections) if each.id == layer.id else each for each in model.layers)
-    return Planted(replace(model, layers=layers), layer, (), f"{entry.tag} in reverse")
+    return Planted(with_layer(model, replace(layer, sections=sections)), layer, (), f"{entry.tag} in reverse")
 
 
 def dropped(model: Model, layer: Layer) -> Planted | None:
     """A layer is gone; its input has its names, too, as where a converter takes the layer for an Identity."""
     source = model.producer(layer, layer.inputs[0])
     assert source is not None
-    edges = tuple(
-        replace(edge, from_layer=source[0].id, from_port=source[1].id) if edge.from_layer == layer.id else edge
-        for edge in model.edges
-        if edge.to_layer != layer.id
-    )
     names = ",".join(filter(None, (port.attributes.get("names", "") for port in (source[1], layer.outputs[0]))))
     ports = tuple(
         replace(port, attributes={**port.attributes, "names": names}) if port.id == source[1].id else port
         for port in source[0].outputs
     )
-    layers = tuple(
-        replace(each, outputs=ports) if each.id == source[0].id else each for each in model.layers if each.id != layer.id
-    )
-    return Planted(replace(model, edges=edges, layers=layers), layer, (source[0], *uses(model, layer)), "dropped")
+    planted = with_layer(without(model, layer), replace(source[0], outputs=ports))
+    return Planted(planted, layer, (source[0], *uses(model, layer)), "dropped")
 
 
 def with_attribute(model: Model, layer: Layer, name: str, new: str) -> Planted:
     """An attribute has another value."""
     changed = replace(layer, attributes={**layer.attributes, name: new})
-    layers = (changed if each.id == layer.id else each for each in model.layers)
-    return Planted(replace(model, layers=tuple(layers)), layer, (), f"{name} {layer.attributes[name]} -> {new}")
+    return Planted(with_layer(model, changed), layer, (), f"{name} {layer.attributes[name]} -> {new}")
 
 
 def with_axis(model: Model, layer: Layer, position: int, rng: random.Random) -> Planted | None:
@@ -252,6 +265,5 @@ def with_payload(model: Model, layer: Layer, array: np.ndarray) -> Model:
     data = bytes(model.weights.read(0, model.weights.size()))
     data += bytes(-len(data) % 64)
     attributes = {**layer.attributes, "offset": str(len(data)), "size": str(array.nbytes)}
-    changed = replace(layer, attributes=attributes)
-    layers = tuple(changed if each.id == layer.id else each for each in model.layers)
-    return replace(model, layers=layers, weights=Weights(data + np.ascontiguousarray(array).tobytes()))
+    changed = with_layer(model, replace(layer, attributes=attributes))
+    return replace(changed, weights=Weights(data + np.ascontiguousarray(array).tobytes()))

@@ -11,6 +11,7 @@ import openvino as ov
 from openvino import Output, opset12
 from openvino import opset13 as ops
 
+from helpers.random_graphs import Chooser
 from helpers.random_operations import BINARY, ROUGH, SMOOTH, integers, matmul, sizes_of
 
 LARGEST = 20000
@@ -27,7 +28,7 @@ class Sample:
 
 
 @dataclass
-class Builder:
+class Builder(Chooser):
     """The values and Parameters of a model so far, and the size of the axis for Parameters that are indices; which of them
     are those of scatters; whether an operation does not check its indices."""
 
@@ -41,12 +42,6 @@ class Builder:
     bounds: dict[str, int] = field(default_factory=dict)
     scattered: set[str] = field(default_factory=set)
     reads_unchecked: bool = False
-
-    def pick(self, *choices):
-        return choices[int(self.rng.integers(len(choices)))]
-
-    def chance(self, share):
-        return bool(self.rng.random() < share)
 
     def parameter(self, shape, element_type):
         node = ops.parameter(ov.PartialShape(list(map(int, shape))), element_type, name=f"p{len(self.parameters)}")
@@ -280,23 +275,12 @@ def sample(seed, *, smooth=False, size=7):
     for _ in range(int(builder.rng.integers(1 if smooth else 0, 4))):
         builder.operate()
     outputs = [output for output in (*builder.finished, *builder.floats) if not output.get_target_inputs()]
-    used = _used(outputs)
-    parameters = [node for node in builder.parameters if node.get_friendly_name() in used]
-    model = ov.Model([ops.result(output) for output in outputs], parameters, f"random{seed}")
+    results = [ops.result(output) for output in outputs]
+    parameters = [node for node in builder.parameters if node.output(0).get_target_inputs()]
+    model = ov.Model(results, parameters, f"random{seed}")
     shapes = [list(node.get_output_shape(0)) for node in parameters]
     opened = _open(builder, model)
     return Sample(model, dict(_trials(builder, parameters, shapes, opened)))
-
-
-def _used(outputs):
-    names, seen, left = set(), set(), [output.get_node() for output in outputs]
-    while left:
-        node = left.pop()
-        if node.get_instance_id() not in seen:
-            seen.add(node.get_instance_id())
-            names.add(node.get_friendly_name())
-            left += [value.get_node() for value in node.input_values()]
-    return names
 
 
 def _open(builder, model):

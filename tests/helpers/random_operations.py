@@ -63,10 +63,6 @@ def _square(rng: np.random.Generator, value: Output) -> Output:
     return ops.multiply(product, number(1 / sizes_of(value)[-1])).output(0)
 
 
-def _transposed(rng: np.random.Generator, value: Output) -> Output:
-    return ops.transpose(value, integers(*rng.permutation(len(sizes_of(value))).tolist())).output(0)
-
-
 def _flat(rng: np.random.Generator, value: Output) -> Output:
     """Reshape all dimensions but the first to one, or add one."""
     return ops.reshape(value, integers(0, -1) if len(sizes_of(value)) > 1 else integers(-1, 1), True).output(0)
@@ -112,14 +108,6 @@ def _padded(rng: np.random.Generator, value: Output) -> Output:
     return ops.pad(value, before, after, "constant", number(0.5)).output(0)
 
 
-def _tiled(rng: np.random.Generator, value: Output) -> Output:
-    return ops.tile(value, integers(*rng.integers(1, 3, len(sizes_of(value))).tolist())).output(0)
-
-
-def _beside_itself(rng: np.random.Generator, value: Output) -> Output:
-    return ops.concat([value, ops.relu(value)], some_axis(rng, value)).output(0)
-
-
 def _in_half(rng: np.random.Generator, value: Output) -> Output:
     """OpenVINO's Convert of a few f32 to f16 writes behind its output."""
     return ops.convert(ops.convert(value, "bf16"), "f32").output(0)
@@ -131,18 +119,6 @@ def _normalized(rng: np.random.Generator, value: Output) -> Output:
     centred = ops.subtract(value, ops.reduce_mean(value, axis, keep_dims=True))
     variance = ops.reduce_mean(ops.multiply(centred, centred), axis, keep_dims=True)
     return ops.divide(centred, ops.sqrt(ops.add(variance, number(0.1)))).output(0)
-
-
-def _whole(rng: np.random.Generator, value: Output) -> Output:
-    return ops.convert(ops.convert(ops.multiply(value, number(4)), "i32"), "f32").output(0)
-
-
-def _where_positive(rng: np.random.Generator, value: Output) -> Output:
-    return ops.select(ops.greater(value, number(0)), value, ops.exp(ops.minimum(value, number(0)))).output(0)
-
-
-def _highest(rng: np.random.Generator, value: Output) -> Output:
-    return ops.topk(value, ops.constant(1), some_axis(rng, value), "max", "value").output(0)
 
 
 def _as_hot(rng: np.random.Generator, value: Output) -> Output:
@@ -171,15 +147,20 @@ SMOOTH: tuple[Unary, ...] = (
     _with_constant(lambda value, other: ops.divide(value, ops.add(ops.abs(other), number(1)))),
     *[matmul] * 6,
     *[_square] * 2,
-    *[_transposed] * 2,
-    *(_flat, _with_one_more, _without_ones, _start_of, _every_second, _padded, _tiled, _beside_itself, _in_half, _normalized),
+    *[lambda rng, value: ops.transpose(value, integers(*rng.permutation(len(sizes_of(value))).tolist())).output(0)] * 2,
+    *(_flat, _with_one_more, _without_ones, _start_of, _every_second, _padded, _in_half, _normalized),
+    lambda rng, value: ops.tile(value, integers(*rng.integers(1, 3, len(sizes_of(value))).tolist())).output(0),
+    lambda rng, value: ops.concat([value, ops.relu(value)], some_axis(rng, value)).output(0),
     *map(_reduced, (ops.reduce_sum, ops.reduce_mean, ops.reduce_max, ops.reduce_min, ops.reduce_l2)),
     *map(_along, (ops.softmax, ops.softmax, ops.log_softmax)),
     lambda rng, value: ops.cum_sum(value, ops.constant(some_axis(rng, value))).output(0),
 )
 ROUGH: tuple[Unary, ...] = (
     *map(_elementwise, (ops.floor, ops.ceiling, ops.sign, lambda value: ops.round(value, "half_to_even"))),
-    *(_whole, _where_positive, _highest, _as_hot, _scattered),
+    lambda rng, value: ops.convert(ops.convert(ops.multiply(value, number(4)), "i32"), "f32").output(0),
+    lambda rng, value: ops.select(ops.greater(value, number(0)), value, ops.exp(ops.minimum(value, number(0)))).output(0),
+    lambda rng, value: ops.topk(value, ops.constant(1), some_axis(rng, value), "max", "value").output(0),
+    *(_as_hot, _scattered),
     _with_constant(lambda value, other: ops.floor_mod(value, ops.add(ops.abs(other), number(1)))),
 )
 BINARY = (ops.add, ops.subtract, ops.multiply, ops.maximum, ops.minimum, ops.squared_difference)

@@ -4,11 +4,12 @@ from __future__ import annotations
 
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
-from multiprocessing import get_context
-from multiprocessing.connection import Connection
+from functools import partial
 from typing import Any
 
 import numpy as np
+
+from helpers.worker_process import DiedError, Worker
 
 BAD = ("DIFFERS", "LESS ACCURATE", "LOST ERROR", "NEW ERROR", "CRASH")
 LARGE = 24
@@ -44,50 +45,57 @@ def outcomes(seeds: Sequence[int], *, exact: bool = True) -> Iterator[Outcome]:
     exact: in f32, of any operations; else in the precision that OpenVINO computes in by default, of operations that make of
     small errors small errors, in bounds.
     """
-    left = list(seeds)
-    while left:
-        ours, theirs = get_context("spawn").Pipe()
-        process = get_context("spawn").Process(target=_work, args=(theirs, left, exact))
-        process.start()
-        theirs.close()
-        seed, stage = left[0], "start"
-        try:
-            while left:
-                message = ours.recv()
-                if isinstance(message, Outcome):
-                    yield message
-                else:
-                    seed, stage = message
-                    left = left[left.index(seed) + (stage == "done") :]
-        except EOFError:
-            process.join()
-            before = stage.startswith("before")
-            yield Outcome(seed, stage, "unstable" if before else "CRASH", f"exit code {process.exitcode}")
-            left = left[left.index(seed) + 1 :]
-        process.join()
+    worker = Worker(partial(_judge, exact=exact))
+    try:
+        for seed in seeds:
+            try:
+                yield from worker.call(seed)
+            except DiedError as death:
+                yield Outcome(seed, "all", "unstable" if _dies_anyway(seed, exact) else "CRASH", str(death))
+    finally:
+        worker.stop()
 
 
-def _work(connection: Connection, seeds: Sequence[int], exact: bool) -> None:
+def _dies_anyway(seed: int, exact: bool) -> bool:
+    """Whether the process also dies of the model as it was."""
+    worker = Worker(partial(_run, exact=exact))
+    try:
+        worker.call(seed)
+    except DiedError:
+        return True
+    worker.stop()
+    return False
+
+
+def _run(seed: int, exact: bool) -> None:
+    made, precision = _made(seed, exact)
+    tried = _Tried(made.model, precision)
+    for arrays in made.trials.values():
+        tried(arrays)
+
+
+def _made(seed: int, exact: bool) -> tuple[Any, str]:
+    """The model of a seed, and the precision in which it is judged."""
+    from helpers.random_models import sample
+    from ov_gather.bench.model import default_precision
+
+    return (sample(seed), "f32") if exact else (sample(seed, smooth=True, size=LARGE), default_precision())
+
+
+def _judge(seed: int, exact: bool) -> list[Outcome]:
+    """The outcomes of a seed."""
     from ov_gather.acceleration import changes
 
     changes.SMALL = 0
-    for seed in seeds:
-        for message in _judge(seed, exact):
-            connection.send(message)
-        connection.send((seed, "done"))
+    return list(_outcomes(seed, exact))
 
 
-def _judge(seed: int, exact: bool) -> Iterator[Outcome | tuple[int, str]]:
-    """The outcomes of a seed, and before each step the seed and the step."""
+def _outcomes(seed: int, exact: bool) -> Iterator[Outcome]:
     from helpers.accelerating import accelerated
-    from helpers.random_models import sample
-    from ov_gather.bench.model import default_precision
     from ov_gather.extension import reason
 
-    yield seed, "making the model"
-    made = sample(seed) if exact else sample(seed, smooth=True, size=LARGE)
+    made, precision = _made(seed, exact)
     way = WAYS[seed % len(WAYS)]
-    yield seed, "accelerating"
     try:
         other, summary = accelerated(made.model, **way)
         if seed % 7 == 0:
@@ -96,10 +104,7 @@ def _judge(seed: int, exact: bool) -> Iterator[Outcome | tuple[int, str]]:
         yield Outcome(seed, "accelerating", "NEW ERROR", reason(error))
         return
     changed = len(summary.changed)
-    yield seed, "before: compiling"
-    precision = "f32" if exact else default_precision()
     first = _Tried(made.model, precision)
-    yield seed, "compiling"
     second = _Tried(other, precision)
     if not exact:
         arrays = made.trials["in bounds"]
@@ -109,14 +114,12 @@ def _judge(seed: int, exact: bool) -> Iterator[Outcome | tuple[int, str]]:
         yield Outcome(seed, precision, kind, detail, changed)
         return
     for trial, arrays in made.trials.items():
-        yield seed, f"before: {trial}"
         before, again = first(arrays), first(arrays)
         if isinstance(before, str) and way.get("assume_in_bounds"):
             continue
         if not isinstance(before, str) and not _fit(made.model, arrays):
             yield Outcome(seed, trial, "unstable", "the model takes shapes that do not fit")
             continue
-        yield seed, trial
         kind, detail = compare(before, again, second(arrays))
         yield Outcome(seed, trial, kind, detail, changed)
 

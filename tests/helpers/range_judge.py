@@ -7,7 +7,7 @@ from typing import Protocol
 import numpy as np
 
 from helpers.index_sites import Arrays, Site, Tensor
-from helpers.random_indices import Inputs
+from helpers.random_graphs import Inputs
 from helpers.range_checks import Claim, Names, Verdict, claimed, complaint_of_site, complaints
 from helpers.range_judgements import Judgement
 from helpers.range_trials import Trial, is_known, keeps, trial_within, trials, trials_beyond

@@ -1,13 +1,13 @@
 """The judgement of one random model: in worker processes, so that a crash of OpenVINO is an observation, too."""
 
 from collections import Counter
-from collections.abc import Callable, Iterator, Mapping, Sequence
+from collections.abc import Callable, Iterator, Sequence
 from dataclasses import dataclass, field
-from multiprocessing import get_context
-from multiprocessing.connection import Connection
+from functools import partial
 from traceback import format_exc
 
-PROCESSES = get_context("forkserver")
+from helpers.worker_process import DiedError, Worker
+
 MOST_RESTARTS = 12
 """How often a model is taken up again after a crash, without what crashed."""
 MEMORY = 12 << 30
@@ -39,60 +39,49 @@ def confirmed(seeds: Sequence[int], judge: Callable[[int, Callable[[str], bool]]
 
 def judgements(seeds: Sequence[int], judge: Callable[[int, Callable[[str], bool]], Judgement]) -> Iterator[Judgement]:
     """Judge model after model in a worker process, which starts anew after a crash."""
-    left, skipped = list(seeds), dict[int, list[str]]()
-    while left:
-        ours, theirs = PROCESSES.Pipe()
-        process = PROCESSES.Process(target=_work, args=(theirs, left, judge, skipped))
-        process.start()
-        theirs.close()
-        stage, is_at_work = "start", False
+    worker = Worker[tuple[int, Sequence[str]], Judgement](partial(_judged, judge), "forkserver", tells=True)
+    try:
+        for seed in seeds:
+            yield _judgement(worker, seed)
+    finally:
+        worker.stop()
+
+
+def _judgement(worker: Worker[tuple[int, Sequence[str]], Judgement], seed: int) -> Judgement:
+    """Judge the model of a seed, without the stages in which OpenVINO crashes."""
+    crashes: list[str] = []
+    while len(crashes) <= MOST_RESTARTS:
         try:
-            while left:
-                message = ours.recv()
-                is_at_work = True
-                if isinstance(message, str):
-                    stage = message
-                    continue
-                message.crashes = skipped.get(left[0], [])
-                left = left[1:]
-                stage = "start"
-                yield message
-        except EOFError:
-            process.join()
-            if not is_at_work:
-                raise RuntimeError(f"a worker process ended with exit code {process.exitcode} before it began") from None
-            crashes = skipped.setdefault(left[0], [])
-            crashes.append(stage)
-            if len(crashes) > MOST_RESTARTS:
-                yield Judgement(left[0], crashes=crashes)
-                left = left[1:]
-        process.join()
+            found = worker.call((seed, crashes))
+        except DiedError as death:
+            if not worker.told:
+                raise RuntimeError(f"{death}, before it began") from None
+            crashes.append(worker.told)
+            continue
+        found.crashes = crashes
+        return found
+    return Judgement(seed, crashes=crashes)
 
 
-def _work(
-    connection: Connection,
-    seeds: Sequence[int],
-    judge: Callable[[int, Callable[[str], bool]], Judgement],
-    skipped: Mapping[int, Sequence[str]],
-) -> None:
+def _judged(
+    judge: Callable[[int, Callable[[str], bool]], Judgement], item: tuple[int, Sequence[str]], tell: Callable[[str], None]
+) -> Judgement:
     import resource
 
     resource.setrlimit(resource.RLIMIT_CORE, (0, 0))
     resource.setrlimit(resource.RLIMIT_AS, (MEMORY, MEMORY))
-    for seed in seeds:
+    seed, skipped = item
 
-        def about_to(stage: str, seed: int = seed) -> bool:
-            if stage in skipped.get(seed, ()):
-                return False
-            connection.send(stage)
-            return True
+    def about_to(stage: str) -> bool:
+        if stage not in skipped:
+            tell(stage)
+        return stage not in skipped
 
-        connection.send("making the model")
-        try:
-            judgement = judge(seed, about_to)
-        except Exception:  # a defect of what judges must not look as if OpenVINO had crashed
-            judgement = Judgement(seed, violations=[f"not judged: {format_exc()}"])
-        connection.send(judgement)
+    tell("making the model")
+    try:
+        return judge(seed, about_to)
+    except Exception:  # a defect of what judges must not look as if OpenVINO had crashed
+        return Judgement(seed, violations=[f"not judged: {format_exc()}"])
 
 
 def totals(found: Sequence[Judgement]) -> Counter[str]:

@@ -9,7 +9,7 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from helpers.random_indices import NASTY, NASTY_FRACTIONS, Given, Inputs
+from helpers.random_graphs import NASTY, NASTY_FRACTIONS, Given, Inputs
 
 Bounds = Mapping[str, tuple[Any, Any]]
 """By the name of an input or of a dimension, as in "dim(x0, 1)", the least and the greatest value, or a text of sizes."""

@@ -13,6 +13,8 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
+from helpers.random_graphs import Chooser
+
 LARGEST_DIM = 1 << 23
 LARGEST_OPEN_DIM = 1 << 24
 LARGEST_COUNT = 2**31 - 1
@@ -78,7 +80,16 @@ class Trial:
     @property
     def dims(self) -> dict[str, int]:
         """The size of each dimension by the name that conditions have for it."""
-        return {f"dim({name}, {axis})": size for name, shape in self.shapes.items() for axis, size in enumerate(shape)}
+        return dims_of(self.shapes)
+
+    def number_of_non_zero(self, name: str) -> int:
+        if self.non_zero[name] > LARGEST_OPEN_DIM:
+            raise OutsideError
+        return self.non_zero[name]
+
+
+def dims_of(shapes: Mapping[str, tuple[int, ...]]) -> dict[str, int]:
+    return {f"dim({name}, {axis})": size for name, shape in shapes.items() for axis, size in enumerate(shape)}
 
 
 class OutsideError(Exception):
@@ -102,18 +113,8 @@ def evaluate(tree: Tree, trial: Trial, kind: str, rng: np.random.Generator) -> I
     return found
 
 
-def _number(tree: Tree, trial: Trial, operands: list[Integers], rng: np.random.Generator) -> Any:
-    return trial.numbers[tree.detail]
-
-
 def _count(tree: Tree, trial: Trial, operands: list[Integers], rng: np.random.Generator) -> Any:
     return int(np.prod([1, *map(int, trial.shapes[tree.detail])], dtype=object))
-
-
-def _true(tree: Tree, trial: Trial, operands: list[Integers], rng: np.random.Generator) -> Any:
-    if trial.non_zero[tree.detail] > LARGEST_OPEN_DIM:
-        raise OutsideError
-    return trial.non_zero[tree.detail]
 
 
 def _range(tree: Tree, trial: Trial, operands: list[Integers], rng: np.random.Generator) -> Any:
@@ -126,10 +127,8 @@ def _range(tree: Tree, trial: Trial, operands: list[Integers], rng: np.random.Ge
 def _places(tree: Tree, trial: Trial, operands: list[Integers], rng: np.random.Generator) -> Any:
     """One row of NonZero: any positions along an axis."""
     name, axis = tree.detail
-    if trial.non_zero[name] > LARGEST_OPEN_DIM:
-        raise OutsideError
     shape = trial.shapes[name]
-    return _positions(tree, trial, (shape[axis] if shape else 1) if trial.non_zero[name] else 0, rng)
+    return _positions(tree, trial, (shape[axis] if shape else 1) if trial.number_of_non_zero(name) else 0, rng)
 
 
 def _positions(tree: Tree, trial: Trial, length: int, rng: np.random.Generator) -> Integers:
@@ -153,11 +152,6 @@ def _converted(tree: Tree, trial: Trial, operands: list[Integers], rng: np.rando
     return np.clip(operands[0], low, high) if trial.saturates else wrapped(operands[0], tree.detail)
 
 
-def _chosen(tree: Tree, trial: Trial, operands: list[Integers], rng: np.random.Generator) -> Any:
-    less, greater, one, other = operands
-    return np.where(np.asarray(less < greater, bool), one, other)
-
-
 def is_fused(tree: Tree) -> bool:
     """Return True for a quotient that the CPU plugin may fuse with the ReduceProd of a count, and round to the nearest."""
     return tree.name == "divide" and _has_count(tree)
@@ -178,10 +172,10 @@ def _divided(tree: Tree, trial: Trial, operands: list[Integers], rng: np.random.
 _Work = Callable[[Tree, Trial, list[Integers], np.random.Generator], Any]
 _WORK: Mapping[str, _Work] = {
     "constant": lambda tree, trial, operands, rng: tree.detail,
-    "number": _number,
+    "number": lambda tree, trial, operands, rng: trial.numbers[tree.detail],
     "dim": lambda tree, trial, operands, rng: trial.shapes[tree.detail[0]][tree.detail[1]],
     "count": _count,
-    "true": _true,
+    "true": lambda tree, trial, operands, rng: trial.number_of_non_zero(tree.detail),
     "range": _range,
     "places": _places,
     "add": lambda tree, trial, operands, rng: operands[0] + operands[1],
@@ -191,72 +185,69 @@ _WORK: Mapping[str, _Work] = {
     "maximum": lambda tree, trial, operands, rng: np.maximum(operands[0], operands[1]),
     "negative": lambda tree, trial, operands, rng: -operands[0],
     "absolute": lambda tree, trial, operands, rng: abs(operands[0]),
-    "select": _chosen,
+    "select": lambda tree, trial, operands, rng: np.where(np.asarray(operands[0] < operands[1], bool), *operands[2:]),
     "convert": _converted,
     "divide": _divided,
     "remainder": lambda tree, trial, operands, rng: operands[0] % tree.detail,
 }
 
 
-class Grower:
+class Grower(Chooser):
     """Grows random trees over some inputs; one vector at most is in a tree, so that all vectors have its positions."""
 
     def __init__(self, rng: np.random.Generator, sources: list[Source]) -> None:
-        self._rng, self._sources = rng, sources
+        self.rng, self._sources = rng, sources
         self._arrays = [source for source in sources if source.name != "t" and source.dims]
         self._scalars = [source for source in sources if not source.dims]
         self._vector: Tree | None = None
 
-    def _pick(self, *choices: Any) -> Any:
-        return choices[int(self._rng.integers(len(choices)))]
-
     def constant(self) -> Tree:
-        return Tree("constant", (), self._pick(*NUMBERS))
+        return Tree("constant", (), self.pick(*NUMBERS))
 
     def leaf(self) -> Tree:
-        array: Source = self._pick(*self._arrays)
-        way = self._pick("dim", "dim", "dim", "dim", "count", "constant", "vector", "number", "true")
+        array: Source = self.pick(*self._arrays)
+        way = self.pick("dim", "dim", "dim", "dim", "count", "constant", "vector", "number", "true")
         if way == "vector":
             self._vector = self._vector or self._new_vector(array)
             return self._vector
         if way == "number" and self._scalars:
-            return Tree("number", (), self._pick(*self._scalars).name)
+            return Tree("number", (), self.pick(*self._scalars).name)
         if way in ("count", "true"):
             return Tree(way, (), array.name)
         return self.constant() if way == "constant" else self._dim(array)
 
     def _dim(self, array: Source) -> Tree:
-        return Tree("dim", (), (array.name, int(self._rng.integers(len(array.dims)))))
+        return Tree("dim", (), (array.name, int(self.rng.integers(len(array.dims)))))
 
     def _new_vector(self, array: Source) -> Tree:
-        if self._rng.random() < 0.3:
-            source = self._pick(*self._arrays, *self._scalars)
-            return Tree("places", (), (source.name, int(self._rng.integers(max(len(source.dims), 1)))))
-        stop = self._pick(self._dim(array), self._dim(array), Tree("count", (), array.name))
-        if self._rng.random() < 0.3:
-            stop = Tree(self._pick("multiply", "add", "minimum"), (stop, self._pick(self.constant(), self._dim(array))))
-        return Tree("range", (stop,), self._pick(1, 1, 1, 2, 3))
+        if self.rng.random() < 0.3:
+            source = self.pick(*self._arrays, *self._scalars)
+            return Tree("places", (), (source.name, int(self.rng.integers(max(len(source.dims), 1)))))
+        stop = self.pick(self._dim(array), self._dim(array), Tree("count", (), array.name))
+        if self.rng.random() < 0.3:
+            stop = Tree(self.pick("multiply", "add", "minimum"), (stop, self.pick(self.constant(), self._dim(array))))
+        return Tree("range", (stop,), self.pick(1, 1, 1, 2, 3))
 
     def tree(self, depth: int) -> Tree:
-        if depth == 0 or self._rng.random() < 0.1:
+        if depth == 0 or self.rng.random() < 0.1:
             return self.leaf()
-        way = self._pick(*("multiply",) * 5, *("add", "subtract", "minimum", "maximum") * 2, "unary", "select", "convert", "by")
+        way = self.pick(*("multiply",) * 5, *("add", "subtract", "minimum", "maximum") * 2, "unary", "select", "convert", "by")
         if way == "unary":
-            return Tree(self._pick("negative", "absolute"), (self.tree(depth - 1),))
+            return Tree(self.pick("negative", "absolute"), (self.tree(depth - 1),))
         if way == "convert":
-            return Tree("convert", (self.tree(depth - 1),), self._pick("u8", "i8", "i32"))
+            return Tree("convert", (self.tree(depth - 1),), self.pick("u8", "i8", "i32"))
         if way == "by":
-            return Tree(self._pick("divide", "remainder"), (self.tree(depth - 1),), self._pick(1, 2, 3, 7, 256, 2**20))
+            return Tree(self.pick("divide", "remainder"), (self.tree(depth - 1),), self.pick(1, 2, 3, 7, 256, 2**20))
         if way == "select":
             return Tree(way, (self.leaf(), self.leaf(), self.tree(depth - 1), self.tree(depth - 1)))
         return Tree(way, (self.tree(depth - 1), self.tree(depth - 1)))
 
     def index(self, size: Tree) -> Tree:
         """An index of an axis, most of the time kept in bounds if nothing wraps around."""
-        found = self.tree(int(self._rng.integers(1, 4)))
-        last = Tree("subtract", (size, Tree("constant", (), self._pick(1, 1, 1, 0))))
-        low = Tree("constant", (), self._pick(0, 0, -1))
-        way = self._pick("both", "both", "minimum", "minimum", "maximum", "remainder", "as it is")
+        found = self.tree(int(self.rng.integers(1, 4)))
+        last = Tree("subtract", (size, Tree("constant", (), self.pick(1, 1, 1, 0))))
+        low = Tree("constant", (), self.pick(0, 0, -1))
+        way = self.pick("both", "both", "minimum", "minimum", "maximum", "remainder", "as it is")
         if way in ("both", "minimum"):
             found = Tree("minimum", (found, last))
         if way in ("both", "maximum"):

@@ -4,7 +4,7 @@ import numpy as np
 import onnx
 import pytest
 
-from helpers.lane_models import losses
+from helpers.cells import losses
 from helpers.legalized import constant, model
 from ov_gather.converters import ConversionError, compile_onnx, convert_model
 from tools import near_matrix

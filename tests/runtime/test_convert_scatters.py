@@ -3,7 +3,7 @@
 import pytest
 from onnx import TensorProto
 
-from helpers.lane_models import losses
+from helpers.cells import losses
 from helpers.saved_models import parsed
 from ov_gather.converters import ConversionError, compile_onnx, convert_model
 from tools import scatter_matrix

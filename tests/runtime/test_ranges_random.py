@@ -5,6 +5,7 @@ from functools import partial
 import pytest
 
 from helpers import onnx_subjects
+from helpers.faulty_models import MODELS, faulty
 from helpers.openvino_subjects import judge
 from helpers.range_analysis import off_by_one
 from helpers.range_judgements import confirmed, judgements, totals
@@ -25,13 +26,12 @@ def test_nothing_is_observed_that_was_excluded():
 
 @pytest.mark.slow
 def test_faults_of_openvino_are_no_violations():
-    """A TopK of too few gives out other memory in each inference, a part of a VariadicSplit has a negative size, the shape of a
-    tensor without elements is wrong; and RandomUniform goes on with other numbers, as it should."""
-    found = list(judgements([30433, 30549, 32961, 37713], judge))
+    found = list(judgements(range(len(MODELS)), partial(judge, make=faulty)))
     assert [(one.seed, violation) for one in found for violation in one.violations] == []
-    counts = totals(found)
-    assert counts["tensors that need not be the same in each inference"] > 0
-    assert counts["shapes that OpenVINO itself infers wrongly"] > 0
+    assert found[0].counts["tensors that need not be the same in each inference"] > 0
+    assert found[1].counts["trials whose shapes do not fit"] > 0
+    assert found[2].counts["shapes that OpenVINO itself infers wrongly"] > 0
+    assert found[3].counts["sites of data whose sizes need not be the same in each inference"] > 0
 
 
 @pytest.mark.slow
@@ -43,7 +43,7 @@ def test_nothing_is_observed_of_onnx_that_was_excluded():
     assert counts["tensors compared"] > 4_000
     assert counts["sites proved, ONNX"] > 100
     assert counts["sites conditional, ONNX"] > 10
-    assert counts["bounds with a witness"] > 5 * counts["bounds without a witness"]
+    assert counts["bounds with a witness"] > 2 * counts["bounds without a witness"]
 
 
 @pytest.mark.slow

@@ -12,6 +12,7 @@ import os
 import sys
 from collections.abc import Callable, Sequence
 from concurrent.futures import ThreadPoolExecutor
+from multiprocessing import set_forkserver_preload
 from pathlib import Path
 
 sys.path.insert(0, str(Path(__file__).parents[1]))  # tests/, where the helpers are
@@ -21,7 +22,7 @@ from rich.progress import Progress
 from rich.table import Table
 
 from helpers import onnx_subjects, openvino_subjects
-from helpers.range_judgements import PROCESSES, Judgement, confirmed, totals
+from helpers.range_judgements import Judgement, confirmed, totals
 
 TESTS = str(Path(__file__).parents[1])
 PART = 50
@@ -74,7 +75,7 @@ def main() -> int:
     console = Console()
     os.environ["PYTHONPATH"] = os.pathsep.join([TESTS, *filter(None, [os.environ.get("PYTHONPATH")])])
     os.environ.setdefault("GLIBC_TUNABLES", "glibc.malloc.tcache_count=60000")  # makes OpenVINO compile a fifth faster
-    PROCESSES.set_forkserver_preload(IMPORTED)
+    set_forkserver_preload(IMPORTED)
     judge = {"openvino": openvino_subjects, "onnx": onnx_subjects}[arguments.of].judge
     found = tried(judge, range(arguments.seed, arguments.seed + arguments.graphs), arguments.processes, console)
     console.print(table(found))

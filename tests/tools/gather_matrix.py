@@ -12,22 +12,19 @@ from __future__ import annotations
 
 import sys
 from collections.abc import Iterator
-from concurrent.futures import ThreadPoolExecutor
 from dataclasses import dataclass
-from functools import partial
 from itertools import product
 from pathlib import Path
 
-import ml_dtypes
 import numpy as np
 import onnx
-from onnx import helper, numpy_helper
+from onnx import helper
 
 from ov_gather.converters import compile_onnx
 
 sys.path.insert(0, str(Path(__file__).parents[1]))  # tests/, where the helpers are
 
-from helpers.cells import TYPES, Outcome, judged, names_last_index, report, results_of, table
+from helpers.cells import TYPES, Outcome, hostile, judged, model_of, names_last_index, report, results_of_all, table
 
 KINDS = {
     "GatherElements": ("positive", "negative", "smaller"),
@@ -70,22 +67,7 @@ def arrays(cell: Cell) -> tuple[np.ndarray, np.ndarray]:
     indices = random.integers(-4 if cell.kind != "positive" else 0, 4, shape).astype(cell.index_type)
     if not cell.valid:
         indices.flat[-1] = 2**32 + 1 if cell.kind == "beyond 32 bits" else random.choice([6, 7, -7, 2**31 - 1, -(2**31)])
-    return _data(cell.type, random), indices
-
-
-def _data(element_type: str, random: np.random.Generator) -> np.ndarray:
-    if element_type == "string":
-        return np.array([f"ä{i}" * (i % 30) for i in range(120)], object).reshape(DATA_SHAPE)
-    dtype = np.dtype(getattr(ml_dtypes, element_type, element_type))
-    data = np.frombuffer(random.bytes(120 * dtype.itemsize), dtype).copy()
-    if element_type == "bool":
-        data = random.integers(0, 2, 120).astype(bool)
-    elif dtype.kind in "iu":
-        data[:40] = random.choice(np.array([np.iinfo(dtype).min, np.iinfo(dtype).max, 1], dtype), 40)
-    elif dtype.kind != "c":
-        tiny = ml_dtypes.finfo(dtype).smallest_subnormal
-        data[:40] = random.choice(np.array([np.inf, -np.inf, np.nan, -0.0, tiny, -tiny], dtype), 40)
-    return data.reshape(DATA_SHAPE)
+    return hostile(cell.type, DATA_SHAPE, random, any_half=True), indices
 
 
 def expected(cell: Cell, data: np.ndarray, indices: np.ndarray) -> np.ndarray:
@@ -101,18 +83,8 @@ def expected(cell: Cell, data: np.ndarray, indices: np.ndarray) -> np.ndarray:
 def model(cell: Cell, data: np.ndarray, indices: np.ndarray) -> onnx.ModelProto:
     attributes = {"batch_dims": int(cell.kind == "batched")} if cell.op == "GatherND" else {"axis": AXIS}
     node = helper.make_node(cell.op, ["data", "indices"], ["output"], name="gather", **attributes)
-    inputs, initializers = [], []
-    for name, array, given in (("data", data, cell.data), ("indices", indices, cell.indices)):
-        tensor = numpy_helper.from_array(array, name)
-        if given == "initializer":
-            initializers.append(tensor)
-        else:
-            open_shape = [f"{name}_{i}" for i in range(array.ndim)]
-            shape = {"static": array.shape, "dynamic": open_shape, "unknown rank": None}[cell.form]
-            inputs.append(helper.make_tensor_value_info(name, tensor.data_type, shape))
-    output = helper.make_tensor_value_info("output", numpy_helper.from_array(data).data_type, None)
-    graph = helper.make_graph([node], "graph", inputs, [output], initializers)
-    return helper.make_model(graph, opset_imports=[helper.make_opsetid("", 13)], ir_version=10)
+    constants = [name for name in ("data", "indices") if getattr(cell, name) == "initializer"]
+    return model_of([node], {"data": data, "indices": indices}, constants, cell.form, data, 13)
 
 
 def outcome(cell: Cell) -> Outcome:
@@ -129,8 +101,7 @@ def outcome(cell: Cell) -> Outcome:
 
 def main() -> int:
     groups = [list(cells(op, element_type)) for op, element_type in product(KINDS, TYPES)]
-    with ThreadPoolExecutor(2) as pool:
-        results = [result for part in pool.map(partial(results_of, outcome), groups) for result in part]
+    results = results_of_all(outcome, groups)
     return report(table(results, KINDS), results, lambda result: result.is_bad, is_verbose="--verbose" in sys.argv)
 
 

@@ -13,9 +13,7 @@ import re
 import sys
 from collections import Counter
 from collections.abc import Iterator, Sequence
-from concurrent.futures import ThreadPoolExecutor
 from dataclasses import dataclass
-from functools import partial
 from itertools import product
 from pathlib import Path
 
@@ -30,7 +28,7 @@ from ov_gather.converters import compile_onnx
 
 sys.path.insert(0, str(Path(__file__).parents[1]))  # tests/, where the helpers are
 
-from helpers.cells import VALID, Outcome, Result, judged, report, results_of
+from helpers.cells import VALID, Outcome, Result, judged, report, results_of_all
 from helpers.lane_models import values
 from helpers.moving_operators import COMPUTING, FORMS, STOCK_IS_WRONG
 
@@ -125,9 +123,7 @@ def main() -> int:
     parser.add_argument("--verbose", action="store_true", help="list what is not exact, not just what is silently wrong")
     arguments = parser.parse_args()
     chosen = [cell for name in arguments.names or FORMS for cell in cells(name)]
-    with ThreadPoolExecutor(2) as pool:
-        halves = pool.map(partial(results_of, outcome), (chosen[::2], chosen[1::2]))
-        results = [result for half in halves for result in half]
+    results = results_of_all(outcome, (chosen[::2], chosen[1::2]))
     return report(table(results), results, lambda result: result.is_silent, is_verbose=arguments.verbose)
 
 

@@ -14,7 +14,6 @@ from __future__ import annotations
 
 import sys
 from collections.abc import Callable, Iterator, Mapping
-from concurrent.futures import ThreadPoolExecutor
 from dataclasses import dataclass
 from functools import partial
 from itertools import product
@@ -23,12 +22,12 @@ from typing import NamedTuple
 
 import numpy as np
 import onnx
-from onnx import helper, numpy_helper, parser
+from onnx import parser
 
 sys.path.insert(0, str(Path(__file__).parents[1]))  # tests/, where the helpers are
 
-from helpers.cells import TYPES, Outcome, judged, report, results_of, table
-from tools.scatter_matrix import Execute, dtype_of, hostile, ours, stock
+from helpers.cells import TYPES, Outcome, dtype_of, hostile, judged, model_of, report, results_of_all, table
+from tools.scatter_matrix import Execute, ours, stock
 
 OPSET = 18
 MOVED = tuple(name for name in TYPES if name != "bfloat16")  # Compress, OneHot and ReverseSequence do not take bfloat16
@@ -262,31 +261,11 @@ SUBJECTS: Mapping[str, tuple[Callable[[], Iterator[Cell]], Callable[[Cell, np.ra
 
 def model(cell: Cell, subject: Subject) -> onnx.ModelProto:
     nodes = parser.parse_graph(f"nodes () => () {{ {subject.text} }}").node
-    inputs, initializers = [], []
-    for name, array in subject.operands.items():
-        tensor = numpy_helper.from_array(array, name)
-        open_shape = [f"{name}_{i}" for i in range(array.ndim)]
-        shape = {"static": array.shape, "dynamic": open_shape, "unknown rank": None}[cell.form]
-        if name in cell.constant:
-            initializers.append(tensor)
-        else:
-            inputs.append(helper.make_tensor_value_info(name, tensor.data_type, shape))
-    output = helper.make_tensor_value_info("output", numpy_helper.from_array(subject.right).data_type, None)
-    graph = helper.make_graph(nodes, "graph", inputs, [output], initializers)
-    return helper.make_model(graph, opset_imports=[helper.make_opsetid("", OPSET)], ir_version=10)
+    return model_of(nodes, subject.operands, cell.constant, cell.form, subject.right, OPSET)
 
 
-def outcome(cell: Cell) -> Outcome:
-    """Return the outcome of a cell, as by `judged`, and the reason."""
-    return _outcome(cell, ours)
-
-
-def stock_outcome(cell: Cell) -> Outcome:
-    """Return the outcome on OpenVINO alone, where any error is right for invalid operands."""
-    return _outcome(cell, stock)
-
-
-def _outcome(cell: Cell, execute: Execute) -> Outcome:
+def outcome(cell: Cell, execute: Execute = ours) -> Outcome:
+    """Return the outcome of a cell, and the reason. On OpenVINO alone any error for invalid operands is right."""
     subject = SUBJECTS[cell.op][1](cell, np.random.default_rng(TYPES.index(cell.type)))
     given = {name: array for name, array in subject.operands.items() if name not in cell.constant}
     right = subject.right if cell.valid else None
@@ -300,11 +279,8 @@ def cells() -> list[Cell]:
 
 
 def main() -> int:
-    execute = stock_outcome if "--stock" in sys.argv else outcome
     chosen = cells()
-    with ThreadPoolExecutor(2) as pool:
-        halves = pool.map(partial(results_of, execute), (chosen[::2], chosen[1::2]))
-        results = [result for half in halves for result in half]
+    results = results_of_all(partial(outcome, execute=stock) if "--stock" in sys.argv else outcome, (chosen[::2], chosen[1::2]))
     return report(table(results, SUBJECTS), results, lambda result: result.is_silent, is_verbose="--verbose" in sys.argv)
 
 

@@ -24,36 +24,26 @@ import openvino as ov
 
 sys.path.insert(0, str(Path(__file__).parents[1]))
 
-from helpers.body_models import body_model
+from helpers.bisect_pairs import make_model, outputs_of
 from helpers.planting import Planted, candidates, inner_candidates, is_named, is_visible
 from ov_gather.crosscheck.bisect.run import bisect
 from ov_gather.ir.model import Model
 from ov_gather.ir.reader import read_ir
 from ov_gather.ir.writer import write_ir
-from ov_gather.runtimes.configured import ConfiguredModel, Setting
-from ov_gather.runtimes.isolated import borrowed
 
 KINDS = ("attribute", "constant", "operands", "axis")
 
 
-def outputs(model: Model, inputs: dict[str, np.ndarray]) -> list[np.ndarray] | None:
-    """Return stock OpenVINO's outputs; None if it refuses the model or crashes."""
-    arrays = [inputs[layer.name] for layer in model.of_type("Parameter")]
-    with borrowed(["configured"]) as (runtime,):
-        found = runtime.run(ConfiguredModel(model, Setting()), arrays)
-    return None if isinstance(found, Exception) else found
-
-
 def plant(model: Model, kind: str, inputs: dict[str, np.ndarray], rng: random.Random, inside: bool) -> Planted | None:
     """Plant a visible fault of this kind, in a body if `inside`; return None if none is found soon."""
-    right = outputs(model, inputs)
+    right = outputs_of(model, inputs)
     if right is None:
         return None
     ways = list((inner_candidates if inside else candidates)(model, kind))
     rng.shuffle(ways)
     for way in ways[:12]:
         planted = way(rng)
-        if planted is not None and is_visible(right, outputs(planted.model, inputs)):
+        if planted is not None and is_visible(right, outputs_of(planted.model, inputs)):
             return planted
     return None
 
@@ -154,7 +144,7 @@ def make_up(folder: Path, count: int) -> None:
     """Write models with bodies, their conversions and inputs."""
     for seed in range(count):
         stem = folder / f"bodies_{seed}.onnx-route"
-        model, inputs = body_model(seed)
+        model, inputs = make_model(np.random.default_rng(seed), only_bodies=True)
         onnx.save(model, f"{stem}.onnx")
         ov.save_model(ov.Core().read_model(f"{stem}.onnx"), f"{stem}.xml", compress_to_fp16=False)
         np.savez(folder / f"bodies_{seed}.npz", **inputs)

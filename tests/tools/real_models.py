@@ -207,15 +207,7 @@ def rtdetr(size: int = 320) -> Example:
 
 
 MODELS: dict[str, Callable[[], Example]] = {
-    "deberta": deberta,
-    "funnel": funnel,
-    "gnn": gnn,
-    "knn": knn,
-    "beam": beam,
-    "ctc": ctc,
-    "last_frame": last_frame,
-    "fewer_rows": fewer_rows,
-    "rtdetr": rtdetr,
+    make.__name__: make for make in (deberta, funnel, gnn, knn, beam, ctc, last_frame, fewer_rows, rtdetr)
 }
 
 

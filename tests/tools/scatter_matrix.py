@@ -15,17 +15,15 @@ from __future__ import annotations
 
 import sys
 from collections.abc import Callable, Iterator, Mapping, Sequence
-from concurrent.futures import ThreadPoolExecutor
 from dataclasses import dataclass
-from functools import cache
+from functools import cache, partial
 from itertools import product
 from pathlib import Path
 
-import ml_dtypes
 import numpy as np
 import onnx
 import openvino
-from onnx import helper, numpy_helper
+from onnx import helper
 
 from ov_gather.converters import compile_onnx
 from ov_gather.runtimes.base import OutOfBoundsError
@@ -33,7 +31,7 @@ from ov_gather.runtimes.session import Session
 
 sys.path.insert(0, str(Path(__file__).parents[1]))  # tests/, where the helpers are
 
-from helpers.cells import TYPES, Outcome, judged, names_last_index, report, results_of, table
+from helpers.cells import TYPES, Outcome, dtype_of, hostile, judged, model_of, names_last_index, report, results_of_all, table
 from helpers.reductions import REDUCTIONS
 
 OPSETS = {"Scatter": 9, "ScatterElements": 18, "ScatterND": 18}
@@ -115,29 +113,6 @@ def _values(cell: Cell, shape: Sequence[int], random: np.random.Generator) -> np
     return random.uniform(-2, 2, count * dtype.itemsize // part.itemsize).astype(part).view(dtype).reshape(shape)
 
 
-def dtype_of(element_type: str) -> np.dtype:
-    return np.dtype(object if element_type == "string" else getattr(ml_dtypes, element_type, element_type))
-
-
-def hostile(element_type: str, shape: Sequence[int], random: np.random.Generator) -> np.ndarray:
-    """Return values that are hard to keep: extremes, infinities, denormals, NaN with payloads (float16: quiet ones)."""
-    count = int(np.prod(shape))
-    if element_type == "string":
-        return np.array([f"ä{i}" * (i % 30) for i in random.integers(0, 999, count)], object).reshape(shape)
-    if element_type == "bool":
-        return random.integers(0, 2, shape).astype(bool)
-    dtype = dtype_of(element_type)
-    data = np.frombuffer(random.bytes(count * dtype.itemsize), dtype).copy()
-    if dtype.kind in "iu":
-        data[: count // 3] = random.choice(np.array([np.iinfo(dtype).min, np.iinfo(dtype).max, 1], dtype), count // 3)
-    elif dtype.kind != "c":
-        tiny = ml_dtypes.finfo(dtype).smallest_subnormal
-        data[: count // 3] = random.choice(np.array([np.inf, -np.inf, np.nan, -0.0, tiny, -tiny], dtype), count // 3)
-    if element_type == "float16":
-        data[np.isnan(data)] = np.nan
-    return data.reshape(shape)
-
-
 def expected(cell: Cell, data: np.ndarray, indices: np.ndarray, updates: np.ndarray) -> np.ndarray:
     """Compute a scatter as ONNX defines it, one update after the other."""
     is_half = cell.reduction != "none" and cell.type in ("float16", "bfloat16")
@@ -153,18 +128,7 @@ def model(cell: Cell, given: Mapping[str, np.ndarray]) -> onnx.ModelProto:
     if OPSETS[cell.op] >= 16:
         attributes["reduction"] = cell.reduction
     node = helper.make_node(cell.op, NAMES, ["output"], name="scatter", **attributes)
-    inputs, initializers = [], []
-    for name, array in given.items():
-        tensor = numpy_helper.from_array(array, name)
-        if name == cell.constant:
-            initializers.append(tensor)
-        else:
-            open_shape = [f"{name}_{i}" for i in range(array.ndim)]
-            shape = {"static": array.shape, "dynamic": open_shape, "unknown rank": None}[cell.form]
-            inputs.append(helper.make_tensor_value_info(name, tensor.data_type, shape))
-    output = helper.make_tensor_value_info("output", numpy_helper.from_array(given["data"]).data_type, None)
-    graph = helper.make_graph([node], "graph", inputs, [output], initializers)
-    return helper.make_model(graph, opset_imports=[helper.make_opsetid("", OPSETS[cell.op])], ir_version=10)
+    return model_of([node], given, [cell.constant], cell.form, given["data"], OPSETS[cell.op])
 
 
 def ours(proto: onnx.ModelProto, given: Mapping[str, np.ndarray]) -> np.ndarray:
@@ -186,17 +150,8 @@ def _stock_core() -> openvino.Core:
     return openvino.Core()
 
 
-def outcome(cell: Cell) -> Outcome:
-    """Return the outcome of a cell (in VALID or OUT_OF_BOUNDS), and the reason."""
-    return _outcome(cell, ours)
-
-
-def stock_outcome(cell: Cell) -> Outcome:
-    """Return the outcome on OpenVINO alone, where any error for an index out of bounds is right."""
-    return _outcome(cell, stock)
-
-
-def _outcome(cell: Cell, execute: Execute) -> Outcome:
+def outcome(cell: Cell, execute: Execute = ours) -> Outcome:
+    """Return the outcome of a cell, and the reason. On OpenVINO alone any error for an index out of bounds is right."""
     given = arrays(cell)
 
     def call() -> np.ndarray:
@@ -210,9 +165,7 @@ def _outcome(cell: Cell, execute: Execute) -> Outcome:
 def main() -> int:
     is_stock = "--stock" in sys.argv
     groups = [list(cells(op, element_type)) for op, element_type in product(OPSETS, TYPES)]
-    with ThreadPoolExecutor(2) as pool:
-        parts = pool.map(lambda group: results_of(stock_outcome if is_stock else outcome, group), groups)
-        results = [result for part in parts for result in part]
+    results = results_of_all(partial(outcome, execute=stock) if is_stock else outcome, groups)
     return report(
         table(results, OPSETS), results, lambda result: result.is_bad and not is_stock, is_verbose="--verbose" in sys.argv
     )

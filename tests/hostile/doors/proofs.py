@@ -16,6 +16,7 @@ import numpy as np
 import onnxruntime
 import openvino as ov
 
+from helpers.random_onnx import TYPES
 from helpers.size_arithmetic import (
     LARGEST_COUNT,
     LARGEST_DIM,
@@ -28,11 +29,12 @@ from helpers.size_arithmetic import (
     Source,
     Tree,
     Trial,
+    dims_of,
     evaluate,
     is_fused,
     wrapped,
 )
-from helpers.size_models import DTYPES, GATHERS, OnnxModel, OpenvinoModel
+from helpers.size_models import GATHERS, OnnxModel, OpenvinoModel
 from ov_gather import prove
 from ov_gather.converters import prove_onnx
 
@@ -117,11 +119,11 @@ def _trial(rng: np.random.Generator, sources: list[Source], requires: Requires, 
         shapes[source.name] = tuple(dims)
     _keep_products(rng, sources, shapes, requires)
     for name in filter(DIM.fullmatch, requires):
-        low, high = (_value(bound, _dims_of(shapes), end) for bound, end in zip(requires[name], (0, LARGEST_DIM), strict=True))
-        _set(shapes, _position(name), max(low, min(high, _dims_of(shapes)[_position(name)])))
+        low, high = (_value(bound, dims_of(shapes), end) for bound, end in zip(requires[name], (0, LARGEST_DIM), strict=True))
+        _set(shapes, _position(name), max(low, min(high, dims_of(shapes)[_position(name)])))
     for source in sources:
         if not source.dims:
-            numbers[source.name] = _number(rng, source.kind, requires.get(source.name, (None, None)), _dims_of(shapes))
+            numbers[source.name] = _number(rng, source.kind, requires.get(source.name, (None, None)), dims_of(shapes))
     counts = {name: prod(shape) for name, shape in shapes.items()}
     non_zero = {name: int(rng.choice([0, 1, count // 2, count])) if count else 0 for name, count in counts.items()}
     non_zero |= {name: int(number != 0) for name, number in numbers.items()}
@@ -143,7 +145,7 @@ def _keep_products(
     for name, (_, high) in requires.items():
         factors = _factors(name)
         if len(factors) > 1 and isinstance(high, int):
-            dims = _dims_of(shapes)
+            dims = dims_of(shapes)
             chosen = str(rng.choice([factor for factor in factors if factor not in static] or factors))
             rest = prod(dims[factor] for factor in factors if factor != chosen)
             _set(shapes, chosen, min(dims[chosen] if rng.random() < 0.3 else LARGEST_DIM, high // max(rest, 1)))
@@ -165,12 +167,8 @@ def _set(shapes: dict[str, tuple[int, ...]], dim: str, size: int) -> None:
     shapes[name] = tuple(shape)
 
 
-def _dims_of(shapes: Mapping[str, tuple[int, ...]]) -> dict[str, int]:
-    return {f"dim({name}, {axis})": size for name, shape in shapes.items() for axis, size in enumerate(shape)}
-
-
 def _number(rng: np.random.Generator, kind: str, bounds: tuple[Any, Any], dims: Mapping[str, int]) -> int:
-    held = np.iinfo(DTYPES[kind])
+    held = np.iinfo(TYPES[kind])
     low, high = (_value(bound, dims, end) for bound, end in zip(bounds, (int(held.min), int(held.max)), strict=True))
     choices = [*NUMBERS, -(2**31), low, high, (low + high) // 2, int(rng.integers(-9, 10))]
     return int(np.clip(max(min(int(choices[int(rng.integers(len(choices)))]), high), low), held.min, held.max))
@@ -242,7 +240,7 @@ def _confirm(
 ) -> None:
     """Check with small sizes that NumPy computes what the runtime does."""
     shapes = {source.name: tuple(dim or int(rng.integers(1, 6)) for dim in source.dims) for source in sources}
-    feeds = {source.name: rng.integers(0, 3, shapes[source.name]).astype(DTYPES[source.kind]) for source in sources}
+    feeds = {source.name: rng.integers(0, 3, shapes[source.name]).astype(TYPES[source.kind]) for source in sources}
     numbers = {source.name: int(feeds[source.name]) for source in sources if not source.dims}
     non_zero = {name: int(np.count_nonzero(array)) for name, array in feeds.items()}
     trial = Trial(shapes, numbers, non_zero, isinstance(made, OpenvinoModel), saturates=False)
