@@ -81,9 +81,10 @@ def _checked(
     seed: int,
     limit: int = CASES_A_LAYER,
 ) -> Iterator[LayerResult]:
-    """Yield the result of one layer in at most `limit` cases; nothing if every runtime but "kernel" lacks the operation."""
+    """Yield the result of one layer in at most `limit` cases; nothing if every runtime beside "kernel" lacks the operation."""
     (view,) = family_layers(model)
-    if all(lacking(other.name, other.version, view, other.devices) for other in others if other.name != "kernel"):
+    compared = [other for other in others if other.name != "kernel"]
+    if compared and all(lacking(other.name, other.version, view, other.devices) for other in compared):
         return
     make = partial(_some, number=number, limit=min(CASES_A_LAYER, limit), seed=seed + number)
     for _, layer in checks.run([Job(view, make, is_alone=True)]):

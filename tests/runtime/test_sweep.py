@@ -24,3 +24,9 @@ def test_a_bounded_sweep():
     assert not any(layer.executed_as for layer in result.layers)  # each has cases of its own
     assert set(result.environment.versions) == {"kernel", "openvino", "extension", "onnxruntime"}
     assert not {name for layer in result.layers for comparison in layer.comparisons for name in comparison.stale}
+
+
+def test_a_sweep_of_our_kernel_alone():
+    result = sweep(("kernel",), cases=40)
+    assert result.passed
+    assert sum(len(layer.cases) for layer in result.layers) == 40
