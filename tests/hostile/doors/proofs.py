@@ -103,14 +103,19 @@ def _trials(rng: np.random.Generator, sources: list[Source], requires: Requires,
     """Yield sizes and numbers at their limits, and at the limits of the proof's conditions."""
     for _ in range(SAMPLES):
         yield _trial(rng, sources, {}, counts_back=counts_back)
-    for _ in range(MEETING if requires else 0):
-        yield _trial(rng, sources, requires, counts_back=counts_back)
+    for number in range(MEETING if requires else 0):
+        yield _trial(rng, sources, requires, counts_back=counts_back, lowest=not number)
 
 
-def _trial(rng: np.random.Generator, sources: list[Source], requires: Requires, *, counts_back: bool) -> Trial:
+def _trial(
+    rng: np.random.Generator, sources: list[Source], requires: Requires, *, counts_back: bool, lowest: bool = False
+) -> Trial:
+    """Draw sizes and numbers; with `lowest`, required dimensions have their least size, as larger ones may be too many."""
     shapes, numbers = {}, {}
+    required = {_position(name): bounds for name, bounds in requires.items() if DIM.fullmatch(name)}
     for source in sources:
-        dims = [_dim(rng, requires.get(f"dim({source.name}, {axis})", (None, None))) for axis in range(len(source.dims))]
+        bounds = [required.get(f"dim({source.name}, {axis})", (None, None)) for axis in range(len(source.dims))]
+        dims = [low if lowest and isinstance(low, int) else _dim(rng, (low, high)) for low, high in bounds]
         for axis in rng.permutation(len(dims)):  # shrink dims until the number of elements is allowed
             rest = prod(dim for other, dim in enumerate(dims) if other != axis)
             dims[axis] = source.dims[axis] or min(
