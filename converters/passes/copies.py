@@ -20,7 +20,8 @@ from ..graphs import is_default, nodes_of, viewed
 from .lane_loops import LoopView, has_parts
 from .rewriter import Rewriter
 
-_VIEWS = ("Cast", "Dropout", "Flatten", "Identity", "Reshape", "Squeeze", "Unsqueeze")
+# OpenVINO drops Transposes that cancel each other.
+_VIEWS = ("Cast", "Dropout", "Flatten", "Identity", "Reshape", "Squeeze", "Transpose", "Unsqueeze")
 _WITH_EXPAND = 8  # the first opset with Expand
 
 

@@ -5,8 +5,7 @@ from __future__ import annotations
 from collections.abc import Iterator, Mapping
 from dataclasses import dataclass, fields
 
-from ov_gather.ir.cuts import ValueId
-from ov_gather.ir.model import Element, Layer, Model, Port
+from ov_gather.ir.model import Element, Layer, Model, Port, ValueId
 from ov_gather.ir.numbers import parse_digits
 
 BODIES: Mapping[str, tuple[str, ...]] = {"If": ("then_body", "else_body"), "Loop": ("body",), "TensorIterator": ("body",)}

@@ -1,7 +1,4 @@
-"""Cuts of a Model: exposing inner values as outputs, and extracting a part as a model of its own.
-
-A value is identified by the ids of its layer and of its output port.
-"""
+"""Cuts of a Model: exposing inner values as outputs, and extracting a part as a model of its own."""
 
 from __future__ import annotations
 
@@ -10,11 +7,9 @@ from dataclasses import dataclass, replace
 
 from ov_gather.ir.builder import tensor_names
 from ov_gather.ir.element_types import ElementType
-from ov_gather.ir.model import Edge, Layer, Model, Port
+from ov_gather.ir.model import Edge, Layer, Model, Port, ValueId
 from ov_gather.ir.shapes import PartialShape
 from ov_gather.system.traversal import reachable
-
-ValueId = tuple[int, int]
 
 
 @dataclass(frozen=True, slots=True)

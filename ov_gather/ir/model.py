@@ -26,6 +26,10 @@ else:
         return dataclass(slots=slots, unsafe_hash=frozen)
 
 
+ValueId = tuple[int, int]
+"""Identity of a value: the ids of its layer and of the layer's output port."""
+
+
 @record(frozen=True, slots=True)
 class Element:
     """XML that is kept verbatim: rt_info, port maps, anything that this package does not interpret.

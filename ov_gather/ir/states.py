@@ -6,8 +6,7 @@ from collections.abc import Mapping
 from dataclasses import replace
 
 from ov_gather.ir.attributes import VARIABLE
-from ov_gather.ir.cuts import ValueId
-from ov_gather.ir.model import Layer, Model
+from ov_gather.ir.model import Layer, Model, ValueId
 
 STATES = ("ReadValue", "Assign")
 

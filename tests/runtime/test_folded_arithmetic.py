@@ -90,7 +90,7 @@ def test_constants(name):
 def test_constants_of_a_legalized_model(name):
     """A legalized model is right without the repairs that `convert_model` makes afterwards. Means are not folded."""
     text, constants, expected = CONSTANT[name]
-    legal = onnx_ir.from_proto(model(f"g () => (float[n] y) {{ {text} y = Identity (k) }}", **constants))
+    legal = onnx_ir.from_proto(model(f"() => (float[n] y) {{ {text} y = Identity (k) }}", **constants))
     legalize(legal)
     legal.graph.outputs[0].dtype = onnx_ir.DataType.INT64
     found = executed(openvino.Core().read_model(onnx_ir.to_proto(legal).SerializeToString()))
@@ -234,7 +234,7 @@ def test_what_the_plugin_rounds_is_named(name):
 def test_division_of_an_input_of_64_bits_is_reported_once():
     """Numbers beyond 32 bits are reported for the input, and are no reason to report the rounding of others."""
     with pytest.warns(LossyConversionWarning) as caught:
-        convert_model(model("g (int64[3] x) => (int64[3] y) { y = Div (x, c) }", c=[7, 7, 7]))
+        convert_model(model("(int64[3] x) => (int64[3] y) { y = Div (x, c) }", c=[7, 7, 7]))
     assert [str(each.message) for each in caught] == ["i64 is computed as i32, values beyond wrap around: input 'x'"]
 
 

@@ -77,3 +77,16 @@ def test_constant_indices_out_of_bounds_are_index_errors(node, i, convert, tmp_p
     onnx.save(model, tmp_path / "model.onnx")
     with pytest.raises(IndexError, match=r"model\.onnx: node"):
         convert(tmp_path / "model.onnx")
+
+
+@pytest.mark.parametrize("kind", ["float", "int64"])
+@pytest.mark.parametrize("axis", [0, -1])
+def test_the_last_part_of_an_open_axis_may_be_smaller(kind, axis):
+    text = f"({kind}[n, m] x) => ({kind}[] a, {kind}[] b, {kind}[] c) {{ a, b, c = Split<axis = {axis}, num_outputs = 3>(x) }}"
+    compiled = compile_onnx(parsed(text))
+    for size in (3, 5, 6, 7):
+        x = np.arange(size**2).reshape(size, size).astype("f4" if kind == "float" else "i8")
+        for found, expected in zip(
+            compiled({"x": x}).values(), np.split(x, [-(-size // 3), 2 * -(-size // 3)], axis), strict=True
+        ):
+            np.testing.assert_array_equal(found, expected, strict=True)

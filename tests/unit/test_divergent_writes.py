@@ -64,7 +64,7 @@ def test_what_the_replaced_operation_has_is_not_added():
 
 def test_a_gather_without_elements_crashes_and_gather_elements_does_not():
     before = ops.gather_elements(given([0, 50]), given([0, 9], np.int64), 1)
-    assert added_divergence(gather([0, 50], [0, 9], 1), before).startswith("dies-of-empty-gathers: where shapes are static")
+    assert added_divergence(gather([0, 50], [0, 9], 1), before).startswith("dies-of-empty-gathers: if shapes are static")
 
 
 @pytest.mark.parametrize(("reduction", "expected"), [("none", "last-writer-varies"), ("sum", "")])
