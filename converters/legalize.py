@@ -36,8 +36,8 @@ def legalize(model: onnx_ir.Model, *, target: str = "stock", assume_in_bounds: b
     The model's results stay the same; its functions are inlined. GatherElements with broadcast indices becomes Gather or
     GatherND, data is sliced to smaller indices, constant negative indices become non-negative, a Gather without elements
     becomes an empty tensor, a scatter without updates becomes its data, and constants without elements are computed. Compress
-    becomes a Gather, and a Split of an open axis gets the sizes of its parts. Where OpenVINO would change values, OneHot becomes a
-    Gather and, for "extension", ReverseSequence a GatherND.
+    becomes a Gather, and a Split of an open axis gets the sizes of its parts. Where OpenVINO would change values, OneHot
+    becomes a Gather and, for "extension", ReverseSequence a GatherND.
 
     Args:
         model: of any opset; added nodes have the same opset.
