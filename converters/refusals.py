@@ -32,35 +32,31 @@ def refuse_fatal(model: onnx_ir.Model) -> None:
                 f"it moves them in {moving}{instead}"
             )
     there = {value: f"the input '{value.name}'" for value in model.graph.inputs}
-    for output in model.graph.outputs:
-        source = _string_source(output)
-        if source is None:
-            continue
-        if source in there:
+    for output in filter(_is_string, model.graph.outputs):
+        values = _same_strings(output)
+        if taken := [there[value] for value in values if value in there]:
             raise ConversionError(
                 f"output '{output.name}': OpenVINO's CPU plugin frees strings twice where an output is an input, or another "
-                f"output, as it is; leave this output out, and use {there[source]}"
+                f"output, as it is; leave this output out, and use {taken[0]}"
             )
-        there[source] = f"the output '{output.name}'"
+        there |= dict.fromkeys(values, f"the output '{output.name}'")
     for node in nodes_of(model, "Unique"):
         data = node.inputs[0]
         if data is not None and data.shape is not None and 0 in data.shape.dims:
             raise ConversionError(f"{describe(node)}: OpenVINO's CPU plugin dies of Unique of a tensor without elements")
 
 
-def _string_source(output: onnx_ir.Value) -> onnx_ir.Value | None:
-    """Return the value that OpenVINO returns as an output of strings: it drops nodes that keep a shape before an Identity."""
+def _same_strings(output: onnx_ir.Value) -> list[onnx_ir.Value]:
+    """Return the values that OpenVINO may return as an output: before an Identity, it drops nodes that keep the shape, too."""
     source = viewed(output, ("Identity",))
-    if not _is_string(source):
-        return None
     before = source if source is output else viewed(source, _DROPPED)
     if before.shape is None or source.shape is None:
-        return before
-    sizes = zip(before.shape, source.shape, strict=False)
+        return [source, before]
     is_other = len(before.shape) != len(source.shape) or any(
-        isinstance(one, int) and isinstance(other, int) and one != other for one, other in sizes
+        isinstance(one, int) and isinstance(other, int) and one != other
+        for one, other in zip(before.shape, source.shape, strict=True)
     )
-    return source if is_other else before
+    return [source] if is_other else [source, before]
 
 
 def refuse_nested(model: onnx_ir.Model) -> None:

@@ -263,13 +263,14 @@ def test_strings_whose_shape_changes_before_an_output(nodes, shape):
 @pytest.mark.parametrize(
     "nodes",
     [
-        "z = Identity(y)",
-        "a = Identity(y) z = Identity(a)",
-        "f = Constant<value_ints = [-1]>() a = Reshape(y, f) z = Identity(a)",
+        "y = GatherElements(x, i) z = Identity(y)",
+        "y = GatherElements(x, i) a = Identity(y) z = Identity(a)",
+        "y = GatherElements(x, i) a = Reshape(y, flat) z = Identity(a)",
+        "a = GatherElements(x, i) y = Reshape(a, flat) z = Identity(y)",
     ],
 )
 def test_strings_of_two_outputs_are_refused(nodes):
-    text = f"(string[2] x, int64[2] i) => (string[2] y, string[2] z) {{ y = GatherElements(x, i) {nodes} }}"
+    text = f"(string[2] x, int64[2] i) => (string[2] y, string[2] z) <int64[1] flat = {{-1}}> {{ {nodes} }}"
     for convert in (compile_onnx, convert_model):
         with pytest.raises(ConversionError, match=r"output .z.: .* use the output .y."):
             convert(parsed(text))
