@@ -17,10 +17,10 @@ from .passes.fold_constants import fold_constants
 from .passes.inline_functions import inline_functions
 from .passes.loop_states import loop_states
 from .passes.one_hot import one_hot
-from .passes.open_splits import open_splits
 from .passes.reverse_sequence import reverse_sequence
 from .passes.rewriter import Rewrite, Rewriter
 from .passes.slice_data import keep_slices, slice_data
+from .passes.uneven_splits import uneven_splits
 from .ranges import Ranges
 from .shape_inference import infer_shapes
 
@@ -36,7 +36,7 @@ def legalize(model: onnx_ir.Model, *, target: str = "stock", assume_in_bounds: b
     The model's results stay the same; its functions are inlined. GatherElements with broadcast indices becomes Gather or
     GatherND, data is sliced to smaller indices, constant negative indices become non-negative, a Gather without elements
     becomes an empty tensor, a scatter without updates becomes its data, and constants without elements are computed. Compress
-    becomes a Gather, and a Split of an open axis gets the sizes of its parts. Where OpenVINO would change values, OneHot
+    becomes a Gather, and a Split whose last part may be smaller gets sizes. Where OpenVINO would change values, OneHot
     becomes a Gather and, for "extension", ReverseSequence a GatherND.
 
     Args:
@@ -61,7 +61,7 @@ def legalize(model: onnx_ir.Model, *, target: str = "stock", assume_in_bounds: b
     fold_arithmetic(rewriter)
     exact_integers(rewriter)
     empty_ranges(rewriter)
-    open_splits(rewriter)
+    uneven_splits(rewriter)
     compress(rewriter)
     one_hot(rewriter)
     if target == "extension":

@@ -81,12 +81,21 @@ def test_constant_indices_out_of_bounds_are_index_errors(node, i, convert, tmp_p
 
 @pytest.mark.parametrize("kind", ["float", "int64"])
 @pytest.mark.parametrize("axis", [0, -1])
-def test_the_last_part_of_an_open_axis_may_be_smaller(kind, axis):
-    text = f"({kind}[n, m] x) => ({kind}[] a, {kind}[] b, {kind}[] c) {{ a, b, c = Split<axis = {axis}, num_outputs = 3>(x) }}"
+@pytest.mark.parametrize("size", ["n", 2, 3, 4, 5, 7])
+def test_the_last_part_of_a_split_may_be_smaller(kind, axis, size):
+    text = f"({kind}[{size}, {size}] x) => ({kind}[] a, {kind}[] b) {{ a, b = Split<axis = {axis}, num_outputs = 2>(x) }}"
     compiled = compile_onnx(parsed(text))
-    for size in (3, 5, 6, 7):
-        x = np.arange(size**2).reshape(size, size).astype("f4" if kind == "float" else "i8")
-        for found, expected in zip(
-            compiled({"x": x}).values(), np.split(x, [-(-size // 3), 2 * -(-size // 3)], axis), strict=True
-        ):
+    for length in (1, 3, 4) if size == "n" else (size,):
+        x = np.arange(length**2).reshape(length, length).astype("f4" if kind == "float" else "i8")
+        for found, expected in zip(compiled({"x": x}).values(), np.split(x, [-(-length // 2)], axis), strict=True):
             np.testing.assert_array_equal(found, expected, strict=True)
+
+
+def test_an_empty_last_part_of_a_split():
+    """OpenVINO's front end dies of it."""
+    text = "(float[1] x) => (float[] a, float[] b) { a, b = Split<axis = 0, num_outputs = 2>(x) }"
+    found = compile_onnx(parsed(text))({"x": np.float32([7])})
+    assert (found["a"].tolist(), found["b"].tolist()) == ([7], [])
+    text = "(float[1] x) => (float[] a, float[] b, float[] c) { a, b, c = Split<axis = 0, num_outputs = 3>(x) }"
+    with pytest.raises(ConversionError, match="an axis of size 1 cannot be split into 3 parts"):
+        compile_onnx(parsed(text))

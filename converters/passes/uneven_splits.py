@@ -1,0 +1,52 @@
+"""Splits into a number of parts, of which the last one may be smaller.
+
+1. OpenVINO's front end dies if the last part is empty, or if the axis is too short for so many parts.
+       Split<num_outputs = 2>(x [1])  ->  Split(x, [1, 0])
+2. OpenVINO splits an axis of open size into equal parts only.
+       Split<num_outputs = 2>(x [n])  ->  Split(x, Concat(c, n - c)) with c = (n + 1) / 2
+"""
+
+from __future__ import annotations
+
+from typing import Any
+
+import onnx_ir
+
+from ov_gather.ops.onnx_nodes import attribute
+
+from ..errors import ConversionError, describe
+from ..graphs import nodes_of
+from .rewriter import Rewriter
+
+
+def uneven_splits(rewriter: Rewriter) -> None:
+    """Rewrite in place, bodies included, from opset 18 on, which introduced such Splits. Raises ConversionError."""
+    for node in nodes_of(rewriter.model, "Split"):
+        data, axis, count = node.inputs[0], attribute(node, "axis", 0), len(node.outputs)
+        if data is None or count == 1 or "num_outputs" not in node.attributes:
+            continue
+        size = None if data.shape is None else data.shape[axis]
+        if not isinstance(size, int):
+            lengths = _computed(rewriter, node, data, axis)
+        elif size % count:
+            part = -(-size // count)
+            if part * (count - 1) > size:
+                raise ConversionError(f"{describe(node)}: an axis of size {size} cannot be split into {count} parts")
+            lengths = rewriter.constant(node, [part] * (count - 1) + [size - part * (count - 1)])
+        else:
+            continue
+        rewriter.become(node, "Split", [data, lengths], axis=axis)
+        rewriter.report(node, "sizes of the parts given, as the last one may be smaller")
+
+
+def _computed(rewriter: Rewriter, node: onnx_ir.Node, data: onnx_ir.Value, axis: int) -> onnx_ir.Value:
+    """Return the sizes of the parts of an open axis."""
+    count, one_size = len(node.outputs), (onnx_ir.DataType.INT64, [1])
+    along: dict[str, Any] = {"start": axis} if axis == -1 else {"start": axis, "end": axis + 1}
+    size = rewriter.insert(node, "Shape", [data], *one_size, **along)
+    others, parts = rewriter.constant(node, [count - 1]), rewriter.constant(node, [count])
+    above = rewriter.insert(node, "Add", [size, others], *one_size)
+    part = rewriter.insert(node, "Div", [above, parts], *one_size)
+    before_last = rewriter.insert(node, "Mul", [part, others], *one_size)
+    last = rewriter.insert(node, "Sub", [size, before_last], *one_size)
+    return rewriter.insert(node, "Concat", [part] * (count - 1) + [last], onnx_ir.DataType.INT64, [count], axis=0)
