@@ -15,7 +15,7 @@ NOT_IN_LANES = {
     *(name for name in COMPUTING if name != "Sum of one"),  # of which OpenVINO makes nothing, as of a Dropout
     *("CenterCropPad", "DepthToSpace", "Resize to the nearest"),
     *("Sequence of parts", "Sequence of tensors", "SpaceToDepth", "Trilu", "Upsample, opset 9"),
-    *("Pad, wrap", "Split, unequal", "Unsqueeze, given axes"),  # OpenVINO refuses these of any type
+    *("Pad, wrap", "Unsqueeze, given axes"),  # OpenVINO refuses these of any type
 }
 """Forms whose loss is named. Numbers of 64 bits that do not fit in 32 are refused when the model is called."""
 
