@@ -20,8 +20,11 @@ from ..graphs import is_default, nodes_of, viewed
 from .lane_loops import LoopView, has_parts
 from .rewriter import Rewriter
 
-# OpenVINO drops Transposes that cancel each other.
-_VIEWS = ("Cast", "Dropout", "Flatten", "Identity", "Reshape", "Squeeze", "Transpose", "Unsqueeze")
+# OpenVINO drops Transposes that cancel each other, and Slices, Expands, Tiles and Pads that change nothing.
+_VIEWS = (
+    *("Cast", "Dropout", "Expand", "Flatten", "Identity", "Pad", "Reshape", "Slice"),
+    *("Squeeze", "Tile", "Transpose", "Unsqueeze"),
+)
 _WITH_EXPAND = 8  # the first opset with Expand
 
 

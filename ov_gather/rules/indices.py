@@ -29,8 +29,8 @@ def first_constant_index(view: LayerView, is_wrong: IsWrong) -> tuple[str, int, 
         indices = view.constant(port)
     except IRError:  # the 5xx rules report it
         return None
-    if indices is None or sizes is None:
-        return None
+    if indices is None or sizes is None or (len(sizes) > 1 and indices.shape[-1:] != (len(sizes),)):
+        return None  # the 4xx rules report tuples of a length other than declared
     import numpy as np  # imported late: validating an IR without constant indices does not need NumPy
 
     wrong = is_wrong(indices, np.array(sizes) if len(sizes) > 1 else sizes[0])

@@ -106,6 +106,7 @@ def test_two_states_of_a_scan_pass_the_element_on():
         "r = Reshape(z, all) y = Abs(r)",
         "n = Unsqueeze(z, one) q = Squeeze(n, one) y = Abs(q)",
         "n = Reshape(z, two) t = Transpose(n) u = Transpose(t) q = Reshape(u, all) y = Abs(q)",
+        "s = Constant<value_ints = [0]>() e = Constant<value_ints = [9]>() q = Slice(z, s, e) y = Abs(q)",
     ],
 )
 def test_abs_leaves_a_concat_alone(nodes, rest):
