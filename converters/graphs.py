@@ -14,6 +14,13 @@ from .errors import ConversionError, describe
 
 Dim = int | onnx_ir.SymbolicDim
 
+# OpenVINO may return the input of these operators instead of a copy: it drops Transposes that cancel each other, and Slices,
+# Expands, Tiles and Pads that change nothing.
+VIEWS = (
+    *("Cast", "Dropout", "Expand", "Flatten", "Identity", "Pad", "Reshape", "Slice"),
+    *("Squeeze", "Tile", "Transpose", "Unsqueeze"),
+)
+
 
 def constant_of(value: onnx_ir.Value) -> onnx_ir.TensorProtocol | None:
     """Return the tensor of an initializer or Constant; None for graph inputs, whose default values a caller may replace."""
@@ -66,7 +73,7 @@ def is_used(value: onnx_ir.Value) -> bool:
 
 
 def viewed(value: onnx_ir.Value, operators: Collection[str]) -> onnx_ir.Value:
-    """Return the value at the start of a chain of operators of the default domain, each of which passes on its first input."""
+    """Return the source of a value: follow it back through these operators, by their first input, and Concats of one input."""
     while (node := value.producer()) is not None and is_default(node, operators):
         if node.inputs[0] is None or (node.op_type == "Concat" and len(node.inputs) > 1):
             break

@@ -7,7 +7,7 @@ import onnx_ir
 from ov_gather.runtimes.base import NESTED_IFS
 
 from .errors import ConversionError, describe
-from .graphs import bodies_of, constant_of, nodes_of, viewed
+from .graphs import VIEWS, bodies_of, constant_of, nodes_of, viewed
 
 _ELEMENTS = 2**31
 # In other operators the plugin copies strings as bytes: results are wrong, or memory is freed twice. Most operators that
@@ -16,8 +16,6 @@ _MOVES_STRINGS = (
     *("Compress", "Concat", "Constant", "Flatten", "Gather", "GatherElements", "GatherND", "Identity", "Reshape", "Scatter"),
     *("ScatterElements", "ScatterND", "Shape", "Size", "Squeeze", "Transpose", "Unsqueeze"),
 )
-
-_DROPPED = ("Concat", "Flatten", "Identity", "Reshape", "Squeeze", "Transpose", "Unsqueeze")
 
 
 def refuse_fatal(model: onnx_ir.Model) -> None:
@@ -49,7 +47,7 @@ def refuse_fatal(model: onnx_ir.Model) -> None:
 def _same_strings(output: onnx_ir.Value) -> list[onnx_ir.Value]:
     """Return the values that OpenVINO may return as an output: before an Identity, it drops nodes that keep the shape, too."""
     source = viewed(output, ("Identity",))
-    before = source if source is output else viewed(source, _DROPPED)
+    before = source if source is output else viewed(source, (*VIEWS, "Concat"))
     if before.shape is None or source.shape is None:
         return [source, before]
     is_other = len(before.shape) != len(source.shape) or any(

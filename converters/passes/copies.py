@@ -16,15 +16,10 @@ from __future__ import annotations
 import onnx_ir
 from onnx_ir import DataType, Value
 
-from ..graphs import is_default, nodes_of, viewed
+from ..graphs import VIEWS, is_default, nodes_of, viewed
 from .lane_loops import LoopView, has_parts
 from .rewriter import Rewriter
 
-# OpenVINO drops Transposes that cancel each other, and Slices, Expands, Tiles and Pads that change nothing.
-_VIEWS = (
-    *("Cast", "Dropout", "Expand", "Flatten", "Identity", "Pad", "Reshape", "Slice"),
-    *("Squeeze", "Tile", "Transpose", "Unsqueeze"),
-)
 _WITH_EXPAND = 8  # the first opset with Expand
 
 
@@ -47,7 +42,7 @@ def _copy_states(rewriter: Rewriter, node: onnx_ir.Node) -> None:
     parts = LoopView(node)
     for state in parts.states:
         others = [other.inner for other in parts.states if other is not state]
-        if state.end.dtype is DataType.STRING or (node.op_type == "Loop" and viewed(state.end, _VIEWS) not in others):
+        if state.end.dtype is DataType.STRING or (node.op_type == "Loop" and viewed(state.end, VIEWS) not in others):
             continue
         last = onnx_ir.node("Identity", [state.end], name=rewriter.new_name(f"{state.end.name}.copied"))
         (handed,) = last.outputs
@@ -64,7 +59,7 @@ def _shares_concat(value: Value) -> bool:
     while True:
         is_shared |= value.is_graph_output() or len(value.uses()) > 1
         node = value.producer()
-        if node is None or not is_default(node, (*_VIEWS, "Concat")):
+        if node is None or not is_default(node, (*VIEWS, "Concat")):
             return False
         if node.op_type == "Concat":
             return is_shared

@@ -1,4 +1,4 @@
-"""Splits into a number of parts, of which the last one may be smaller.
+"""Splits into a number of parts whose last one may be smaller than the others.
 
 1. OpenVINO's front end dies if the last part is empty, or if the axis is too short for so many parts.
        Split<num_outputs = 2>(x [1])  ->  Split(x, [1, 0])
@@ -15,16 +15,17 @@ import onnx_ir
 from ov_gather.ops.onnx_nodes import attribute
 
 from ..errors import ConversionError, describe
-from ..graphs import nodes_of
+from ..graphs import axis_of, nodes_of
 from .rewriter import Rewriter
 
 
 def uneven_splits(rewriter: Rewriter) -> None:
     """Rewrite in place, bodies included, from opset 18 on, which introduced such Splits. Raises ConversionError."""
     for node in nodes_of(rewriter.model, "Split"):
-        data, axis, count = node.inputs[0], attribute(node, "axis", 0), len(node.outputs)
+        data, count = node.inputs[0], len(node.outputs)
         if data is None or count == 1 or "num_outputs" not in node.attributes:
             continue
+        axis = attribute(node, "axis", 0) if data.shape is None else axis_of(node, data.shape.rank())
         size = None if data.shape is None else data.shape[axis]
         if not isinstance(size, int):
             lengths = _computed(rewriter, node, data, axis)

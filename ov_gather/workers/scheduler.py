@@ -1,4 +1,4 @@
-"""The check that there is a Dask scheduler at an address."""
+"""Check for a Dask scheduler at an address."""
 
 from __future__ import annotations
 

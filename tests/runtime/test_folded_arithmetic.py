@@ -31,7 +31,10 @@ def number(value):
 
 def in_a_branch(value):
     """The value out of an If, which OpenVINO inlines, as its condition is constant."""
-    branch = lambda inner: [ops.add(inner, number([0]))]  # noqa: E731
+
+    def branch(inner):
+        return [ops.add(inner, number([0]))]
+
     return if_of(ops.constant(np.array(True)), [value], branch, branch)[0].get_node()
 
 

@@ -99,3 +99,6 @@ def test_an_empty_last_part_of_a_split():
     text = "(float[1] x) => (float[] a, float[] b, float[] c) { a, b, c = Split<axis = 0, num_outputs = 3>(x) }"
     with pytest.raises(ConversionError, match="an axis of size 1 cannot be split into 3 parts"):
         compile_onnx(parsed(text))
+    text = "(float[4] x) => (float[] a, float[] b) { a, b = Split<axis = 2, num_outputs = 2>(x) }"
+    with pytest.raises(ConversionError, match="axis 2 is out of range for rank 1"):
+        compile_onnx(parsed(text))

@@ -109,21 +109,3 @@ def test_iterations_of_a_body():
     third = second.following(states)
     assert third.number == 2
     assert third.next_states(found) is None
-
-
-@pytest.mark.parametrize(
-    ("ours", "theirs", "fits"),
-    [
-        ((5, 5), (-1, 3), True),
-        ((5, 5), None, True),
-        ((), (5,), True),
-        ((5,), (), True),
-        ((5, 1), (1, 5), True),
-        ((1, 1), (1,), True),
-        ((1, 2), (1,), False),
-        ((2,), (2, 2), False),
-    ],
-)
-def test_what_is_open_fits_and_so_do_dimensions_of_one(ours, theirs, fits):
-    found = correspond(onnx_like(r=theirs), ir_like(["r"], shape=ours), {"x": "x"}, {})
-    assert ((1, 1) in found.reference) == fits
