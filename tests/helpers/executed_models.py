@@ -1,7 +1,12 @@
-"""IRs executed by OpenVINO in a process of its own: by position and by name, so that a crash is a result like any other."""
+"""IRs executed by OpenVINO in a process of its own: by position and by name, so that a crash is a result like any other.
 
+Each execution fills memory that is allocated with another byte, so that results which depend on memory differ.
+"""
+
+import ctypes
 from dataclasses import dataclass
 from hashlib import sha256
+from itertools import count
 from pathlib import Path
 from typing import Any
 
@@ -11,6 +16,8 @@ from helpers.worker_process import DiedError, Worker
 
 LIMIT = 30.0
 """Seconds for one model."""
+_M_PERTURB = -6  # of mallopt in the C library
+_EXECUTIONS = count()
 
 
 @dataclass(frozen=True)
@@ -38,6 +45,7 @@ class Executor:
 
 
 def _executed(path: Path) -> Executed | None:
+    ctypes.CDLL(None).mallopt(_M_PERTURB, next(_EXECUTIONS) % 255 + 1)
     try:
         return _execute(path)
     except Exception:

@@ -66,6 +66,7 @@ class Trial:
         non_zero: the number of non-zero elements of each input.
         counts_back: whether Range counts from 0 to -5 as far as from 0 to 5, as the CPU plugin does, or nothing, as ONNX says.
         saturates: whether a conversion keeps what its type does not hold at the nearest end, rather than its lowest bits.
+        static: the dimensions that the model fixes, of which OpenVINO computes constants as ONNX says.
         exact: whether all that is computed so far is exact in float32, too.
     """
 
@@ -74,6 +75,7 @@ class Trial:
     non_zero: Mapping[str, int]
     counts_back: bool
     saturates: bool
+    static: frozenset[tuple[str, int]]
     exact: bool = True
     vectors: dict[Tree, Integers] = field(default_factory=dict)
 
@@ -120,8 +122,20 @@ def _count(tree: Tree, trial: Trial, operands: list[Integers], rng: np.random.Ge
 def _range(tree: Tree, trial: Trial, operands: list[Integers], rng: np.random.Generator) -> Any:
     """Count from 0 in steps."""
     stop = int(operands[0])
-    length = -(-(abs(stop) if trial.counts_back else max(stop, 0)) // tree.detail)
+    counts_back = trial.counts_back and not _is_constant(tree.operands[0], trial)
+    length = -(-(abs(stop) if counts_back else max(stop, 0)) // tree.detail)
     return tree.detail * _positions(tree, trial, length, rng)
+
+
+def _is_constant(tree: Tree, trial: Trial) -> bool:
+    """Return True if a tree has no leaves but constants and static dimensions."""
+
+    def is_constant(leaf: Tree) -> bool:
+        if leaf.name == "count":
+            return all((leaf.detail, axis) in trial.static for axis in range(len(trial.shapes[leaf.detail])))
+        return leaf.name == "constant" or (leaf.name == "dim" and leaf.detail in trial.static)
+
+    return all(is_constant(part) for part in tree if not part.operands)
 
 
 def _places(tree: Tree, trial: Trial, operands: list[Integers], rng: np.random.Generator) -> Any:

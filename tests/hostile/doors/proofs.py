@@ -132,7 +132,11 @@ def _trial(
     counts = {name: prod(shape) for name, shape in shapes.items()}
     non_zero = {name: int(rng.choice([0, 1, count // 2, count])) if count else 0 for name, count in counts.items()}
     non_zero |= {name: int(number != 0) for name, number in numbers.items()}
-    return Trial(shapes, numbers, non_zero, counts_back, saturates=bool(rng.random() < 0.5))
+    return Trial(shapes, numbers, non_zero, counts_back, bool(rng.random() < 0.5), _static(sources))
+
+
+def _static(sources: list[Source]) -> frozenset[tuple[str, int]]:
+    return frozenset((source.name, axis) for source in sources for axis, dim in enumerate(source.dims) if dim is not None)
 
 
 def _dim(rng: np.random.Generator, bounds: tuple[Any, Any]) -> int:
@@ -248,7 +252,7 @@ def _confirm(
     feeds = {source.name: rng.integers(0, 3, shapes[source.name]).astype(TYPES[source.kind]) for source in sources}
     numbers = {source.name: int(feeds[source.name]) for source in sources if not source.dims}
     non_zero = {name: int(np.count_nonzero(array)) for name, array in feeds.items()}
-    trial = Trial(shapes, numbers, non_zero, isinstance(made, OpenvinoModel), saturates=False)
+    trial = Trial(shapes, numbers, non_zero, isinstance(made, OpenvinoModel), False, _static(sources))
     try:
         expected = evaluate(index, trial, kind, rng)
     except OutsideError:
