@@ -7,14 +7,15 @@ import pytest
 
 
 @pytest.fixture(scope="module")
-def cluster() -> Iterator[Any]:
+def cluster(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Any]:
     """Two worker processes, which are started again when they die; a task that takes a worker with it is not tried again."""
     import dask
-    from distributed import LocalCluster
+
+    from helpers.clusters import local_cluster
 
     with (
         dask.config.set({"distributed.scheduler.allowed-failures": 0}),
-        LocalCluster(n_workers=2, threads_per_worker=1, dashboard_address=":0") as made,
+        local_cluster(tmp_path_factory.mktemp("dask"), 2) as made,
     ):
         yield made
 

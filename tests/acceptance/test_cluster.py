@@ -10,8 +10,8 @@ from pathlib import Path
 
 import dask
 import pytest
-from distributed import LocalCluster
 
+from helpers.clusters import local_cluster
 from helpers.command_server import COMMAND
 from ov_gather import validate
 from ov_gather.rules.cache import Cache
@@ -29,11 +29,11 @@ SQUARES = [f"{number} ** 2" for number in range(12)]
 
 
 @pytest.fixture
-def threads():
+def threads(tmp_path):
     """A cluster of one worker in this process."""
     with (
         dask.config.set({"distributed.comm.timeouts.connect": "1s"}),
-        LocalCluster(n_workers=1, threads_per_worker=1, processes=False, dashboard_address=":0") as made,
+        local_cluster(tmp_path / "dask", processes=False) as made,
     ):
         yield made
 
@@ -155,7 +155,7 @@ def test_an_interrupted_run_goes_on(threads, zoo):
 def test_a_cluster_that_ends_is_one_line(zoo):
     """The command waits for a file that never ends, a pipe, when the cluster is closed."""
     os.mkfifo(zoo / "pipe.xml")
-    with LocalCluster(n_workers=1, threads_per_worker=1, dashboard_address=":0") as doomed:
+    with local_cluster(zoo / "dask") as doomed:
         command = [COMMAND, "validate", "models", "pipe.xml", "--cache", "cache", "--output", "report.txt"]
         options = {"cwd": zoo, "stdout": subprocess.PIPE, "stderr": subprocess.PIPE, "text": True}
         with subprocess.Popen([*command, "--scheduler", doomed.scheduler_address], **options) as process:

@@ -6,8 +6,8 @@ import shutil
 from pathlib import Path
 
 import pytest
-from distributed import LocalCluster
 
+from helpers.clusters import local_cluster
 from ov_gather.crosscheck.paths import check_paths
 from ov_gather.crosscheck.progress import Progress
 from ov_gather.crosscheck.sweep import sweep
@@ -19,9 +19,9 @@ RUNTIMES = ("kernel", "openvino")
 
 
 @pytest.fixture(scope="module")
-def scheduler():
+def scheduler(tmp_path_factory):
     """A cluster of one worker in this process."""
-    with LocalCluster(n_workers=1, threads_per_worker=1, processes=False, dashboard_address=":0") as cluster:
+    with local_cluster(tmp_path_factory.mktemp("dask"), processes=False) as cluster:
         yield cluster.scheduler_address
 
 

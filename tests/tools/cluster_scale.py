@@ -20,9 +20,9 @@ from pathlib import Path
 from tempfile import TemporaryDirectory
 
 import psutil
-from distributed import LocalCluster
 
 sys.path.insert(0, str(Path(__file__).parents[1]))  # tests/, where the helpers are
+from helpers.clusters import local_cluster
 from helpers.paths import VALID
 
 FAULTY = 50
@@ -60,7 +60,7 @@ def run(directory: Path, *options: str) -> tuple[str, float, str]:
 def killed_midway(directory: Path, count: int) -> None:
     """Compare the findings of a cluster that loses a worker with those of two jobs."""
     expected = run(directory, "--jobs", "2")[2]
-    with LocalCluster(n_workers=2, threads_per_worker=1, dashboard_address=":0") as cluster:
+    with local_cluster(directory / "dask", 2) as cluster:
         victim = next(iter(cluster.workers.values())).pid
         tasks = cluster.scheduler.transition_counter
 
@@ -87,7 +87,7 @@ def measured(directory: Path, count: int) -> None:
         # For several jobs, the CPU time would include that of the process from which they are forked.
         print(f"--jobs {jobs}: {told}" + (f"; processor time {1000 * processor / count:.2f} ms a file" if jobs == 1 else ""))
     for workers in (1, 2):
-        with LocalCluster(n_workers=workers, threads_per_worker=1, dashboard_address=":0") as cluster:
+        with local_cluster(directory / "dask", workers) as cluster:
             processes = [psutil.Process(nanny.pid) for nanny in cluster.workers.values()]
             before = [sum(process.cpu_times()[:2]) for process in (*processes, psutil.Process())]
             told, client, _ = run(directory, "--scheduler", cluster.scheduler_address)
