@@ -6,6 +6,7 @@ number of batches in flight is just enough to keep all workers busy.
 
 from __future__ import annotations
 
+import asyncio
 import logging
 from collections.abc import Callable, Iterable, Iterator, Sequence
 from contextlib import suppress
@@ -106,10 +107,12 @@ class _Cluster:
         self, function: Callable[[Any], Any], batches: Iterator[Sequence[Numbered]], at_once: int | None
     ) -> Iterator[tuple[Sequence[Numbered], Sequence[Any] | Died]]:
         """Yield each batch with its results, or with Died if it killed workers."""
-        from distributed import KilledWorker, as_completed
+        from distributed import as_completed
 
         under_way: dict[Future, Sequence[Numbered]] = {}
-        completed = as_completed(with_results=True, raise_errors=False, loop=self._client.loop)
+        # Without results: a future whose result is lost with its worker, and which fails when it is computed again, would never
+        # be completed.
+        completed = as_completed(loop=self._client.loop)
         while True:
             for batch in islice(batches, max(0, (at_once or _A_THREAD * self._threads) - len(under_way))):
                 future = self._client.submit(_run, _ours(), function, [item for _, item in batch], pure=False)
@@ -121,19 +124,34 @@ class _Cluster:
                 self._look_after()
                 sleep(_PAUSE)
                 continue
-            for future, result in completed.next_batch(block=False):
-                batch = under_way.pop(future)
-                # Trust the result, not the status of the future, which changes again if its worker leaves.
-                if isinstance(result, _Done):
-                    self._size = max(1, min(_MOST, 2 * self._size, int(_AIM * len(batch) / max(result.seconds, _PAUSE))))
-                    yield batch, result.results
+            for future in completed.next_batch(block=False):
+                found = self._result(future)
+                if found is None:
+                    self._look_after()
+                    completed.add(future)
                     continue
-                if isinstance(result, BaseException):  # the future was cancelled
-                    raise self._lost("the scheduler has ended, or the connection to it")
-                _, error, _ = result
-                if not isinstance(error, KilledWorker):
-                    raise error
-                yield batch, Died(None, error.allowed_failures + 1)
+                batch = under_way.pop(future)
+                if isinstance(found, Died):
+                    yield batch, found
+                    continue
+                self._size = max(1, min(_MOST, 2 * self._size, int(_AIM * len(batch) / max(found.seconds, _PAUSE))))
+                yield batch, found.results
+
+    def _result(self, future: Future) -> _Done | Died | None:
+        """Return the result of a completed batch; None if its worker has left with it, so that it is computed again."""
+        from distributed import CancelledError, KilledWorker
+
+        try:
+            done: _Done = future.result(timeout=_BETWEEN_LOOKS)
+        except KilledWorker as error:
+            return Died(None, error.allowed_failures + 1)
+        except CancelledError:
+            raise self._lost("the scheduler has ended, or the connection to it") from None
+        except (OSError, asyncio.TimeoutError):
+            if future.status == "error":  # raised by the function
+                raise
+            return None
+        return done
 
     def _look_after(self) -> None:
         """Check about once per second that the cluster is alive. Raises ClusterError if it is not."""

@@ -76,6 +76,15 @@ def test_a_worker_that_is_killed_costs_nothing(cluster):
     assert sorted(done) == [(index, None) for index in range(40)]
 
 
+@pytest.mark.timeout(60)
+def test_a_result_that_is_lost_with_its_worker_and_fails_when_it_is_computed_again(cluster, tmp_path):
+    """The worker ends while it sends a large result; the next one that computes it dies of it."""
+    flag = str(tmp_path / "computed")
+    later = f"(open({flag!r}, 'w').close(), __import__('threading').Timer(0.1, lambda: {KILL}).start(), bytes(200_000_000))[-1]"
+    item = f"{KILL} if __import__('os').path.exists({flag!r}) else {later}"
+    assert run(cluster, [item, *SQUARES]) == [Died(None, 1), *(number**2 for number in range(12))]
+
+
 def test_items_are_taken_as_they_are_needed(threads):
     taken = []
     items = (taken.append(text) or text for text in SQUARES * 1000)
