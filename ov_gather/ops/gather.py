@@ -10,7 +10,7 @@ from collections.abc import Sequence
 from dataclasses import replace
 from typing import TYPE_CHECKING, Any
 
-from ov_gather.ir.element_types import F32, I32, I64, INTEGERS
+from ov_gather.ir.element_types import F32, I64, INTEGERS
 from ov_gather.ir.shapes import ANY, UNKNOWN, PartialShape
 from ov_gather.ops.shape_rules import (
     AXIS_INPUT,
@@ -18,12 +18,12 @@ from ov_gather.ops.shape_rules import (
     INDICES,
     along_axis,
     batch_dimensions,
+    in_our_opset,
     open_dims,
     require_one_number,
     type_of_data,
 )
 from ov_gather.ops.spec import (
-    CUSTOM_OPSET,
     Attribute,
     Attributes,
     IndexRule,
@@ -33,7 +33,6 @@ from ov_gather.ops.spec import (
     Shapes,
     numbered_opsets,
     require_axis,
-    whole_byte_types,
 )
 
 if TYPE_CHECKING:
@@ -128,13 +127,11 @@ GATHER_1 = Operation(
     name="Gather-1",
     type="Gather",
     opsets=numbered_opsets(1, 6),
-    attributes=(),
     inputs=(
         Input("data", assumed=F32),
         Input("indices", assumed=I64, element_types=INTEGERS),
         AXIS_INPUT,
     ),
-    outputs=("output",),
     infer_types=type_of_data,
     infer_shapes=infer_shapes,
     # The CPU plugin yields zeros for negative indices; ONNX and our kernel wrap them.
@@ -149,23 +146,14 @@ GATHER_8 = replace(
     GATHER_7,
     name="Gather-8",
     opsets=numbered_opsets(8),
-    index_rule=IndexRule(
-        INDICES, along_axis, "[-s, s-1]", lowest_specified=lambda size: -size, zero_fill=lambda attributes: True
-    ),
+    index_rule=IndexRule(INDICES, along_axis, zero_fill=lambda attributes: True),
     evaluate=evaluate_with_zeros,
     custom_version=lambda attributes: ("Gather", {**attributes, "bounds": "zero"}),
 )
-GATHER_CUSTOM = replace(
+GATHER_CUSTOM = in_our_opset(
     GATHER_8,
-    name="Gather-ov_gather",
-    opsets=(CUSTOM_OPSET,),
+    "Gather",
     attributes=(_BATCH_DIMS, Attribute("bounds", required=False, default="error", kind="error|zero")),
-    inputs=(
-        replace(GATHER_1.inputs[DATA], element_types=whole_byte_types()),
-        replace(GATHER_1.inputs[INDICES], element_types=(I32, I64)),
-        GATHER_1.inputs[AXIS],
-    ),
     index_rule=replace(GATHER_8.index_rule, zero_fill=lambda attributes: attributes["bounds"] == "zero"),
     evaluate=evaluate,
-    custom_version=lambda attributes: ("Gather", attributes),
 )

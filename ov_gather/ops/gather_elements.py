@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING, Any
 
 from ov_gather.ir.element_types import F32, I32, I64
 from ov_gather.ir.shapes import UNKNOWN, Dimension, PartialShape
-from ov_gather.ops.shape_rules import DATA, INDICES, along_axis, open_dims, require_same_rank, type_of_data
+from ov_gather.ops.shape_rules import DATA, INDICES, along_axis, open_dims, refuse_scalars, require_same_rank, type_of_data
 from ov_gather.ops.spec import (
     MAX_RANK,
     Attribute,
@@ -16,7 +16,6 @@ from ov_gather.ops.spec import (
     IndexRule,
     Input,
     Operation,
-    RankError,
     Shapes,
     numbered_opsets,
     require_axis,
@@ -45,9 +44,7 @@ def infer_output(shapes: Shapes, axis: int, off_axis: OffAxis, rule: str) -> tup
     Raises RankError; DimensionError, with `rule` as its hint, if `off_axis` returns None.
     """
     data, indices = shapes
-    for port, (name, shape) in enumerate((("data", data), ("indices", indices))):
-        if shape.rank == 0:
-            raise RankError(f"{name} is a scalar", "GatherElements takes tensors of rank 1 or more", port)
+    refuse_scalars("GatherElements", shapes)
     require_same_rank(data, indices)
     require_axis(axis, data, DATA)
     rank = rank_of(shapes)
@@ -103,7 +100,6 @@ GATHER_ELEMENTS_6 = Operation(
     opsets=numbered_opsets(6),
     attributes=(Attribute("axis", required=True, default=0, valid_range=axis_range),),
     inputs=(Input("data", assumed=F32), Input("indices", assumed=I64, element_types=(I32, I64))),
-    outputs=("output",),
     infer_types=type_of_data,
     infer_shapes=infer_shapes,
     # The specification says [0, s-1]. ONNX and our kernel wrap negative indices, and so does the CPU plugin since 2025.3.

@@ -11,11 +11,10 @@ from dataclasses import replace
 from math import prod
 from typing import TYPE_CHECKING, Any
 
-from ov_gather.ir.element_types import F32, I32, I64, INTEGERS
+from ov_gather.ir.element_types import F32, I64, INTEGERS
 from ov_gather.ir.shapes import UNKNOWN, Dimension, PartialShape
-from ov_gather.ops.shape_rules import DATA, INDICES, batch_dimensions, open_dims, type_of_data
+from ov_gather.ops.shape_rules import DATA, INDICES, batch_dimensions, in_our_opset, open_dims, refuse_scalars, type_of_data
 from ov_gather.ops.spec import (
-    CUSTOM_OPSET,
     Attribute,
     Attributes,
     DimensionError,
@@ -25,7 +24,6 @@ from ov_gather.ops.spec import (
     RankError,
     Shapes,
     numbered_opsets,
-    whole_byte_types,
 )
 
 if TYPE_CHECKING:
@@ -43,9 +41,7 @@ def infer_shapes(shapes: Shapes, attributes: Attributes) -> tuple[PartialShape]:
     Raises RankError, DimensionError.
     """
     data, indices = shapes
-    for port, (name, shape) in enumerate((("data", data), ("indices", indices))):
-        if shape.rank == 0:
-            raise RankError(f"{name} is a scalar", "GatherND takes tensors of rank 1 or more", port)
+    refuse_scalars("GatherND", shapes)
     batch = attributes["batch_dims"]
     if any(shape.rank is not None and not 0 <= batch < shape.rank for shape in shapes):
         raise RankError(f"batch_dims is {batch}", "it must be below the ranks of data and indices", INDICES)
@@ -125,10 +121,9 @@ GATHER_ND_8 = Operation(
     opsets=numbered_opsets(8),
     attributes=(Attribute("batch_dims", required=False, default=0, valid_range=_batch_range),),
     inputs=(Input("data", assumed=F32), Input("indices", assumed=I64, element_types=INTEGERS)),
-    outputs=("output",),
     infer_types=type_of_data,
     infer_shapes=infer_shapes,
-    index_rule=IndexRule(INDICES, index_sizes, "[-s, s-1]", lowest_specified=lambda size: -size),
+    index_rule=IndexRule(INDICES, index_sizes),
     restrict=restrict,
     choose_sizes=choose_sizes,
     evaluate=evaluate,
@@ -150,12 +145,4 @@ GATHER_ND_5 = replace(
     evaluate=evaluate_fused,
     custom_version=lambda attributes: None,
 )
-GATHER_ND_CUSTOM = replace(
-    GATHER_ND_8,
-    name="GatherND-ov_gather",
-    opsets=(CUSTOM_OPSET,),
-    inputs=(
-        replace(GATHER_ND_8.inputs[DATA], element_types=whole_byte_types()),
-        replace(GATHER_ND_8.inputs[INDICES], element_types=(I32, I64)),
-    ),
-)
+GATHER_ND_CUSTOM = in_our_opset(GATHER_ND_8, "GatherND")

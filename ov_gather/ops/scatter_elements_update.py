@@ -115,14 +115,12 @@ SCATTER_ELEMENTS_UPDATE_3 = Operation(
     name="ScatterElementsUpdate-3",
     type="ScatterElementsUpdate",
     opsets=numbered_opsets(3, 11),
-    attributes=(),
     inputs=(
         Input("data", assumed=F32),
         Input("indices", assumed=I64, element_types=INTEGERS),
         Input("updates", assumed=F32),
         AXIS_INPUT,
     ),
-    outputs=("output",),
     infer_types=type_of_data_and_updates,
     infer_shapes=infer_shapes,
     restrict=restrict,
@@ -139,5 +137,5 @@ SCATTER_ELEMENTS_UPDATE_12 = replace(
         Attribute("reduction", required=False, default="none", kind="none|sum|prod|min|max|mean"),
         Attribute("use_init_val", required=False, default=True, kind="bool"),
     ),
-    index_rule=IndexRule(INDICES, along_axis, "[-s, s-1]", lowest_specified=lambda size: -size),
+    index_rule=IndexRule(INDICES, along_axis),
 )

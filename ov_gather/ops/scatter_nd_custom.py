@@ -2,27 +2,13 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
-from dataclasses import replace
-from typing import TYPE_CHECKING, Any
-
 from ov_gather.ir.shapes import PartialShape
 from ov_gather.kernels.reduction_names import OPENVINO_NAMES
 from ov_gather.ops import scatter_nd_update
 from ov_gather.ops.scatter_lanes import with_lanes
 from ov_gather.ops.scatter_nd_update import SCATTER_ND_UPDATE_15
-from ov_gather.ops.shape_rules import DATA, INDICES, UPDATES
-from ov_gather.ops.spec import (
-    CUSTOM_OPSET,
-    Attribute,
-    Attributes,
-    RankError,
-    Shapes,
-    whole_byte_types,
-)
-
-if TYPE_CHECKING:
-    from numpy.typing import NDArray
+from ov_gather.ops.shape_rules import UPDATES, in_our_opset
+from ov_gather.ops.spec import Attribute, Attributes, RankError, Shapes
 
 
 def infer_shapes(shapes: Shapes, attributes: Attributes) -> tuple[PartialShape]:
@@ -34,26 +20,12 @@ def infer_shapes(shapes: Shapes, attributes: Attributes) -> tuple[PartialShape]:
     return output
 
 
-def evaluate(inputs: Sequence[NDArray[Any]], attributes: Attributes) -> tuple[NDArray[Any]]:
-    """Execute the operation on our kernel. Raises IndexError for a coordinate out of bounds."""
-    return scatter_nd_update.evaluate(inputs, attributes)
-
-
 SCATTER_ND_CUSTOM = with_lanes(
-    replace(
+    in_our_opset(
         SCATTER_ND_UPDATE_15,
-        name="ScatterND-ov_gather",
-        type="ScatterND",
-        opsets=(CUSTOM_OPSET,),
+        "ScatterND",
         attributes=(Attribute("reduction", required=False, default="none", kind="|".join(OPENVINO_NAMES)),),
-        inputs=(
-            replace(SCATTER_ND_UPDATE_15.inputs[DATA], element_types=whole_byte_types()),
-            SCATTER_ND_UPDATE_15.inputs[INDICES],
-            SCATTER_ND_UPDATE_15.inputs[UPDATES],
-        ),
         infer_shapes=infer_shapes,
         restrict=lambda shapes, attributes: None,
-        evaluate=evaluate,
-        custom_version=lambda attributes: ("ScatterND", attributes),
     )
 )

@@ -19,6 +19,7 @@ from ov_gather.ops.shape_rules import (
     INDICES,
     UPDATES,
     open_dims,
+    refuse_scalars,
     sizes_of_updates,
     type_of_data_and_updates,
 )
@@ -26,6 +27,7 @@ from ov_gather.ops.spec import (
     Attribute,
     Attributes,
     DimensionError,
+    IndexRule,
     Input,
     Operation,
     RankError,
@@ -40,9 +42,7 @@ if TYPE_CHECKING:
 def infer_shapes(shapes: Shapes, attributes: Attributes) -> tuple[PartialShape]:
     """Infer the output shape, which is data's. Raises RankError, DimensionError."""
     data, indices, updates = shapes
-    for port, (name, shape) in enumerate((("data", data), ("indices", indices))):
-        if shape.rank == 0:
-            raise RankError(f"{name} is a scalar", "ScatterNDUpdate takes tensors of rank 1 or more", port)
+    refuse_scalars("ScatterNDUpdate", shapes[:UPDATES])
     if data.dims is None or indices.dims is None or not indices.dims[-1].is_static:
         return (data,)
     depth = indices.dims[-1].lower
@@ -126,13 +126,11 @@ SCATTER_ND_UPDATE_3 = Operation(
     name="ScatterNDUpdate-3",
     type="ScatterNDUpdate",
     opsets=numbered_opsets(4, 14),
-    attributes=(),
     inputs=(
         Input("data", assumed=F32),
         Input("indices", assumed=I64, element_types=(I32, I64)),
         Input("updates", assumed=F32),
     ),
-    outputs=("output",),
     infer_types=type_of_data_and_updates,
     infer_shapes=infer_shapes,
     restrict=restrict,
@@ -149,5 +147,5 @@ SCATTER_ND_UPDATE_15 = replace(
     name="ScatterNDUpdate-15",
     opsets=numbered_opsets(15),
     attributes=(Attribute("reduction", required=False, default="none", kind="none|sum|sub|prod|min|max"),),
-    index_rule=replace(SCATTER_ND_UPDATE_3.index_rule, specified="[-s, s-1]", lowest_specified=lambda size: -size, negative=""),
+    index_rule=IndexRule(INDICES, SCATTER_ND_UPDATE_3.index_rule.sizes),
 )

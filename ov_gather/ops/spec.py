@@ -152,8 +152,8 @@ class IndexRule:
 
     port: int
     sizes: Callable[[Shapes, Attributes], tuple[int, ...] | None]
-    specified: str
-    lowest_specified: Callable[[Any], Any]
+    specified: str = "[-s, s-1]"
+    lowest_specified: Callable[[Any], Any] = lambda size: -size
     negative: str = ""
     zero_fill: Callable[[Attributes], bool] = lambda attributes: False
 
@@ -180,9 +180,9 @@ class Operation:
     name: str
     type: str
     opsets: tuple[str, ...]
-    attributes: tuple[Attribute, ...]
+    attributes: tuple[Attribute, ...] = ()
     inputs: tuple[Input, ...]
-    outputs: tuple[str, ...]
+    outputs: tuple[str, ...] = ("output",)
     infer_types: Callable[[Types], tuple[ElementType | None, ...]]
     infer_shapes: Callable[[Shapes, Attributes], tuple[PartialShape, ...]]
     index_rule: IndexRule
