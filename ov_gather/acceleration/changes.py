@@ -14,6 +14,7 @@ from ov_gather.acceleration.graph import (
     has_same_shape,
     is_constant_foldable,
     is_gather,
+    is_ours,
     is_scatter,
     operation,
     ours,
@@ -23,7 +24,6 @@ from ov_gather.acceleration.graph import (
 from ov_gather.acceleration.quantised import is_low_precision
 from ov_gather.acceleration.rounding import rounds_elsewhere
 from ov_gather.extension.python_api import Model, Node, Output
-from ov_gather.ops.spec import CUSTOM_OPSET
 from ov_gather.system.tables import InNotebooks, as_text, table_of
 
 if TYPE_CHECKING:
@@ -104,18 +104,15 @@ class Tracker:
 
     def __init__(self, model: Model, leave: Collection[str] = ()) -> None:
         """Start with all gathers and scatters of a model; those named in `leave` stay unchanged."""
-        self._changes = {
-            node.get_instance_id(): [_as_it_is(place, node)]
-            for place, node in walk(model)
-            if is_gather(node) or is_scatter(node)
-        }
-
-        self._left = {
-            number for number, changes in self._changes.items() for change in changes if change.layer in frozenset(leave)
-        }
-        for number in self._left:
-            for change in self._changes[number]:
-                change.reason = "it was to stay as it is"
+        self._changes: dict[int, list[Change]] = {}
+        self._left: set[int] = set()
+        for place, node in walk(model):
+            if is_gather(node) or is_scatter(node):
+                change = _as_it_is(place, node)
+                self._changes[node.get_instance_id()] = [change]
+                if change.layer in leave:
+                    self._left.add(node.get_instance_id())
+                    change.reason = "it was to stay as it is"
 
     def leaves(self, node: Node) -> bool:
         """Return True if the user asked to leave a gather or scatter unchanged."""
@@ -178,7 +175,7 @@ class Tracker:
 
 def _as_it_is(place: str, node: Node) -> Change:
     name, shapes = operation(node), f"{_shape(node, 0)} by {_shape(node, 1)}"
-    if name.startswith(CUSTOM_OPSET):
+    if is_ours(node):
         reason = "ours already"
     elif is_scatter(node):
         reason = "its indices repeat for no rows, and tell no block"

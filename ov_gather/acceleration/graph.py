@@ -28,6 +28,11 @@ def operation(node: Node) -> str:
     return f"{opset}.{kind}" if opset == CUSTOM_OPSET else f"{kind}-{opset.removeprefix('opset')}"
 
 
+def is_ours(node: Node) -> bool:
+    """Return True if a node is an operation of this package."""
+    return bool(node.get_type_info().version_id == CUSTOM_OPSET)
+
+
 def is_gather(node: Node) -> bool:
     """Return True if a node is a gather, stock or ours."""
     return node.get_type_name() in ("Gather", "GatherElements", "GatherND")

@@ -17,6 +17,7 @@ from ov_gather.acceleration.graph import (
     copied,
     demands_same_shape,
     has_same_shape,
+    is_ours,
     ours,
     redirect_readers,
     walk,
@@ -24,7 +25,6 @@ from ov_gather.acceleration.graph import (
 )
 from ov_gather.extension.python_api import Model, Node, Output
 from ov_gather.extension.python_api import opset13 as ops
-from ov_gather.ops.spec import CUSTOM_OPSET
 
 
 def clamped(indices: Output, bounds: BoundTensors) -> Output:
@@ -85,11 +85,6 @@ def _may_scatter_shortly(node: Node) -> bool:
         return False
     data = node.get_input_partial_shape(0)
     return bool(data.rank.is_dynamic or (len(data) == 1 and data[0].get_min_length() <= _SHORT))
-
-
-def is_ours(node: Node) -> bool:
-    """Return True if a node is an operation of this package."""
-    return bool(node.get_type_info().version_id == CUSTOM_OPSET)
 
 
 def checking_operation(gather: Node, *, counts_from_end: bool) -> Node | None:
