@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Collection, Iterator
+from collections.abc import Callable, Collection, Iterator, Sequence
 
 import onnx_ir
 
@@ -13,6 +13,9 @@ from ov_gather.system.traversal import reachable
 from .errors import ConversionError, describe
 
 Dim = int | onnx_ir.SymbolicDim
+Dims = Sequence[Dim | None] | None
+"""The shape of a value: None for a dimension or a rank that is unknown."""
+Inputs = Sequence[onnx_ir.Value | None]
 
 # OpenVINO may return the input of these operators instead of a copy: it drops Transposes that cancel each other, and Slices,
 # Expands, Tiles and Pads that change nothing.

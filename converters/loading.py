@@ -67,12 +67,12 @@ def _read(source: str | os.PathLike[str] | onnx.ModelProto) -> onnx_ir.Model:
 
 
 @contextmanager
-def naming(source: OnnxSource) -> Iterator[None]:
+def naming(source: object) -> Iterator[None]:
     """Prefix the file's path to every ConversionError raised in the block."""
     try:
         yield
     except ConversionError as error:
-        if isinstance(source, _IN_MEMORY):
+        if not isinstance(source, str | os.PathLike):
             raise
         raise type(error)(f"{os.fspath(source)}: {error}") from error
 

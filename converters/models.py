@@ -103,16 +103,11 @@ def convert(
         if lanes:
             raise ConversionError("values travel in lanes only in ONNX models")
         return convert_program(source, target=target, assume_in_bounds=assume_in_bounds, trust=trust)
-    return _convert_onnx(cast(OnnxSource, source), target, assume_in_bounds, lanes, output)
-
-
-def _convert_onnx(
-    source: OnnxSource, target: str, assume_in_bounds: bool, lanes: bool, output: str | os.PathLike[str] | None
-) -> Conversion:
+    onnx_source = cast(OnnxSource, source)
     with naming(source):
-        original = load(source)
+        original = load(onnx_source)
         if output is not None:
-            refuse_to_overwrite(files_of(source, original), Path(output), Path(output).with_suffix(".bin"))
+            refuse_to_overwrite(files_of(onnx_source, original), Path(output), Path(output).with_suffix(".bin"))
         rewrites = legalize(original, target=target, assume_in_bounds=assume_in_bounds)
         travel = travel_in_lanes(original, stock=target == "stock") if lanes else LaneInterface()
         inexactness = find_inexactness(original, target=target, assume_in_bounds=assume_in_bounds)

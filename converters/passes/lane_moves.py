@@ -161,14 +161,10 @@ def _constant_of_shape(move: Move) -> Sequence[Value]:
     (sizes,) = move.inputs
     assert sizes is not None
     lanes = as_lanes(move.node.attributes["value"].as_tensor().numpy().reshape(()))
+    wide = in_lanes(move.node.outputs[0].shape, move.kind)
     if move.kind.count == 1:
         tensor = onnx_ir.tensor(lanes.reshape(1))
-        return [
-            move.insert(
-                "ConstantOfShape", [sizes], move.kind.lane, in_lanes(move.node.outputs[0].shape, move.kind), value=tensor
-            )
-        ]
-    wide = in_lanes(move.node.outputs[0].shape, move.kind)
+        return [move.insert("ConstantOfShape", [sizes], move.kind.lane, wide, value=tensor)]
     given = [move.rewriter.constant(move.node, lanes), move.longer(sizes, move.kind.count)]
     return [move.insert("Expand", given, move.kind.lane, wide)]
 

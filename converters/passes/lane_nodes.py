@@ -9,7 +9,7 @@ import numpy as np
 import onnx_ir
 from onnx_ir import DataType, Value
 
-from ..graphs import Dim, constant_of
+from ..graphs import Dim, Dims, Inputs, constant_of
 from ..lane_types import LaneType
 from .rewriter import Rewriter
 
@@ -20,24 +20,15 @@ class Move:
 
     rewriter: Rewriter
     node: onnx_ir.Node
-    inputs: Sequence[Value | None]
+    inputs: Inputs
     kind: LaneType
     stock: bool
 
-    def insert(
-        self,
-        op_type: str,
-        inputs: Sequence[Value | None],
-        dtype: DataType,
-        shape: Sequence[Dim | None] | None,
-        **attributes: object,
-    ) -> Value:
+    def insert(self, op_type: str, inputs: Inputs, dtype: DataType, shape: Dims, **attributes: object) -> Value:
         """Insert a node of one output before this one; return the output."""
         return self.rewriter.insert(self.node, op_type, inputs, dtype, shape, **attributes)
 
-    def again(
-        self, inputs: Sequence[Value | None] | None = None, *, domain: str = "", **attributes: int | list[int] | str
-    ) -> Sequence[Value]:
+    def again(self, inputs: Inputs | None = None, *, domain: str = "", **attributes: int | list[int] | str) -> Sequence[Value]:
         """Insert a copy of the node for lanes, with these inputs and attributes; return its outputs."""
         given = dict(self.node.attributes)
         given.update({attr.name: attr for attr in onnx_ir.convenience.convert_attributes(attributes)})

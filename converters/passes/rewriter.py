@@ -12,7 +12,7 @@ import onnx_ir
 from ov_gather.system import logs
 
 from ..errors import describe
-from ..graphs import Dim, bodies_of, is_used
+from ..graphs import Dims, Inputs, bodies_of, is_used
 from ..ranges import Ranges
 
 
@@ -43,13 +43,7 @@ class Rewriter:
         self.rewrites.append(Rewrite(describe(node), what, done))
 
     def insert(
-        self,
-        before: onnx_ir.Node,
-        op_type: str,
-        inputs: Sequence[onnx_ir.Value | None],
-        dtype: onnx_ir.DataType | None,
-        shape: Sequence[Dim | None] | None,
-        **attributes: Any,
+        self, before: onnx_ir.Node, op_type: str, inputs: Inputs, dtype: onnx_ir.DataType | None, shape: Dims, **attributes: Any
     ) -> onnx_ir.Value:
         """Insert a node before another, and name it after that; return its output."""
         name = self.new_name(f"{before.name or before.outputs[0].name}_{op_type.lower()}")
@@ -69,8 +63,8 @@ class Rewriter:
     def copy(
         self,
         node: onnx_ir.Node,
-        inputs: Sequence[onnx_ir.Value | None],
-        outputs: Sequence[tuple[onnx_ir.DataType, Sequence[Dim | None] | None]],
+        inputs: Inputs,
+        outputs: Sequence[tuple[onnx_ir.DataType, Dims]],
         attributes: Iterable[onnx_ir.Attr],
         domain: str = "",
     ) -> Sequence[onnx_ir.Value]:
@@ -96,7 +90,7 @@ class Rewriter:
         self.become(node, "Constant", [], value=tensor)
         node.outputs[0].shape = onnx_ir.Shape(tensor.shape.numpy())
 
-    def become(self, node: onnx_ir.Node, op_type: str, inputs: Sequence[onnx_ir.Value | None], **attributes: Any) -> None:
+    def become(self, node: onnx_ir.Node, op_type: str, inputs: Inputs, **attributes: Any) -> None:
         """Change the operator, inputs and attributes of a node, and remove old inputs that become unused. Its outputs stay."""
         old = set(node.inputs)
         node.op_type = op_type
