@@ -6,9 +6,7 @@ bounds (zeros in 8; in our own opset, the attribute `bounds` decides).
 
 from __future__ import annotations
 
-from collections.abc import Sequence
 from dataclasses import replace
-from typing import TYPE_CHECKING, Any
 
 from ov_gather.ir.element_types import F32, I64, INTEGERS
 from ov_gather.ir.shapes import ANY, UNKNOWN, PartialShape
@@ -24,6 +22,7 @@ from ov_gather.ops.shape_rules import (
     type_of_data,
 )
 from ov_gather.ops.spec import (
+    Arrays,
     Attribute,
     Attributes,
     IndexRule,
@@ -34,9 +33,6 @@ from ov_gather.ops.spec import (
     numbered_opsets,
     require_axis,
 )
-
-if TYPE_CHECKING:
-    from numpy.typing import NDArray
 
 AXIS = 2
 
@@ -106,7 +102,7 @@ def choose_sizes(shapes: Shapes, attributes: Attributes, size: int) -> tuple[tup
     )
 
 
-def evaluate(inputs: Sequence[NDArray[Any]], attributes: Attributes) -> tuple[NDArray[Any]]:
+def evaluate(inputs: Arrays, attributes: Attributes) -> Arrays:
     """Execute the operation on our kernel. Raises IndexError for an index out of bounds, unless `bounds` is "zero"."""
     from ov_gather.kernels.arguments import as_index_dtype
     from ov_gather.kernels.gather import gather
@@ -116,7 +112,7 @@ def evaluate(inputs: Sequence[NDArray[Any]], attributes: Attributes) -> tuple[ND
     return (gather(inputs[DATA], indices, attributes["axis"], batch_dims, bounds=attributes.get("bounds", "error")),)
 
 
-def evaluate_with_zeros(inputs: Sequence[NDArray[Any]], attributes: Attributes) -> tuple[NDArray[Any]]:
+def evaluate_with_zeros(inputs: Arrays, attributes: Attributes) -> Arrays:
     """Execute the operation on our kernel. An index out of bounds yields zeros."""
     return evaluate(inputs, {**attributes, "bounds": "zero"})
 

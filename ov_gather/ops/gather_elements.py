@@ -2,14 +2,14 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Sequence
-from typing import TYPE_CHECKING, Any
+from collections.abc import Callable
 
 from ov_gather.ir.element_types import F32, I32, I64
 from ov_gather.ir.shapes import UNKNOWN, Dimension, PartialShape
 from ov_gather.ops.shape_rules import DATA, INDICES, along_axis, open_dims, refuse_scalars, require_same_rank, type_of_data
 from ov_gather.ops.spec import (
     MAX_RANK,
+    Arrays,
     Attribute,
     Attributes,
     DimensionError,
@@ -20,9 +20,6 @@ from ov_gather.ops.spec import (
     numbered_opsets,
     require_axis,
 )
-
-if TYPE_CHECKING:
-    from numpy.typing import NDArray
 
 OffAxis = Callable[[Dimension, Dimension], Dimension | None]
 
@@ -87,7 +84,7 @@ def rank_for(axis: int) -> int:
     return rank
 
 
-def evaluate(inputs: Sequence[NDArray[Any]], attributes: Attributes) -> tuple[NDArray[Any]]:
+def evaluate(inputs: Arrays, attributes: Attributes) -> Arrays:
     """Execute the operation on our kernel. Raises IndexError for an index out of bounds."""
     from ov_gather.kernels.gather_elements import gather_elements
 

@@ -6,13 +6,11 @@ elements are gathered together, such as the two halves of a 64-bit number.
 
 from __future__ import annotations
 
-from collections.abc import Sequence
-from typing import TYPE_CHECKING, Any
-
 from ov_gather.ir.shapes import ANY, Dimension, PartialShape
 from ov_gather.ops.gather_elements import GATHER_ELEMENTS_6, OffAxis, infer_output, rank_for, rank_of
 from ov_gather.ops.shape_rules import DATA, INDICES, along_axis, axis_of_data, in_our_opset, open_dims
 from ov_gather.ops.spec import (
+    Arrays,
     Attribute,
     Attributes,
     IndexRule,
@@ -20,9 +18,6 @@ from ov_gather.ops.spec import (
     Shapes,
     require_axis,
 )
-
-if TYPE_CHECKING:
-    from numpy.typing import NDArray
 
 
 def _within(have: Dimension, want: Dimension) -> Dimension | None:
@@ -110,7 +105,7 @@ def choose_sizes(shapes: Shapes, attributes: Attributes, size: int) -> tuple[tup
     return (*data, *([] if lanes is None else [lanes.closest_to(2)])), tuple(indices)
 
 
-def evaluate(inputs: Sequence[NDArray[Any]], attributes: Attributes) -> tuple[NDArray[Any]]:
+def evaluate(inputs: Arrays, attributes: Attributes) -> Arrays:
     """Execute the operation on our kernel. Raises IndexError for an index out of bounds."""
     import numpy as np
 

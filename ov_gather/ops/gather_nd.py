@@ -6,15 +6,14 @@ version 8 does.
 
 from __future__ import annotations
 
-from collections.abc import Sequence
 from dataclasses import replace
 from math import prod
-from typing import TYPE_CHECKING, Any
 
 from ov_gather.ir.element_types import F32, I64, INTEGERS
 from ov_gather.ir.shapes import UNKNOWN, Dimension, PartialShape
 from ov_gather.ops.shape_rules import DATA, INDICES, batch_dimensions, in_our_opset, open_dims, refuse_scalars, type_of_data
 from ov_gather.ops.spec import (
+    Arrays,
     Attribute,
     Attributes,
     DimensionError,
@@ -25,9 +24,6 @@ from ov_gather.ops.spec import (
     Shapes,
     numbered_opsets,
 )
-
-if TYPE_CHECKING:
-    from numpy.typing import NDArray
 
 
 def _batch_range(shapes: Shapes) -> tuple[int, int] | None:
@@ -100,7 +96,7 @@ def choose_sizes(shapes: Shapes, attributes: Attributes, size: int) -> tuple[tup
     )
 
 
-def evaluate(inputs: Sequence[NDArray[Any]], attributes: Attributes) -> tuple[NDArray[Any]]:
+def evaluate(inputs: Arrays, attributes: Attributes) -> Arrays:
     """Execute the operation on our kernel. Raises IndexError for a coordinate out of bounds."""
     from ov_gather.kernels.arguments import as_index_dtype
     from ov_gather.kernels.gather_nd import gather_nd
@@ -108,7 +104,7 @@ def evaluate(inputs: Sequence[NDArray[Any]], attributes: Attributes) -> tuple[ND
     return (gather_nd(inputs[DATA], as_index_dtype(inputs[INDICES]), attributes["batch_dims"]),)
 
 
-def evaluate_fused(inputs: Sequence[NDArray[Any]], attributes: Attributes) -> tuple[NDArray[Any]]:
+def evaluate_fused(inputs: Arrays, attributes: Attributes) -> Arrays:
     """Execute the operation on our kernel, and fuse the batch dimensions of the output into one."""
     (output,) = evaluate(inputs, attributes)
     batch = attributes["batch_dims"]

@@ -5,9 +5,7 @@ Version 12 adds reductions, and its specification allows negative indices.
 
 from __future__ import annotations
 
-from collections.abc import Sequence
 from dataclasses import replace
-from typing import TYPE_CHECKING, Any
 
 from ov_gather.ir.element_types import F32, I64, INTEGERS
 from ov_gather.ir.shapes import PartialShape
@@ -25,6 +23,7 @@ from ov_gather.ops.shape_rules import (
     type_of_data_and_updates,
 )
 from ov_gather.ops.spec import (
+    Arrays,
     Attribute,
     Attributes,
     DimensionError,
@@ -35,9 +34,6 @@ from ov_gather.ops.spec import (
     numbered_opsets,
     require_axis,
 )
-
-if TYPE_CHECKING:
-    from numpy.typing import NDArray
 
 AXIS = 3
 
@@ -95,7 +91,7 @@ def custom_version(attributes: Attributes) -> tuple[str, Attributes] | None:
     return "ScatterElements", {"axis": attributes["axis"], "reduction": reduction}
 
 
-def evaluate(inputs: Sequence[NDArray[Any]], attributes: Attributes) -> tuple[NDArray[Any]]:
+def evaluate(inputs: Arrays, attributes: Attributes) -> Arrays:
     """Execute the operation on our kernel. Raises IndexError for an index out of bounds."""
     from ov_gather.kernels.arguments import as_index_dtype
     from ov_gather.kernels.scatter_elements import scatter_elements

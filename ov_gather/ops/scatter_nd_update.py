@@ -5,9 +5,7 @@ Version 15 adds reductions, and its specification allows negative indices.
 
 from __future__ import annotations
 
-from collections.abc import Sequence
 from dataclasses import replace
-from typing import TYPE_CHECKING, Any
 
 from ov_gather.ir.element_types import F32, I32, I64
 from ov_gather.ir.shapes import ANY, PartialShape
@@ -24,6 +22,7 @@ from ov_gather.ops.shape_rules import (
     type_of_data_and_updates,
 )
 from ov_gather.ops.spec import (
+    Arrays,
     Attribute,
     Attributes,
     DimensionError,
@@ -34,9 +33,6 @@ from ov_gather.ops.spec import (
     Shapes,
     numbered_opsets,
 )
-
-if TYPE_CHECKING:
-    from numpy.typing import NDArray
 
 
 def infer_shapes(shapes: Shapes, attributes: Attributes) -> tuple[PartialShape]:
@@ -105,7 +101,7 @@ def custom_version(attributes: Attributes) -> tuple[str, Attributes] | None:
     return None if reduction is None else ("ScatterND", {"reduction": reduction})
 
 
-def evaluate(inputs: Sequence[NDArray[Any]], attributes: Attributes) -> tuple[NDArray[Any]]:
+def evaluate(inputs: Arrays, attributes: Attributes) -> Arrays:
     """Execute the operation on our kernel. Raises IndexError for a coordinate out of bounds."""
     import numpy as np
 

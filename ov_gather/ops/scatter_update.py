@@ -5,10 +5,8 @@ It is the inverse of Gather without batch dimensions. ONNX has no such operator.
 
 from __future__ import annotations
 
-from collections.abc import Sequence
 from dataclasses import replace
 from math import prod
-from typing import TYPE_CHECKING, Any
 
 from ov_gather.ir.element_types import F32, I64, INTEGERS
 from ov_gather.ir.shapes import PartialShape
@@ -24,6 +22,7 @@ from ov_gather.ops.shape_rules import (
     type_of_data_and_updates,
 )
 from ov_gather.ops.spec import (
+    Arrays,
     Attributes,
     DimensionError,
     Input,
@@ -33,9 +32,6 @@ from ov_gather.ops.spec import (
     numbered_opsets,
     require_axis,
 )
-
-if TYPE_CHECKING:
-    from numpy.typing import NDArray
 
 AXIS = 3
 
@@ -103,7 +99,7 @@ def _ranks(shapes: Shapes, least: int) -> tuple[int, int]:
     return data, indices
 
 
-def evaluate(inputs: Sequence[NDArray[Any]], attributes: Attributes) -> tuple[NDArray[Any]]:
+def evaluate(inputs: Arrays, attributes: Attributes) -> Arrays:
     """Execute the operation on our kernel, as ScatterElements along the middle of three dimensions.
 
     Raises IndexError for an index out of bounds.

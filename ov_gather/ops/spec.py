@@ -16,6 +16,7 @@ if TYPE_CHECKING:
 Shapes = Sequence[PartialShape]
 Types = Sequence[ElementType | None]
 Attributes = Mapping[str, Any]
+Arrays = Sequence["NDArray[Any]"]
 Values = Sequence["NDArray[Any] | None"]
 
 # OpenVINO 2026.4.1 has an opset17, but it lacks many operations, such as GatherElements and Result.
@@ -187,7 +188,7 @@ class Operation:
     infer_shapes: Callable[[Shapes, Attributes], tuple[PartialShape, ...]]
     index_rule: IndexRule
     choose_sizes: Callable[[Shapes, Attributes, int], tuple[tuple[int, ...], ...]]
-    evaluate: Callable[[Sequence[NDArray[Any]], Attributes], tuple[NDArray[Any], ...]]
+    evaluate: Callable[[Arrays, Attributes], Arrays]
     restrict: Callable[[Shapes, Attributes], None] = lambda shapes, attributes: None
     custom_version: Callable[[Attributes], tuple[str, Attributes] | None] = lambda attributes: None
 
