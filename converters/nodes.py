@@ -19,15 +19,7 @@ from ov_gather.ops.onnx_nodes import attribute
 
 from .errors import ConversionError, describe
 from .graphs import constant_of, nodes_of
-from .layers import (
-    BY_TARGET,
-    CONVERTERS,
-    add_constant,
-    add_indexed,
-    add_node,
-    element_type_of,
-    partial_shape,
-)
+from .layers import BY_TARGET, CONVERTERS, add_constant, add_indexed, add_node, element_type_of, partial_shape
 from .legalize import legalize
 from .loading import load, naming
 

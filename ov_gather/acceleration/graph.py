@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Callable, Iterable, Iterator, Sequence
 from functools import cache
-from typing import Any, TypeVar
+from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
@@ -15,8 +15,6 @@ from ov_gather.extension.python_api import opset13 as ops
 from ov_gather.ops.spec import CUSTOM_OPSET
 from ov_gather.ranges.openvino_graph import bodies
 from ov_gather.system.traversal import reachable
-
-Found = TypeVar("Found")
 
 INDICES = 1
 """Input port of the indices of every gather and scatter."""
@@ -149,24 +147,6 @@ def has_same_shape(gather: Node) -> bool:
         return False
     axis = axis_of(gather)
     return all(same(have, want) for i, (have, want) in enumerate(zip(data, indices, strict=True)) if i != axis)
-
-
-def from_inputs(
-    value: Output, inputs_of: Callable[[Output], list[Output]], compute: Callable[[Output, list[Found]], Found]
-) -> Found:
-    """Compute a property of a value bottom-up from the values that `inputs_of` returns; iterative, because graphs are deep."""
-    known: dict[tuple[int, int], Found] = {}
-    left = [value]
-    while left:
-        current = left[-1]
-        inputs = inputs_of(current)
-        waiting = [given for given in inputs if identity(given) not in known]
-        if waiting:
-            left += waiting
-        else:
-            left.pop()
-            known[identity(current)] = compute(current, [known[identity(given)] for given in inputs])
-    return known[identity(value)]
 
 
 def identity(value: Output) -> tuple[int, int]:

@@ -9,15 +9,7 @@ from __future__ import annotations
 from ov_gather.ir.shapes import ANY, Dimension, PartialShape
 from ov_gather.ops.gather_elements import GATHER_ELEMENTS_6, OffAxis, infer_output, rank_for, rank_of
 from ov_gather.ops.shape_rules import DATA, INDICES, along_axis, axis_of_data, in_our_opset, open_dims
-from ov_gather.ops.spec import (
-    Arrays,
-    Attribute,
-    Attributes,
-    IndexRule,
-    RankError,
-    Shapes,
-    require_axis,
-)
+from ov_gather.ops.spec import Arrays, Attribute, Attributes, IndexRule, RankError, Shapes, require_axis
 
 
 def _within(have: Dimension, want: Dimension) -> Dimension | None:
