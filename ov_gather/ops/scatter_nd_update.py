@@ -1,6 +1,7 @@
 """ScatterNDUpdate: output[*indices[i]] = updates[i], with coordinates in the last dimension of indices; inverse of GatherND.
 
-Version 15 adds reductions, and its specification allows negative indices.
+Version 15 adds reductions, and its specification allows negative indices. ScatterND of our opset is ONNX ScatterND-18: updates
+apply in order, and every coordinate is checked.
 """
 
 from __future__ import annotations
@@ -9,13 +10,15 @@ from dataclasses import replace
 
 from ov_gather.ir.element_types import F32, I32, I64
 from ov_gather.ir.shapes import ANY, PartialShape
-from ov_gather.kernels.reduction_names import ONNX_NAMES
+from ov_gather.kernels.reduction_names import ONNX_NAMES, OPENVINO_NAMES
 from ov_gather.ops.gather_nd import index_sizes
+from ov_gather.ops.scatter_lanes import with_lanes
 from ov_gather.ops.shape_rules import (
     DATA,
     FIRST_SCATTER_INDICES,
     INDICES,
     UPDATES,
+    in_our_opset,
     open_dims,
     refuse_scalars,
     sizes_of_updates,
@@ -55,6 +58,15 @@ def infer_shapes(shapes: Shapes, attributes: Attributes) -> tuple[PartialShape]:
             f"updates {updates} do not fit data {data} and indices {indices}", f"make them {wanted}", UPDATES
         )
     return (data,)
+
+
+def infer_our_shapes(shapes: Shapes, attributes: Attributes) -> tuple[PartialShape]:
+    """Infer the output shape of ours; the update of one element must be a scalar. Raises RankError, DimensionError."""
+    data, indices, updates = shapes
+    output = infer_shapes(shapes, attributes)
+    if indices.rank == 1 and indices.sizes == (data.rank,) and updates.rank:
+        raise RankError(f"updates {updates} have a rank of {updates.rank}", "the update of one element is a scalar", UPDATES)
+    return output
 
 
 def restrict(shapes: Shapes, attributes: Attributes) -> None:
@@ -144,4 +156,13 @@ SCATTER_ND_UPDATE_15 = replace(
     opsets=numbered_opsets(15),
     attributes=(Attribute("reduction", required=False, default="none", kind="none|sum|sub|prod|min|max"),),
     index_rule=IndexRule(INDICES, SCATTER_ND_UPDATE_3.index_rule.sizes),
+)
+SCATTER_ND_CUSTOM = with_lanes(
+    in_our_opset(
+        SCATTER_ND_UPDATE_15,
+        "ScatterND",
+        attributes=(Attribute("reduction", required=False, default="none", kind="|".join(OPENVINO_NAMES)),),
+        infer_shapes=infer_our_shapes,
+        restrict=lambda shapes, attributes: None,
+    )
 )
