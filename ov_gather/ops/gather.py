@@ -8,25 +8,23 @@ from __future__ import annotations
 
 from dataclasses import replace
 
-from ov_gather.ir.element_types import F32, I64, INTEGERS
 from ov_gather.ir.shapes import ANY, UNKNOWN, PartialShape
 from ov_gather.ops.shape_rules import (
     AXIS_INPUT,
     DATA,
+    GATHER_INPUTS,
     INDICES,
     along_axis,
     batch_dimensions,
     in_our_opset,
     open_dims,
     require_one_number,
-    type_of_data,
 )
 from ov_gather.ops.spec import (
     Arrays,
     Attribute,
     Attributes,
     IndexRule,
-    Input,
     Operation,
     RankError,
     Shapes,
@@ -123,12 +121,7 @@ GATHER_1 = Operation(
     name="Gather-1",
     type="Gather",
     opsets=numbered_opsets(1, 6),
-    inputs=(
-        Input("data", assumed=F32),
-        Input("indices", assumed=I64, element_types=INTEGERS),
-        AXIS_INPUT,
-    ),
-    infer_types=type_of_data,
+    inputs=(*GATHER_INPUTS, AXIS_INPUT),
     infer_shapes=infer_shapes,
     # The CPU plugin yields zeros for negative indices; ONNX and our kernel wrap them.
     index_rule=IndexRule(INDICES, along_axis, "[0, s-1]", lambda size: 0 * size, negative="OpenVINO writes zeros for it"),

@@ -6,7 +6,7 @@ from collections.abc import Callable
 
 from ov_gather.ir.element_types import F32, I32, I64
 from ov_gather.ir.shapes import UNKNOWN, Dimension, PartialShape
-from ov_gather.ops.shape_rules import DATA, INDICES, along_axis, open_dims, refuse_scalars, require_same_rank, type_of_data
+from ov_gather.ops.shape_rules import DATA, INDICES, along_axis, open_dims, refuse_scalars, require_same_rank
 from ov_gather.ops.spec import (
     MAX_RANK,
     Arrays,
@@ -97,7 +97,6 @@ GATHER_ELEMENTS_6 = Operation(
     opsets=numbered_opsets(6),
     attributes=(Attribute("axis", required=True, default=0, valid_range=axis_range),),
     inputs=(Input("data", assumed=F32), Input("indices", assumed=I64, element_types=(I32, I64))),
-    infer_types=type_of_data,
     infer_shapes=infer_shapes,
     # The specification says [0, s-1]. ONNX and our kernel wrap negative indices, and so does the CPU plugin since 2025.3.
     index_rule=IndexRule(

@@ -9,16 +9,14 @@ from __future__ import annotations
 from dataclasses import replace
 from math import prod
 
-from ov_gather.ir.element_types import F32, I64, INTEGERS
 from ov_gather.ir.shapes import UNKNOWN, Dimension, PartialShape
-from ov_gather.ops.shape_rules import DATA, INDICES, batch_dimensions, in_our_opset, open_dims, refuse_scalars, type_of_data
+from ov_gather.ops.shape_rules import DATA, GATHER_INPUTS, INDICES, batch_dimensions, in_our_opset, open_dims, refuse_scalars
 from ov_gather.ops.spec import (
     Arrays,
     Attribute,
     Attributes,
     DimensionError,
     IndexRule,
-    Input,
     Operation,
     RankError,
     Shapes,
@@ -116,8 +114,7 @@ GATHER_ND_8 = Operation(
     type="GatherND",
     opsets=numbered_opsets(8),
     attributes=(Attribute("batch_dims", required=False, default=0, valid_range=_batch_range),),
-    inputs=(Input("data", assumed=F32), Input("indices", assumed=I64, element_types=INTEGERS)),
-    infer_types=type_of_data,
+    inputs=GATHER_INPUTS,
     infer_shapes=infer_shapes,
     index_rule=IndexRule(INDICES, index_sizes),
     restrict=restrict,

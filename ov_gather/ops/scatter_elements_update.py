@@ -8,7 +8,6 @@ from __future__ import annotations
 
 from dataclasses import replace
 
-from ov_gather.ir.element_types import F32, I64, INTEGERS
 from ov_gather.ir.shapes import PartialShape
 from ov_gather.kernels.reduction_names import ONNX_NAMES, OPENVINO_NAMES
 from ov_gather.ops.scatter_lanes import with_lanes
@@ -17,6 +16,7 @@ from ov_gather.ops.shape_rules import (
     DATA,
     FIRST_SCATTER_INDICES,
     INDICES,
+    SCATTER_INPUTS,
     UPDATES,
     along_axis,
     axis_of_data,
@@ -33,7 +33,6 @@ from ov_gather.ops.spec import (
     Attributes,
     DimensionError,
     IndexRule,
-    Input,
     Operation,
     RankError,
     Shapes,
@@ -138,12 +137,7 @@ SCATTER_ELEMENTS_UPDATE_3 = Operation(
     name="ScatterElementsUpdate-3",
     type="ScatterElementsUpdate",
     opsets=numbered_opsets(3, 11),
-    inputs=(
-        Input("data", assumed=F32),
-        Input("indices", assumed=I64, element_types=INTEGERS),
-        Input("updates", assumed=F32),
-        AXIS_INPUT,
-    ),
+    inputs=(*SCATTER_INPUTS, AXIS_INPUT),
     infer_types=type_of_data_and_updates,
     infer_shapes=infer_shapes,
     restrict=restrict,

@@ -8,13 +8,13 @@ from __future__ import annotations
 from dataclasses import replace
 from math import prod
 
-from ov_gather.ir.element_types import F32, I64, INTEGERS
 from ov_gather.ir.shapes import PartialShape
 from ov_gather.ops.shape_rules import (
     AXIS_INPUT,
     DATA,
     FIRST_SCATTER_INDICES,
     INDICES,
+    SCATTER_INPUTS,
     UPDATES,
     open_dims,
     require_one_number,
@@ -25,7 +25,6 @@ from ov_gather.ops.spec import (
     Arrays,
     Attributes,
     DimensionError,
-    Input,
     Operation,
     RankError,
     Shapes,
@@ -128,12 +127,7 @@ SCATTER_UPDATE_3 = Operation(
     name="ScatterUpdate-3",
     type="ScatterUpdate",
     opsets=numbered_opsets(3),
-    inputs=(
-        Input("data", assumed=F32),
-        Input("indices", assumed=I64, element_types=INTEGERS),
-        Input("updates", assumed=F32),
-        AXIS_INPUT,
-    ),
+    inputs=(*SCATTER_INPUTS, AXIS_INPUT),
     infer_types=type_of_data_and_updates,
     infer_shapes=infer_shapes,
     restrict=restrict,

@@ -5,7 +5,7 @@ from __future__ import annotations
 from dataclasses import replace
 from typing import Any
 
-from ov_gather.ir.element_types import DYNAMIC, I32, I64, ElementType
+from ov_gather.ir.element_types import DYNAMIC, F32, I32, I64, INTEGERS, ElementType
 from ov_gather.ir.shapes import ANY, Dimension, PartialShape
 from ov_gather.ops.spec import (
     CUSTOM_OPSET,
@@ -23,11 +23,6 @@ from ov_gather.ops.spec import (
 )
 
 DATA, INDICES, UPDATES = 0, 1, 2
-
-
-def type_of_data(types: Types) -> tuple[ElementType | None]:
-    """Infer the element type of the output, which is data's."""
-    return (types[DATA],)
 
 
 def type_of_data_and_updates(types: Types) -> tuple[ElementType | None]:
@@ -53,6 +48,8 @@ def along_axis(shapes: Shapes, attributes: Attributes) -> tuple[int, ...] | None
     return (dim.lower,) if dim.is_static else None
 
 
+GATHER_INPUTS = (Input("data", assumed=F32), Input("indices", assumed=I64, element_types=INTEGERS))
+SCATTER_INPUTS = (*GATHER_INPUTS, Input("updates", assumed=F32))
 AXIS_INPUT = Input("axis", I64, (I32, I64), Attribute("axis", required=True, default=0, valid_range=axis_of_data))
 """The input `axis` of Gather and the scatters: the axis of data that the indices address."""
 

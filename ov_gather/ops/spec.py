@@ -168,7 +168,8 @@ class Operation:
         type: as <layer type> writes it.
         opsets: the `version` values that denote it, oldest first.
         attributes, inputs, outputs: in order; outputs by name.
-        infer_types: output element types from input element types (None = unknown). Raises TypeRuleError.
+        infer_types: output element types from input element types (None = unknown); that of the first input by default. Raises
+            TypeRuleError.
         infer_shapes: output shapes from input shapes and attributes, as OpenVINO infers them. Raises ShapeError.
         restrict: checks of shapes that the specification requires and OpenVINO does not make. Raises ShapeError.
         index_rule: which index values are in bounds.
@@ -184,7 +185,7 @@ class Operation:
     attributes: tuple[Attribute, ...] = ()
     inputs: tuple[Input, ...]
     outputs: tuple[str, ...] = ("output",)
-    infer_types: Callable[[Types], tuple[ElementType | None, ...]]
+    infer_types: Callable[[Types], tuple[ElementType | None, ...]] = lambda types: (types[0],)
     infer_shapes: Callable[[Shapes, Attributes], tuple[PartialShape, ...]]
     index_rule: IndexRule
     choose_sizes: Callable[[Shapes, Attributes, int], tuple[tuple[int, ...], ...]]
