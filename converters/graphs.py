@@ -30,6 +30,12 @@ def constant_of(value: onnx_ir.Value) -> onnx_ir.TensorProtocol | None:
     return None if value.is_graph_input() else onnx_ir.convenience.get_const_tensor(value)
 
 
+def graph_of(node: onnx_ir.Node) -> onnx_ir.Graph:
+    """Return the graph that a node belongs to."""
+    assert isinstance(node.graph, onnx_ir.Graph)  # functions are inlined
+    return node.graph
+
+
 def axis_of(node: onnx_ir.Node, rank: int) -> int:
     """Return the attribute `axis`, counted from the front. Raises ConversionError."""
     try:

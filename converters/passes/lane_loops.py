@@ -12,7 +12,7 @@ from onnx_ir import Value
 from ov_gather.ops.onnx_nodes import attribute
 from ov_gather.system.traversal import reachable
 
-from ..graphs import bodies_of, is_default, is_used, operands_of
+from ..graphs import bodies_of, graph_of, is_default, is_used, operands_of
 from .rewriter import drop
 
 _AHEAD = {"Loop": (2, 1), "Scan": (0, 0)}  # leading inputs, and outputs of the body, that are neither states nor slices
@@ -115,8 +115,7 @@ class LoopView:
         )
         self.body.inputs[:] = [*self._counted, *(state.inner for state in states), *(part.inner for part in into)]
         self.body.outputs[:] = [*self._condition, *(state.end for state in states), *(part.inner for part in out_of)]
-        outer = self.node.graph
-        assert isinstance(outer, onnx_ir.Graph)
+        outer = graph_of(self.node)
         outer.insert_before(self.node, node)
         old = [*(state.out for state in states), *(part.outer for part in out_of)]
         for value, new in zip(old, node.outputs, strict=True):

@@ -67,10 +67,6 @@ def move(given: Move) -> Sequence[Value]:
     return _MOVES[given.node.op_type](given)
 
 
-def _same(move: Move) -> Sequence[Value]:
-    return move.again()
-
-
 def _identity(move: Move) -> Sequence[Value]:
     output = move.node.outputs[0]
     return [move.insert("Identity", move.inputs[:1], move.kind.lane, in_lanes(output.shape, move.kind))]
@@ -84,13 +80,8 @@ def _elements(move: Move) -> Sequence[Value]:
     axis = shifted(attribute(move.node, "axis", 0))
     if not move.stock:
         return move.again(domain=CUSTOM_OPSET, axis=axis)
-    data, indices = move.inputs
-    return move.again([data, _for_each_lane(move, indices)], axis=axis)
-
-
-def _scattered_elements(move: Move) -> Sequence[Value]:
-    data, indices, updates = move.inputs
-    return move.again([data, _for_each_lane(move, indices), updates], axis=shifted(attribute(move.node, "axis", 0)))
+    data, indices, *updates = move.inputs
+    return move.again([data, _for_each_lane(move, indices), *updates], axis=axis)
 
 
 def _for_each_lane(move: Move, indices: Value | None) -> Value:
@@ -106,13 +97,7 @@ def _for_each_lane(move: Move, indices: Value | None) -> Value:
 def _to_sizes(move: Move) -> Sequence[Value]:
     data, sizes = move.inputs
     assert sizes is not None
-    return move.again([data, move.longer(sizes, move.kind.count)])
-
-
-def _tile(move: Move) -> Sequence[Value]:
-    data, repeats = move.inputs
-    assert repeats is not None
-    return move.again([data, move.longer(repeats, 1)])
+    return move.again([data, move.longer(sizes, 1 if move.node.op_type == "Tile" else move.kind.count)])
 
 
 def _flatten(move: Move) -> Sequence[Value]:
@@ -172,16 +157,14 @@ def _constant_of_shape(move: Move) -> Sequence[Value]:
 _MOVES: Mapping[str, Callable[[Move], Sequence[Value]]] = {
     **dict.fromkeys(("Concat", "Gather", "Split"), _along_axis),
     **dict.fromkeys(("Cast", "CastLike", "Identity"), _identity),
-    **dict.fromkeys(("GatherND", "ScatterND"), _same),
-    **dict.fromkeys(("Expand", "Reshape"), _to_sizes),
+    **dict.fromkeys(("GatherND", "ScatterND"), Move.again),
+    **dict.fromkeys(("Expand", "Reshape", "Tile"), _to_sizes),
     **dict.fromkeys(("Squeeze", "Unsqueeze"), _along_axes(1)),
     "ConstantOfShape": _constant_of_shape,
     "Flatten": _flatten,
-    "GatherElements": _elements,
-    **dict.fromkeys(("Scatter", "ScatterElements"), _scattered_elements),
+    **dict.fromkeys(("GatherElements", "Scatter", "ScatterElements"), _elements),
     "Pad": pad,
     "Slice": _along_axes(3),
-    "Tile": _tile,
     "Transpose": _transpose,
     "Where": _where,
 }

@@ -12,7 +12,7 @@ import onnx_ir
 from ov_gather.system import logs
 
 from ..errors import describe
-from ..graphs import Dims, Inputs, bodies_of, is_used
+from ..graphs import Dims, Inputs, bodies_of, graph_of, is_used
 from ..ranges import Ranges
 
 
@@ -51,7 +51,7 @@ class Rewriter:
         (output,) = node.outputs
         output.name, output.shape = name, None if shape is None else onnx_ir.Shape(shape)
         output.type = None if dtype is None else onnx_ir.TensorType(dtype)
-        _graph_of(before).insert_before(before, node)
+        graph_of(before).insert_before(before, node)
         return output
 
     def constant(self, before: onnx_ir.Node, array: Any) -> onnx_ir.Value:
@@ -76,7 +76,7 @@ class Rewriter:
         for i, (output, (dtype, shape)) in enumerate(zip(copied.outputs, outputs, strict=True)):
             output.name = self.new_name(f"{name}_{i}")
             output.type, output.shape = onnx_ir.TensorType(dtype), None if shape is None else onnx_ir.Shape(shape)
-        _graph_of(node).insert_before(node, copied)
+        graph_of(node).insert_before(node, copied)
         return copied.outputs
 
     def replace_input(self, node: onnx_ir.Node, position: int, value: onnx_ir.Value | None) -> None:
@@ -139,8 +139,3 @@ def drop(value: onnx_ir.Value | None) -> None:
         if node.graph is not None:  # otherwise another output has led here before
             waiting += set(node.inputs)
             node.graph.remove(node, safe=True)
-
-
-def _graph_of(node: onnx_ir.Node) -> onnx_ir.Graph:
-    assert isinstance(node.graph, onnx_ir.Graph)  # functions are inlined
-    return node.graph
