@@ -18,7 +18,7 @@ from ov_gather.runtimes.openvino import core_with_extension
 from ov_gather.runtimes.session import Session
 from ov_gather.runtimes.tensors import element_type_of
 
-from .calls import CallPort, Outputs, arrays_by_name, listed
+from .calls import CallPort, Outputs, arrays_by_name
 from .errors import ConversionError
 from .lane_types import LANE_TYPES, as_lanes, from_lanes
 from .passes.lanes import LaneInterface
@@ -110,7 +110,8 @@ class CompiledModel:
         return Outputs(zip((port.name for port in self.outputs), outputs, strict=True))
 
     def __repr__(self) -> str:
-        return f"<CompiledModel on {self._device}: ({listed(self.inputs)}) -> ({listed(self.outputs)})>"
+        inputs, outputs = (", ".join(map(str, ports)) for ports in (self.inputs, self.outputs))
+        return f"<CompiledModel on {self._device}: ({inputs}) -> ({outputs})>"
 
     def _check_lanes(self, name: str, array: NDArray[Any]) -> None:
         """Check the type and shape of an input that the converted model takes in lanes."""

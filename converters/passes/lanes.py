@@ -23,7 +23,7 @@ from .empty_constants import empty_constants
 from .lane_flow import Flow, is_shape, tensor_of
 from .lane_loops import LoopView, ScanValue
 from .lane_moves import move, sources_of
-from .lane_nodes import Move, in_lanes, unsqueezed
+from .lane_nodes import Move, declare, in_lanes, unsqueezed
 from .rewriter import Rewriter, drop
 
 
@@ -156,9 +156,8 @@ class _Building:
 
     def _declare(self, value: Value, lanes: Value) -> None:
         """Register a value as the lanes of another; set its name, type and shape."""
-        kind, shape = _kind_of(value), in_lanes(value.shape, _kind_of(value))
         lanes.name = self._names.get(value) or self._rewriter.new_name(f"{value.name}.lanes")
-        lanes.type, lanes.shape = onnx_ir.TensorType(kind.lane), None if shape is None else onnx_ir.Shape(shape)
+        declare(lanes, value, _kind_of(value))
         self._lanes[value] = lanes
 
     def _add_input(self, value: Value) -> None:

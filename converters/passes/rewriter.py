@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
 from typing import Any
 
@@ -59,25 +58,6 @@ class Rewriter:
         array = array if isinstance(array, np.ndarray) else np.array(array, np.int64)
         tensor = onnx_ir.tensor(array)
         return self.insert(before, "Constant", [], tensor.dtype, array.shape, value=tensor)
-
-    def copy(
-        self,
-        node: onnx_ir.Node,
-        inputs: Inputs,
-        outputs: Sequence[tuple[onnx_ir.DataType, Dims]],
-        attributes: Iterable[onnx_ir.Attr],
-        domain: str = "",
-    ) -> Sequence[onnx_ir.Value]:
-        """Insert a copy of a node before it, with these inputs, attributes and outputs (type and shape); return its outputs."""
-        if domain:
-            self.model.opset_imports.setdefault(domain, 1)
-        name = self.new_name(f"{node.name or node.outputs[0].name}.lanes")
-        copied = onnx_ir.Node(domain, node.op_type, inputs, attributes, num_outputs=len(outputs), name=name)
-        for i, (output, (dtype, shape)) in enumerate(zip(copied.outputs, outputs, strict=True)):
-            output.name = self.new_name(f"{name}_{i}")
-            output.type, output.shape = onnx_ir.TensorType(dtype), None if shape is None else onnx_ir.Shape(shape)
-        graph_of(node).insert_before(node, copied)
-        return copied.outputs
 
     def replace_input(self, node: onnx_ir.Node, position: int, value: onnx_ir.Value | None) -> None:
         """Replace an input of a node, and remove the old value if it becomes unused."""
