@@ -51,12 +51,8 @@ class LoopView:
         given = [value for value in node.inputs[inputs:] if value is not None]
         inner, ends = list(self.body.inputs[inputs:]), list(self.body.outputs[outputs:])
         self.states = [Carried(*parts) for parts in zip(given[:count], inner[:count], ends[:count], node.outputs, strict=False)]
-        into, out_of = len(given) - count, len(ends) - count
-        ways = zip(*(_numbers(node, f"scan_input_{name}", into) for name in ("axes", "directions")), strict=True)
-        self.into = [ScanValue(outer, part, *way) for outer, part, way in zip(given[count:], inner[count:], ways, strict=True)]
-        ways = zip(*(_numbers(node, f"scan_output_{name}", out_of) for name in ("axes", "directions")), strict=True)
-        results = zip(node.outputs[count:], ends[count:], ways, strict=True)
-        self.out_of = [ScanValue(outer, part, *way) for outer, part, way in results]
+        self.into = _scan_values(node, "input", given[count:], inner[count:])
+        self.out_of = _scan_values(node, "output", node.outputs[count:], ends[count:])
 
     def body_sources(self) -> dict[Value, list[Value]]:
         """Map each input of the body, except count and condition, to the values it takes in some iteration."""
@@ -145,8 +141,11 @@ def has_parts(node: onnx_ir.Node, opset: int) -> bool:
     return is_whole and None not in node.inputs[inputs:]
 
 
-def _numbers(node: onnx_ir.Node, name: str, count: int) -> Sequence[int]:
-    return node.attributes[name].as_ints() if name in node.attributes else [0] * count
+def _scan_values(node: onnx_ir.Node, side: str, outer: Sequence[Value], inner: Sequence[Value]) -> list[ScanValue]:
+    """Return the sliced inputs or stacked outputs of a node, with the axis and direction of each."""
+    given = [node.attributes.get(f"scan_{side}_{name}") for name in ("axes", "directions")]
+    axes, directions = ([0] * len(outer) if numbers is None else numbers.as_ints() for numbers in given)
+    return [ScanValue(*parts) for parts in zip(outer, inner, axes, directions, strict=True)]
 
 
 def _scan_attributes(node: onnx_ir.Node, into: Sequence[ScanValue], out_of: Sequence[ScanValue]) -> list[onnx_ir.Attr]:

@@ -14,6 +14,7 @@ from ov_gather.ops.shape_rules import (
     DATA,
     GATHER_INPUTS,
     INDICES,
+    UNSIGNED_INDICES,
     along_axis,
     batch_dimensions,
     in_our_opset,
@@ -119,7 +120,7 @@ GATHER_1 = Operation(
     inputs=(*GATHER_INPUTS, AXIS_INPUT),
     infer_shapes=infer_shapes,
     # The CPU plugin yields zeros for negative indices; ONNX and our kernel wrap them.
-    index_rule=IndexRule(INDICES, along_axis, "[0, s-1]", lambda size: 0 * size, negative="OpenVINO writes zeros for it"),
+    index_rule=replace(UNSIGNED_INDICES, negative="OpenVINO writes zeros for it"),
     restrict=restrict,
     choose_sizes=choose_sizes,
     evaluate=evaluate,

@@ -6,14 +6,13 @@ from collections.abc import Callable
 
 from ov_gather.ir.element_types import F32, I32, I64
 from ov_gather.ir.shapes import UNKNOWN, Dimension, PartialShape
-from ov_gather.ops.shape_rules import DATA, INDICES, along_axis, open_dims, refuse_scalars, require_same_rank
+from ov_gather.ops.shape_rules import DATA, FIRST_GATHER_INDICES, INDICES, open_dims, refuse_scalars, require_same_rank
 from ov_gather.ops.spec import (
     MAX_RANK,
     Arrays,
     Attribute,
     Attributes,
     DimensionError,
-    IndexRule,
     Input,
     Operation,
     Shapes,
@@ -99,13 +98,7 @@ GATHER_ELEMENTS_6 = Operation(
     inputs=(Input("data", assumed=F32), Input("indices", assumed=I64, element_types=(I32, I64))),
     infer_shapes=infer_shapes,
     # The specification says [0, s-1]. ONNX and our kernel wrap negative indices, and so does the CPU plugin since 2025.3.
-    index_rule=IndexRule(
-        port=INDICES,
-        sizes=along_axis,
-        specified="[0, s-1]",
-        lowest_specified=lambda size: 0,
-        negative="OpenVINO counts negative indices from the end only since 2025.3",
-    ),
+    index_rule=FIRST_GATHER_INDICES,
     choose_sizes=choose_sizes,
     evaluate=evaluate,
     custom_version=lambda attributes: ("GatherElements", attributes),

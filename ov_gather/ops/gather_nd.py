@@ -10,7 +10,16 @@ from dataclasses import replace
 from math import prod
 
 from ov_gather.ir.shapes import UNKNOWN, Dimension, PartialShape
-from ov_gather.ops.shape_rules import DATA, GATHER_INPUTS, INDICES, batch_dimensions, in_our_opset, open_dims, refuse_scalars
+from ov_gather.ops.shape_rules import (
+    DATA,
+    FIRST_GATHER_INDICES,
+    GATHER_INPUTS,
+    INDICES,
+    batch_dimensions,
+    in_our_opset,
+    open_dims,
+    refuse_scalars,
+)
 from ov_gather.ops.spec import (
     Arrays,
     Attribute,
@@ -128,13 +137,7 @@ GATHER_ND_5 = replace(
     name="GatherND-5",
     opsets=numbered_opsets(5, 7),
     infer_shapes=infer_fused_shapes,
-    index_rule=IndexRule(
-        INDICES,
-        index_sizes,
-        "[0, s-1]",
-        lowest_specified=lambda size: 0 * size,
-        negative="OpenVINO counts negative indices from the end only since 2025.3",
-    ),
+    index_rule=replace(FIRST_GATHER_INDICES, sizes=index_sizes),
     evaluate=evaluate_fused,
     custom_version=lambda attributes: None,
 )

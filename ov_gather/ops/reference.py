@@ -29,7 +29,7 @@ def _product(old: Any, new: Any) -> Any:
     return output
 
 
-_OF_BOOLEANS = {"add": "max", "mul": "min"}
+_OF_BOOLEANS = {"add": "max", "mul": "min", "sub": "xor"}
 _COMBINE: Mapping[str, Callable[[Any, Any], Any]] = {
     "none": lambda old, new: new,
     "add": np.add,
@@ -37,12 +37,7 @@ _COMBINE: Mapping[str, Callable[[Any, Any], Any]] = {
     "mul": _product,
     "min": np.minimum,
     "max": np.maximum,
-}
-_COMBINE_BOOLEANS: Mapping[str, Callable[[Any, Any], Any]] = {
-    **_COMBINE,
-    "add": np.logical_or,
-    "sub": np.logical_xor,
-    "mul": np.logical_and,
+    "xor": np.logical_xor,
 }
 
 
@@ -54,7 +49,7 @@ def evaluate(operation: Operation, operands: Sequence[NDArray[Any]], attributes:
     if operation.index_rule.zero_fill(attributes):
         attributes = {**attributes, "bounds": "zero"}
     dtype = data.dtype
-    if dtype.name in ("float16", "bfloat16") and _reduction(attributes) != "none":
+    if dtype.name in ("float16", "bfloat16") and _reduction(attributes, data) != "none":
         data, *updates = (array.astype(np.float32) for array in (data, *updates))
     output = _EVALUATE[operation.type](data, indices, *updates, attributes).astype(dtype, copy=False)
     (shape,) = operation.infer_shapes([PartialShape.of(array.shape) for array in operands], attributes)
@@ -104,12 +99,13 @@ def _gather_nd(data: _Array, indices: _Array, attributes: Attributes) -> _Array:
     return output
 
 
-def _reduction(attributes: Attributes) -> str:
-    return onnx_name(attributes.get("reduction", "none"))
+def _reduction(attributes: Attributes, data: _Array) -> str:
+    name = onnx_name(attributes.get("reduction", "none"))
+    return _OF_BOOLEANS.get(name, name) if data.dtype == bool else name
 
 
 def _scatter(data: _Array, indices: _Array, updates: _Array, attributes: Attributes) -> _Array:
-    axis, reduction = attributes["axis"] % max(data.ndim, 1), _reduction(attributes)
+    axis, reduction = attributes["axis"] % max(data.ndim, 1), _reduction(attributes, data)
     _check(indices, axis, data.shape[axis])
     output = data.copy()
 
@@ -119,8 +115,6 @@ def _scatter(data: _Array, indices: _Array, updates: _Array, attributes: Attribu
     if reduction == "none":
         update(output, updates, "none")
         return output
-    if data.dtype == bool:
-        reduction = _OF_BOOLEANS.get(reduction, reduction)
     if not attributes.get("use_init_val", True):
         update(output, updates if reduction in ("min", "max") else reduction == "mul", "none")
     with np.errstate(all="ignore"):
@@ -143,16 +137,15 @@ def _scatter_update(data: _Array, indices: _Array, updates: _Array, attributes: 
 
 
 def _scatter_nd(data: _Array, indices: _Array, updates: _Array, attributes: Attributes) -> _Array:
-    depth, reduction = indices.shape[-1], _reduction(attributes)
+    depth, reduction = indices.shape[-1], _reduction(attributes, data)
     for k in range(depth):
         _check(indices[..., k], k, data.shape[k])
     updates = updates.reshape(indices.shape[:-1] + data.shape[depth:])
-    combine = (_COMBINE_BOOLEANS if data.dtype == bool else _COMBINE)[reduction]
     output = data.copy()
     with np.errstate(all="ignore"):
         for place in np.ndindex(*indices.shape[:-1]):
             at = tuple(indices[place])
-            output[at] = combine(output[at], updates[place])
+            output[at] = _COMBINE[reduction](output[at], updates[place])
     return output
 
 

@@ -12,9 +12,9 @@ from ov_gather.ir.shapes import PartialShape
 from ov_gather.ops.shape_rules import (
     AXIS_INPUT,
     DATA,
-    FIRST_SCATTER_INDICES,
     INDICES,
     SCATTER_INPUTS,
+    UNSIGNED_INDICES,
     UPDATES,
     open_dims,
     require_one_number,
@@ -131,7 +131,7 @@ SCATTER_UPDATE_3 = Operation(
     infer_types=type_of_data_and_updates,
     infer_shapes=infer_shapes,
     restrict=restrict,
-    index_rule=replace(FIRST_SCATTER_INDICES, negative="OpenVINO refuses negative indices of ScatterUpdate"),
+    index_rule=replace(UNSIGNED_INDICES, negative="OpenVINO refuses negative indices of ScatterUpdate"),
     choose_sizes=choose_sizes,
     evaluate=evaluate,
 )

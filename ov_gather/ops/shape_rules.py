@@ -53,14 +53,12 @@ SCATTER_INPUTS = (*GATHER_INPUTS, Input("updates", assumed=F32))
 AXIS_INPUT = Input("axis", I64, (I32, I64), Attribute("axis", required=True, default=0, valid_range=axis_of_data))
 """The input `axis` of Gather and the scatters: the axis of data that the indices address."""
 
-FIRST_SCATTER_INDICES = IndexRule(
-    INDICES,
-    along_axis,
-    "[0, s-1]",
-    lowest_specified=lambda size: 0 * size,
-    negative="OpenVINO 2026.4.1 counts negative indices from the end, as ONNX does",
+UNSIGNED_INDICES = IndexRule(INDICES, along_axis, "[0, s-1]", lowest_specified=lambda size: 0 * size)
+"""Indices of the first versions, whose specification allows no negative ones."""
+FIRST_GATHER_INDICES = replace(UNSIGNED_INDICES, negative="OpenVINO counts negative indices from the end only since 2025.3")
+FIRST_SCATTER_INDICES = replace(
+    UNSIGNED_INDICES, negative="OpenVINO 2026.4.1 counts negative indices from the end, as ONNX does"
 )
-"""Indices of the version-3 scatters, whose specification allows no negative ones."""
 
 
 def in_our_opset(operation: Operation, layer_type: str, **changes: Any) -> Operation:
