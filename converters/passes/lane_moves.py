@@ -72,10 +72,6 @@ def _identity(move: Move) -> Sequence[Value]:
     return [move.insert("Identity", move.inputs[:1], move.kind.lane, in_lanes(output.shape, move.kind))]
 
 
-def _along_axis(move: Move) -> Sequence[Value]:
-    return move.again(axis=shifted(attribute(move.node, "axis", 0)))
-
-
 def _elements(move: Move) -> Sequence[Value]:
     axis = shifted(attribute(move.node, "axis", 0))
     if not move.stock:
@@ -155,7 +151,7 @@ def _constant_of_shape(move: Move) -> Sequence[Value]:
 
 
 _MOVES: Mapping[str, Callable[[Move], Sequence[Value]]] = {
-    **dict.fromkeys(("Concat", "Gather", "Split"), _along_axis),
+    **dict.fromkeys(("Concat", "Gather", "Split"), lambda move: move.again(axis=shifted(attribute(move.node, "axis", 0)))),
     **dict.fromkeys(("Cast", "CastLike", "Identity"), _identity),
     **dict.fromkeys(("GatherND", "ScatterND"), Move.again),
     **dict.fromkeys(("Expand", "Reshape", "Tile"), _to_sizes),

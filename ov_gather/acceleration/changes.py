@@ -10,8 +10,7 @@ from typing import TYPE_CHECKING
 from ov_gather.acceleration.divergent import added_divergence
 from ov_gather.acceleration.graph import (
     FOLDED_AT_COMPILE,
-    demands_same_shape,
-    has_same_shape,
+    attributes_of_ours,
     is_constant_foldable,
     is_gather,
     is_ours,
@@ -123,8 +122,7 @@ class Tracker:
         if reason := why_not_ours(gather, gather):
             self.kept(gather, reason)
             return
-        same_shape = not broadcast and demands_same_shape(gather) and not has_same_shape(gather)
-        attributes = {"axis": gather.get_attributes()["axis"], "broadcast": broadcast, "same_shape": same_shape}
+        attributes = attributes_of_ours(gather, broadcast=broadcast)
         self.replace(gather, ours("GatherElements", [gather.input_value(0), indices], attributes))
 
     def replace(self, gather: Node, other: Node, *, rounds: bool | None = None) -> None:

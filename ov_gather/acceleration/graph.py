@@ -149,6 +149,12 @@ def has_same_shape(gather: Node) -> bool:
     return all(same(have, want) for i, (have, want) in enumerate(zip(data, indices, strict=True)) if i != axis)
 
 
+def attributes_of_ours(gather: Node, *, broadcast: bool) -> dict[str, Any]:
+    """Return the attributes of our GatherElements that replaces one, and raises for the same shapes."""
+    same_shape = not broadcast and demands_same_shape(gather) and not has_same_shape(gather)
+    return {"axis": gather.get_attributes()["axis"], "broadcast": broadcast, "same_shape": same_shape}
+
+
 def identity(value: Output) -> tuple[int, int]:
     """Return a key that identifies an output; OpenVINO creates a new Python object on each access."""
     return value.get_node().get_instance_id(), value.get_index()

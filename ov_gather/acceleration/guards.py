@@ -13,10 +13,9 @@ from ov_gather.acceleration.axis_sizes import BoundTensors, batch_dims
 from ov_gather.acceleration.compressed import is_compressed
 from ov_gather.acceleration.graph import (
     INDICES,
+    attributes_of_ours,
     constant,
     copied,
-    demands_same_shape,
-    has_same_shape,
     is_ours,
     ours,
     redirect_readers,
@@ -92,22 +91,20 @@ def checking_operation(gather: Node, *, counts_from_end: bool) -> Node | None:
 
     Gathers of compressed weights have none: OpenVINO's Gather decompresses only what it gathers, but before ours all weights.
     """
-    kind, (data, indices) = gather.get_type_name(), gather.input_values()[:2]
-    if not kind.startswith("Gather") or not counts_from_end or data.get_element_type().bitwidth % 8:
+    kind, inputs = gather.get_type_name(), gather.input_values()
+    if not kind.startswith("Gather") or not counts_from_end or inputs[0].get_element_type().bitwidth % 8:
         return None
     if kind == "Gather":
-        if is_compressed(data):
+        if is_compressed(inputs[0]):
             return None
-        inputs = [data, indices, gather.input_value(2)]
-        other = ours("Gather", inputs, {"batch_dims": batch_dims(gather), "bounds": "error"})
+        attributes = {"batch_dims": batch_dims(gather), "bounds": "error"}
     elif kind == "GatherElements":
-        same_shape = demands_same_shape(gather) and not has_same_shape(gather)
-        attributes = {"axis": gather.get_attributes()["axis"], "broadcast": False, "same_shape": same_shape}
-        other = ours("GatherElements", [data, indices], attributes)
+        attributes = attributes_of_ours(gather, broadcast=False)
+    elif batch_dims(gather) > 1 and gather.get_type_info().version_id == "opset5":
+        return None  # its output joins the batch dimensions
     else:
-        if batch_dims(gather) > 1 and gather.get_type_info().version_id == "opset5":
-            return None  # its output joins the batch dimensions
-        other = ours("GatherND", [data, indices], {"batch_dims": batch_dims(gather)})
+        attributes = {"batch_dims": batch_dims(gather)}
+    other = ours(kind, inputs, attributes)
     return other if other.get_output_partial_shape(0) == gather.get_output_partial_shape(0) else None
 
 
