@@ -190,7 +190,7 @@ class AnalysedGraph:
         entries = [BodyEdge(self._key(value, graph), (value, body)) for value in self._taken(body)]
         given = self._inputs(node)
         if node.op_type == "If":
-            states, first = 0, 0
+            states, first = len(node.outputs), 0
         elif node.op_type == "Loop":
             states, first = len(body.inputs) - 2, 1
             entries.append(BodyEdge(None, body.inputs[0], EdgeKind.COUNT))
@@ -201,10 +201,9 @@ class AnalysedGraph:
             entries += self._states(outer[:states], body.inputs[:states], ends)
             slices = zip(outer[states:], body.inputs[states:], strict=True)
             entries += [BodyEdge(key, inner, EdgeKind.SLICED) for key, inner in slices]
-        ways = [EdgeKind.AS_IT_IS if i < states or node.op_type == "If" else EdgeKind.SLICED for i in range(len(node.outputs))]
         exits = [
-            BodyEdge(outer, inner, way)
-            for outer, inner, way in zip(node.outputs, ends[first:], ways, strict=False)
+            BodyEdge(outer, inner, EdgeKind.AS_IT_IS if i < states else EdgeKind.SLICED)
+            for i, (outer, inner) in enumerate(zip(node.outputs, ends[first:], strict=False))
             if inner is not None
         ]
         return Body(entries, exits, [*self.wanted(body)], condition)

@@ -89,7 +89,9 @@ class CompiledModel:
             RuntimeError: any other error of OpenVINO.
         """
         inputs = arrays_by_name(self._names, self._needed, arrays, named)
-        given = {name: _in_native_order(np.asarray(as_array(f"input '{name}'", inputs[name]))) for name in self._needed}
+        arrays_given = {name: np.asarray(as_array(f"input '{name}'", inputs[name])) for name in self._needed}
+        # In the byte order of this machine.
+        given = {name: array.astype(array.dtype.newbyteorder("="), copy=False) for name, array in arrays_given.items()}
         for name, array in given.items():
             if name in self._bounds and array.dtype == np.int64:
                 given[name] = array = np.clip(array, _INT32.min, _INT32.max)
@@ -151,8 +153,3 @@ class CompiledModel:
 def _check_shape(name: str, shape: openvino.PartialShape, array: NDArray[Any]) -> None:
     if not shape.compatible(openvino.PartialShape(list(array.shape))):
         raise ValueError(f"input '{name}' must have shape {shape}, not {list(array.shape)}")
-
-
-def _in_native_order(array: NDArray[Any]) -> NDArray[Any]:
-    """Return the array in the byte order of this machine."""
-    return array.astype(array.dtype.newbyteorder("="), copy=False)

@@ -56,9 +56,8 @@ class LoopView:
 
     def body_sources(self) -> dict[Value, list[Value]]:
         """Map each input of the body, except count and condition, to the values it takes in some iteration."""
-        return {state.inner: [state.given, state.end] for state in self.states} | {
-            part.inner: [part.outer] for part in self.into
-        }
+        states = {state.inner: [state.given, state.end] for state in self.states}
+        return states | {part.inner: [part.outer] for part in self.into}
 
     def source_of(self, output: Value) -> Value:
         """Return the value in the body that an output of the node equals, or is stacked from."""

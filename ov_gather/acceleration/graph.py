@@ -100,9 +100,9 @@ def copied(node: Node, inputs: Sequence[Output]) -> Node:
     return other
 
 
-def nodes_of(model: Model, name: str) -> list[Node]:
-    """Return the nodes of a model and its sub-graphs whose `operation` is `name`."""
-    return [node for _, node in walk(model) if operation(node) == name]
+def nodes_of(model: Model, *names: str) -> list[Node]:
+    """Return the nodes of a model and its sub-graphs whose `operation` is one of `names`."""
+    return [node for _, node in walk(model) if operation(node) in names]
 
 
 def readers(node: Node) -> list[Node]:

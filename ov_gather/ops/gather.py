@@ -47,12 +47,6 @@ def _batch_dims(attributes: Attributes, rank: int | None) -> int | None:
     return batch if batch >= 0 else None if rank is None else batch + rank
 
 
-def _axis_from_front(axis: int | None, rank: int | None) -> int | None:
-    if axis is None:
-        return None
-    return axis % rank if rank else axis if axis >= 0 else None
-
-
 def infer_shapes(shapes: Shapes, attributes: Attributes) -> tuple[PartialShape]:
     """Infer the output shape: data's, with the axis replaced by indices' other dimensions. Raises RankError, DimensionError."""
     data, indices, axis_shape = shapes
@@ -63,7 +57,8 @@ def infer_shapes(shapes: Shapes, attributes: Attributes) -> tuple[PartialShape]:
     if axis is not None:
         require_axis(axis, data, DATA)
     batch = _batch_dims(attributes, indices.rank)
-    limits = [limit for limit in (indices.rank, _axis_from_front(axis, data.rank)) if limit is not None]
+    from_front = axis % data.rank if axis is not None and data.rank else axis
+    limits = [limit for limit in (indices.rank, from_front) if limit is not None and limit >= 0]
     if batch is not None and not 0 <= batch <= min(limits, default=batch):
         raise RankError(f"batch_dims is {batch}", "it may exceed neither axis nor the rank of indices", INDICES)
     if data.dims is None or indices.dims is None or batch is None:
