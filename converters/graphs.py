@@ -13,7 +13,7 @@ from ov_gather.system.traversal import reachable
 from .errors import ConversionError, describe
 
 Dim = int | onnx_ir.SymbolicDim
-Dims = Sequence[Dim | None] | None
+Dims = onnx_ir.Shape | Sequence[Dim | None] | None
 """The shape of a value: None for a dimension or a rank that is unknown."""
 Inputs = Sequence[onnx_ir.Value | None]
 

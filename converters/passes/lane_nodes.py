@@ -87,8 +87,8 @@ def shifted_axes(move: Move, axes: Value) -> Value:
     tensor = constant_of(axes)
     if tensor is not None:
         return move.constant([shifted(int(axis)) for axis in tensor.numpy().ravel()])
-    dtype, dims = axes.dtype or DataType.INT64, None if axes.shape is None else axes.shape.dims
+    dtype, shape = axes.dtype or DataType.INT64, axes.shape
     is_negative = move.insert(
-        "Less", [axes, move.rewriter.constant(move.node, np.zeros(1, dtype.numpy()))], DataType.BOOL, dims
+        "Less", [axes, move.rewriter.constant(move.node, np.zeros(1, dtype.numpy()))], DataType.BOOL, shape
     )
-    return move.insert("Sub", [axes, move.insert("Cast", [is_negative], dtype, dims, to=dtype)], dtype, dims)
+    return move.insert("Sub", [axes, move.insert("Cast", [is_negative], dtype, shape, to=dtype)], dtype, shape)

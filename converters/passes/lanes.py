@@ -116,12 +116,11 @@ class _Building:
         nodes = list(graph)
         at = 0 if producer is None else nodes.index(producer) + 1
         anchor = nodes[min(at, len(nodes) - 1)]
-        dims = None if shape is None else shape.dims
-        low = insert(anchor, "Cast", [value], kind.lane, dims, to=kind.lane)
+        low = insert(anchor, "Cast", [value], kind.lane, shape, to=kind.lane)
         zero = self._rewriter.constant(anchor, np.array(0, np.int32))
-        is_negative = insert(anchor, "Less", [low, zero], DataType.BOOL, dims)
-        sign = insert(anchor, "Cast", [is_negative], kind.lane, dims, to=kind.lane)
-        high = insert(anchor, "Neg", [sign], kind.lane, dims)
+        is_negative = insert(anchor, "Less", [low, zero], DataType.BOOL, shape)
+        sign = insert(anchor, "Cast", [is_negative], kind.lane, shape, to=kind.lane)
+        high = insert(anchor, "Neg", [sign], kind.lane, shape)
         parts = [unsqueezed(self._rewriter, anchor, part, kind.lane) for part in (low, high)]
         self._lanes[value] = insert(anchor, "Concat", parts, kind.lane, in_lanes(shape, kind), axis=-1)
         if producer is anchor:  # it is the last node
