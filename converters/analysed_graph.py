@@ -19,7 +19,7 @@ from ov_gather.ranges.graph import Body, BodyEdge, EdgeKind, Key, Step
 from ov_gather.ranges.rules.onnx import Operator, rule_of
 from ov_gather.ranges.sites import Site
 
-from .graphs import bodies_of, constant_of, inputs_of
+from .graphs import bodies_of, constant_of, graph_of, inputs_of
 
 _LOOPS = ("Loop", "Scan")
 _CONDITIONS = {"then_branch": True, "else_branch": False}
@@ -107,12 +107,12 @@ class AnalysedGraph:
         return value if owner is graph or owner is None else (value, graph)
 
     def _inputs(self, node: onnx_ir.Node) -> list[Key | None]:
-        return [self._key(value, _graph_of(node)) for value in node.inputs]
+        return [self._key(value, graph_of(node)) for value in node.inputs]
 
     def _around(self, node: onnx_ir.Node) -> Key | None:
         """Return an output of the top-level node whose body contains this node; None at the top level."""
         outermost = None
-        while (holder := self._holders.get(_graph_of(outermost or node))) is not None:
+        while (holder := self._holders.get(graph_of(outermost or node))) is not None:
             outermost = holder
         return None if outermost is None else outermost.outputs[0]
 
@@ -179,18 +179,18 @@ class AnalysedGraph:
         if not bodies:
             rule = rule_of(Operator(node.op_type, _attributes(node))) if node.domain == "" else None
             return Step(name, node.op_type, inputs, outputs, rule, reads_shapes_only=node.op_type in ("Shape", "Size"))
-        graph = _graph_of(node)
+        graph = graph_of(node)
         around = dict.fromkeys(self._key(value, graph) for body in bodies.values() for value in self._taken(body))
         found = [self._body(node, body, _CONDITIONS.get(name)) for name, body in bodies.items()]
         repeats, trips = node.op_type in _LOOPS, inputs[0] if node.op_type == "Loop" else None
         return Step(name, node.op_type, [*inputs, *around], outputs, bodies=found, repeats=repeats, trips=trips)
 
     def _body(self, node: onnx_ir.Node, body: onnx_ir.Graph, condition: bool | None) -> Body:
-        graph, ends = _graph_of(node), [self._key(value, body) for value in body.outputs]
+        graph, ends = graph_of(node), [self._key(value, body) for value in body.outputs]
         entries = [BodyEdge(self._key(value, graph), (value, body)) for value in self._taken(body)]
         given = self._inputs(node)
         if node.op_type == "If":
-            states, first = 0, 0
+            states, first = len(node.outputs), 0
         elif node.op_type == "Loop":
             states, first = len(body.inputs) - 2, 1
             entries.append(BodyEdge(None, body.inputs[0], EdgeKind.COUNT))
@@ -201,10 +201,9 @@ class AnalysedGraph:
             entries += self._states(outer[:states], body.inputs[:states], ends)
             slices = zip(outer[states:], body.inputs[states:], strict=True)
             entries += [BodyEdge(key, inner, EdgeKind.SLICED) for key, inner in slices]
-        ways = [EdgeKind.AS_IT_IS if i < states or node.op_type == "If" else EdgeKind.SLICED for i in range(len(node.outputs))]
         exits = [
-            BodyEdge(outer, inner, way)
-            for outer, inner, way in zip(node.outputs, ends[first:], ways, strict=False)
+            BodyEdge(outer, inner, EdgeKind.AS_IT_IS if i < states else EdgeKind.SLICED)
+            for i, (outer, inner) in enumerate(zip(node.outputs, ends[first:], strict=False))
             if inner is not None
         ]
         return Body(entries, exits, [*self.wanted(body)], condition)
@@ -236,11 +235,6 @@ def _value(key: Key) -> onnx_ir.Value:
     value = key[0] if isinstance(key, tuple) else key
     assert isinstance(value, onnx_ir.Value)
     return value
-
-
-def _graph_of(node: onnx_ir.Node) -> onnx_ir.Graph:
-    assert isinstance(node.graph, onnx_ir.Graph)  # functions are inlined
-    return node.graph
 
 
 def _element_type(value: onnx_ir.Value) -> ElementType | None:

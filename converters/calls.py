@@ -34,11 +34,6 @@ def port_of(value: onnx_ir.Value) -> CallPort:
     return CallPort(str(value.name), "" if value.dtype is None else value.dtype.name.lower(), dims)
 
 
-def listed(ports: Iterable[CallPort]) -> str:
-    """Return the ports as one line of text."""
-    return ", ".join(map(str, ports))
-
-
 class Outputs(dict[str, NDArray[Any]]):
     """Arrays by output name, in order; positions also work as keys, as in OpenVINO's results."""
 

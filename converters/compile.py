@@ -57,7 +57,8 @@ def compile_onnx(model: OnnxSource, device: str = "CPU") -> CompiledModel:
         legalize(original, target=_TARGET)
         RemoveUnusedNodesPass()(original)  # unused nodes would count as consumers of the inputs
         inputs, outputs = (list(map(port_of, side)) for side in (inputs_of(original), original.graph.outputs))
-        _drop_unused_inputs(original.graph)
+        for value in [value for value in original.graph.inputs if not is_used(value)]:
+            original.graph.inputs.remove(value)  # OpenVINO's front end keeps some, and callers would have to feed them
         travel = travel_in_lanes(original, stock=False)
         carried = _carry_constants(original)
         index_inputs = {
@@ -74,13 +75,6 @@ def compile_onnx(model: OnnxSource, device: str = "CPU") -> CompiledModel:
     for summary in summaries(inexactness):
         warnings.warn(summary, LossyConversionWarning, stacklevel=2)
     return compiled
-
-
-def _drop_unused_inputs(graph: onnx_ir.Graph) -> None:
-    """Remove inputs without consumers: OpenVINO's front end keeps some, and callers would have to feed them."""
-    for value in list(graph.inputs):
-        if not is_used(value):
-            graph.inputs.remove(value)
 
 
 def _carry_constants(model: onnx_ir.Model) -> dict[str, NDArray[Any]]:

@@ -18,7 +18,7 @@ from ov_gather.runtimes.openvino import core_with_extension
 from ov_gather.runtimes.session import Session
 from ov_gather.runtimes.tensors import element_type_of
 
-from .calls import CallPort, Outputs, arrays_by_name, listed
+from .calls import CallPort, Outputs, arrays_by_name
 from .errors import ConversionError
 from .lane_types import LANE_TYPES, as_lanes, from_lanes
 from .passes.lanes import LaneInterface
@@ -89,7 +89,9 @@ class CompiledModel:
             RuntimeError: any other error of OpenVINO.
         """
         inputs = arrays_by_name(self._names, self._needed, arrays, named)
-        given = {name: _in_native_order(np.asarray(as_array(f"input '{name}'", inputs[name]))) for name in self._needed}
+        arrays_given = {name: np.asarray(as_array(f"input '{name}'", inputs[name])) for name in self._needed}
+        # In the byte order of this machine.
+        given = {name: array.astype(array.dtype.newbyteorder("="), copy=False) for name, array in arrays_given.items()}
         for name, array in given.items():
             if name in self._bounds and array.dtype == np.int64:
                 given[name] = array = np.clip(array, _INT32.min, _INT32.max)
@@ -110,7 +112,8 @@ class CompiledModel:
         return Outputs(zip((port.name for port in self.outputs), outputs, strict=True))
 
     def __repr__(self) -> str:
-        return f"<CompiledModel on {self._device}: ({listed(self.inputs)}) -> ({listed(self.outputs)})>"
+        inputs, outputs = (", ".join(map(str, ports)) for ports in (self.inputs, self.outputs))
+        return f"<CompiledModel on {self._device}: ({inputs}) -> ({outputs})>"
 
     def _check_lanes(self, name: str, array: NDArray[Any]) -> None:
         """Check the type and shape of an input that the converted model takes in lanes."""
@@ -150,8 +153,3 @@ class CompiledModel:
 def _check_shape(name: str, shape: openvino.PartialShape, array: NDArray[Any]) -> None:
     if not shape.compatible(openvino.PartialShape(list(array.shape))):
         raise ValueError(f"input '{name}' must have shape {shape}, not {list(array.shape)}")
-
-
-def _in_native_order(array: NDArray[Any]) -> NDArray[Any]:
-    """Return the array in the byte order of this machine."""
-    return array.astype(array.dtype.newbyteorder("="), copy=False)

@@ -25,7 +25,8 @@ def data_files(path: Path) -> list[Path]:
         proto = onnx.load(path, load_external_data=False)
     except (DecodeError, OSError):
         return []
-    return sorted({path.parent / location for tensor in _tensors(proto) for location in _locations(tensor)})
+    entries = (entry for tensor in filter(uses_external_data, _tensors(proto)) for entry in tensor.external_data)
+    return sorted({path.parent / entry.value for entry in entries if entry.key == "location"})
 
 
 def check_locations(proto: onnx.ModelProto, folder: Path) -> None:
@@ -53,11 +54,6 @@ def check_sizes(model: onnx_ir.Model) -> None:
             raise ConversionError(f"{place} ends at byte {end} of {tensor.path}, which has {size}; its offset is {start}")
         if tensor.length is not None and tensor.length != tensor.nbytes:
             raise ConversionError(f"{place}: its length in {tensor.path} is {tensor.length} bytes, but it has {tensor.nbytes}")
-
-
-def _locations(tensor: onnx.TensorProto) -> list[str]:
-    """Return the locations of a tensor's external data, relative to the model's folder; empty if it is stored in the model."""
-    return [entry.value for entry in tensor.external_data if entry.key == "location"] if uses_external_data(tensor) else []
 
 
 def _tensors(proto: onnx.ModelProto) -> Iterator[onnx.TensorProto]:

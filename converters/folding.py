@@ -69,9 +69,8 @@ def repair_arithmetic(model: Model) -> None:
             continue
         numbers = ops.convert(condition, "i32")
         select.input(0).replace_source_output(ops.convert(numbers, "boolean").output(0))
-    for name in _BINARY:
-        for node in nodes_of(model, name):
-            _keep_rank(node)
+    for node in nodes_of(model, *_BINARY):
+        _keep_rank(node)
 
 
 def _keep_rank(node: Node) -> None:

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Collection, Iterator
+from collections.abc import Callable, Collection, Iterator, Sequence
 
 import onnx_ir
 
@@ -13,6 +13,9 @@ from ov_gather.system.traversal import reachable
 from .errors import ConversionError, describe
 
 Dim = int | onnx_ir.SymbolicDim
+Dims = onnx_ir.Shape | Sequence[Dim | None] | None
+"""The shape of a value: None for a dimension or a rank that is unknown."""
+Inputs = Sequence[onnx_ir.Value | None]
 
 # OpenVINO may return the input of these operators instead of a copy: it drops Transposes that cancel each other, and Slices,
 # Expands, Tiles and Pads that change nothing.
@@ -25,6 +28,12 @@ VIEWS = (
 def constant_of(value: onnx_ir.Value) -> onnx_ir.TensorProtocol | None:
     """Return the tensor of an initializer or Constant; None for graph inputs, whose default values a caller may replace."""
     return None if value.is_graph_input() else onnx_ir.convenience.get_const_tensor(value)
+
+
+def graph_of(node: onnx_ir.Node) -> onnx_ir.Graph:
+    """Return the graph that a node belongs to."""
+    assert isinstance(node.graph, onnx_ir.Graph)  # functions are inlined
+    return node.graph
 
 
 def axis_of(node: onnx_ir.Node, rank: int) -> int:

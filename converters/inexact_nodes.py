@@ -7,9 +7,12 @@ A Tile whose repeats are computed may leave a part of its output unwritten.
 from __future__ import annotations
 
 from collections.abc import Iterator
+from typing import Any
 
 import numpy as np
 import onnx_ir
+from numpy.typing import NDArray
+from onnx.reference import ReferenceEvaluator
 
 from ov_gather.divergences.conditions import NARROWED_BY_CPU
 from ov_gather.ir.element_types import F16, F64, I32, I64, U32, U64, ElementType
@@ -26,16 +29,14 @@ _EXACT = 2**24  # float32 represents all integers up to this one
 # Operators whose results modulo 2^32 are the same for signed and unsigned operands.
 _MODULAR = ("Add", "Sub", "Mul", "Sum", "BitwiseAnd", "BitwiseOr", "BitwiseXor", "BitwiseNot", "ReverseSequence")
 _WRAPPING = ("Abs", "Add", "BitShift", "BitwiseNot", "Mul", "Neg", "Sub", "Sum")
-WRAPPED = "i16 and u16 are computed as i32, values beyond do not wrap around"
-"""Reason reported for nodes for which `is_wrapped` holds."""
-SIGNED = "u32 is computed as i32, values from 2^31 on are negative"
-"""Reason reported for nodes for which `is_signed` holds."""
+_WRAPPED = "i16 and u16 are computed as i32, values beyond do not wrap around"
+_SIGNED = "u32 is computed as i32, values from 2^31 on are negative"
 _AS_FLOAT = "OpenVINO's CPU plugin {} integers as f32, which rounds those beyond 2^24"
 _DIVISIONS = ("Div", "Mod")
 _COMPARISONS = ("Equal", "Greater", "GreaterOrEqual", "Less", "LessOrEqual")
 _NARROWED = ("ReduceMax", "ReduceMin", "Resize", "Trilu", "Upsample")  # at 64 bits, the narrowing is reported instead
 _TOTALS = ("MatMul", "Pow", "ReduceL1", "ReduceMean", "ReduceProd", "ReduceSum", "ReduceSumSquare")
-ROUNDED = {
+_ROUNDED = {
     **dict.fromkeys(_DIVISIONS, _AS_FLOAT.format("divides")),
     **dict.fromkeys((*_COMPARISONS, "Clip"), _AS_FLOAT.format("compares")),
     **dict.fromkeys(_TOTALS, _AS_FLOAT.format("adds and multiplies")),
@@ -46,7 +47,25 @@ ROUNDED = {
     "ReduceMin": _AS_FLOAT.format("compares"),
     "Trilu": _AS_FLOAT.format("multiplies"),
 }
-"""Reason reported for nodes for which `is_rounded` holds, by operator."""
+
+_TILED = "repeats that the model computes may leave a part of the output unwritten on OpenVINO's CPU plugin"
+_QUIETED = "OpenVINO's CPU plugin makes signalling NaNs of float16 quiet"
+_QUIETING = (
+    *("CenterCropPad", "ConcatFromSequence", "DepthToSpace", "SequenceAt", "SequenceConstruct", "SequenceInsert"),
+    *("SpaceToDepth", "SplitToSequence", "Trilu"),
+)
+"""Operators that only move values, but are not moved in lanes."""
+
+
+def inexact_nodes(model: onnx_ir.Model, ranges: Ranges) -> Iterator[tuple[onnx_ir.Node, str]]:
+    """Yield each node that the plugin computes differently from ONNX, and how it departs."""
+    yield from ((node, _TILED) for node in _wrong_tiles(model, ranges))
+    yield from ((node, _ROUNDED[node.op_type]) for node in nodes_of(model, *_ROUNDED) if is_rounded(node, ranges))
+    yield from _wrong_pads(model)
+    yield from ((node, _QUIETED) for node in nodes_of(model, *_QUIETING) if _takes_halves(node))
+    yield from ((node, _UNROUNDED) for node in nodes_of(model, *_CASTS) if is_unrounded(node, ranges))
+    yield from ((node, _SIGNED) for node in model.graph.all_nodes() if is_signed(node, ranges))
+    yield from ((node, _WRAPPED) for node in model.graph.all_nodes() if is_wrapped(node, ranges))
 
 
 def narrowing(element_type: ElementType) -> str:
@@ -80,7 +99,7 @@ def is_signed(node: onnx_ir.Node, ranges: Ranges) -> bool:
 
 
 def is_rounded(node: onnx_ir.Node, ranges: Ranges) -> bool:
-    """Return True if a node of ROUNDED may compute with integers that float32 does not represent.
+    """Return True if a node of _ROUNDED may compute with integers that float32 does not represent.
 
     Integers computed from sizes do not count: otherwise no model with computed shapes would be exact.
     """
@@ -140,9 +159,8 @@ def is_wrapped(node: onnx_ir.Node, ranges: Ranges) -> bool:
     return found.low <= widest.low and found.high >= widest.high
 
 
-CASTS = ("Cast", "CastLike")
-UNROUNDED = "OpenVINO's CPU plugin computes float16 as float32: this Cast neither rounds nor overflows"
-"""Reason reported for nodes for which `is_unrounded` holds."""
+_CASTS = ("Cast", "CastLike")
+_UNROUNDED = "OpenVINO's CPU plugin computes float16 as float32: this Cast neither rounds nor overflows"
 _EXACT_IN_FLOAT16 = 2**11  # float16 represents all integers up to this one
 _WITHIN_FLOAT16 = (onnx_ir.DataType.BOOL, onnx_ir.DataType.INT8, onnx_ir.DataType.UINT8, onnx_ir.DataType.FLOAT16)
 
@@ -152,7 +170,7 @@ def is_unrounded(node: onnx_ir.Node, ranges: Ranges) -> bool:
 
     Float16 arithmetic on its values does not count: in models that are float16 throughout, the plugin only rounds less.
     """
-    if not is_default(node, CASTS) or element_type_of(node.outputs[0]) is not F16:
+    if not is_default(node, _CASTS) or element_type_of(node.outputs[0]) is not F16:
         return False
     source = node.inputs[0]
     if source is None or source.dtype in _WITHIN_FLOAT16 or constant_of(source) is not None:
@@ -176,7 +194,7 @@ def _leaves(node: onnx_ir.Node, position: int) -> bool:
 _AXES, _REPEATED = 3, 2
 
 
-def wrong_tiles(model: onnx_ir.Model, ranges: Ranges) -> Iterator[onnx_ir.Node]:
+def _wrong_tiles(model: onnx_ir.Model, ranges: Ranges) -> Iterator[onnx_ir.Node]:
     """Yield each Tile that may return uninitialised memory."""
     for node in nodes_of(model, "Tile"):
         if len(node.inputs) != 2 or node.inputs[0] is None or node.inputs[1] is None:
@@ -214,3 +232,32 @@ def _repeated(part: onnx_ir.Value, ranges: Ranges) -> int:
         return 0
     size = 1 if part.shape is None or part.shape.rank() != 1 else part.shape[0]
     return size if isinstance(size, int) and part.shape is not None else _REPEATED + 1
+
+
+def _wrong_pads(model: onnx_ir.Model) -> Iterator[tuple[onnx_ir.Node, str]]:
+    """Yield each Pad whose number OpenVINO's CPU plugin replaces or rounds."""
+    for node in nodes_of(model, "Pad"):
+        value, mode = node.inputs[2] if len(node.inputs) > 2 else None, node.attributes.get("mode")
+        if value is None or (mode is not None and mode.as_string() != "constant"):
+            continue
+        tensor = constant_of(value)
+        number = computed(model, value) if tensor is None else tensor.numpy()
+        if number is None:
+            yield node, "OpenVINO's CPU plugin pads with 0 instead of a number that the model computes"
+        elif number.dtype.kind in "iu" and (number.astype(np.float32).astype(number.dtype) != number).any():
+            yield node, f"OpenVINO's CPU plugin rounds {number.item()}, to pad with, to float32"
+
+
+def computed(model: onnx_ir.Model, value: onnx_ir.Value) -> NDArray[Any] | None:
+    """Return a value computed from constants alone, which OpenVINO folds exactly before it narrows; None for others."""
+    try:
+        graph = onnx_ir.convenience.extract(model.graph, [], [value])
+        proto = onnx_ir.to_proto(onnx_ir.Model(graph, ir_version=model.ir_version))
+        (array,) = ReferenceEvaluator(proto).run(None, {})
+    except Exception:  # it depends on an input, or ONNX's reference lacks an operator
+        return None
+    return np.asarray(array)
+
+
+def _takes_halves(node: onnx_ir.Node) -> bool:
+    return any(value is not None and value.dtype is onnx_ir.DataType.FLOAT16 for value in (*node.inputs, *node.outputs))

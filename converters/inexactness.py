@@ -9,7 +9,6 @@ from typing import Any
 import numpy as np
 import onnx_ir
 from numpy.typing import NDArray
-from onnx.reference import ReferenceEvaluator
 
 from ov_gather.divergences.conditions import NARROWED_BY_CPU
 from ov_gather.divergences.cpu_plugin import as_seen
@@ -18,21 +17,7 @@ from ov_gather.ops.onnx_nodes import GATHERS, SCATTERS
 
 from .errors import describe
 from .graphs import bodies_of, constant_of, constants_of, inputs_of, is_default, nodes_of
-from .inexact_nodes import (
-    CASTS,
-    ROUNDED,
-    SIGNED,
-    UNROUNDED,
-    WRAPPED,
-    exceeds_int32,
-    is_rounded,
-    is_signed,
-    is_unrounded,
-    is_wrapped,
-    narrowing,
-    stays_within,
-    wrong_tiles,
-)
+from .inexact_nodes import computed, exceeds_int32, inexact_nodes, narrowing, stays_within
 from .moves import element_type_of, is_gathered, is_only_index, is_read
 from .passes.empty_constants import lost_constants
 from .ranges import Ranges
@@ -76,15 +61,7 @@ def find_inexactness(
     """
     ranges = Ranges(model)
     found = [*_narrowed(model, ranges, assume_in_bounds, checks_inputs), *_of_constants(model)]
-    found += [Inexactness(describe(node), _TILED) for node in wrong_tiles(model, ranges)]
-    found += [
-        Inexactness(describe(node), ROUNDED[node.op_type]) for node in nodes_of(model, *ROUNDED) if is_rounded(node, ranges)
-    ]
-    found += _of_pads(model)
-    found += [Inexactness(describe(node), _QUIETED) for node in nodes_of(model, *_QUIETING) if _takes_halves(node)]
-    found += [Inexactness(describe(node), UNROUNDED) for node in nodes_of(model, *CASTS) if is_unrounded(node, ranges)]
-    found += [Inexactness(describe(node), SIGNED) for node in model.graph.all_nodes() if is_signed(node, ranges)]
-    found += [Inexactness(describe(node), WRAPPED) for node in model.graph.all_nodes() if is_wrapped(node, ranges)]
+    found += [Inexactness(describe(node), what) for node, what in inexact_nodes(model, ranges)]
     if target == "stock":
         for node in nodes_of(model, *GATHERS, *SCATTERS):
             found += _of_stock_operation(node, ranges, assume_in_bounds)
@@ -130,8 +107,8 @@ def _narrowed(model: onnx_ir.Model, ranges: Ranges, assume_in_bounds: bool, chec
         if any(map(is_wide, node.inputs)) or bodies_of(node):
             continue  # reported for the input, or for a node of the body
         for value in filter(is_wide, node.outputs):
-            computed = _computed(model, value)
-            if computed is None or not is_preserved(computed, constant=True):
+            array = computed(model, value)
+            if array is None or not is_preserved(array, constant=True):
                 yield Inexactness(describe(node), _narrowing(value))
 
 
@@ -141,17 +118,6 @@ def _narrowing(value: onnx_ir.Value) -> str:
     return narrowing(element_type)
 
 
-def _computed(model: onnx_ir.Model, value: onnx_ir.Value) -> NDArray[Any] | None:
-    """Return a value computed from constants alone, which OpenVINO folds exactly before it narrows; None for others."""
-    try:
-        graph = onnx_ir.convenience.extract(model.graph, [], [value])
-        proto = onnx_ir.to_proto(onnx_ir.Model(graph, ir_version=model.ir_version))
-        (array,) = ReferenceEvaluator(proto).run(None, {})
-    except Exception:  # it depends on an input, or ONNX's reference lacks an operator
-        return None
-    return np.asarray(array)
-
-
 def _of_constants(model: onnx_ir.Model) -> Iterator[Inexactness]:
     for value, _ in altered_constants(model):
         yield Inexactness(
@@ -159,20 +125,6 @@ def _of_constants(model: onnx_ir.Model) -> Iterator[Inexactness]:
         )
     for value, _ in lost_constants(model):
         yield Inexactness(f"constant '{value.name}'", "OpenVINO makes one element of a constant that has none")
-
-
-def _of_pads(model: onnx_ir.Model) -> Iterator[Inexactness]:
-    """Yield each Pad whose number OpenVINO's CPU plugin replaces or rounds."""
-    for node in nodes_of(model, "Pad"):
-        value, mode = node.inputs[2] if len(node.inputs) > 2 else None, node.attributes.get("mode")
-        if value is None or (mode is not None and mode.as_string() != "constant"):
-            continue
-        tensor = constant_of(value)
-        number = _computed(model, value) if tensor is None else tensor.numpy()
-        if number is None:
-            yield Inexactness(describe(node), "OpenVINO's CPU plugin pads with 0 instead of a number that the model computes")
-        elif number.dtype.kind in "iu" and (number.astype(np.float32).astype(number.dtype) != number).any():
-            yield Inexactness(describe(node), f"OpenVINO's CPU plugin rounds {number.item()}, to pad with, to float32")
 
 
 def _of_open_ranks(model: onnx_ir.Model) -> Iterator[Inexactness]:
@@ -196,19 +148,6 @@ def _of_stock_operation(node: onnx_ir.Node, ranges: Ranges, assume_in_bounds: bo
         yield Inexactness(describe(node), f"an index out of bounds {instead}; target extension raises")
 
 
-_QUIETED = "OpenVINO's CPU plugin makes signalling NaNs of float16 quiet"
-_QUIETING = (
-    *("CenterCropPad", "ConcatFromSequence", "DepthToSpace", "SequenceAt", "SequenceConstruct", "SequenceInsert"),
-    *("SpaceToDepth", "SplitToSequence", "Trilu"),
-)
-"""Operators that only move values, but are not moved in lanes."""
-
-
-def _takes_halves(node: onnx_ir.Node) -> bool:
-    return any(value is not None and value.dtype is onnx_ir.DataType.FLOAT16 for value in (*node.inputs, *node.outputs))
-
-
-_TILED = "repeats that the model computes may leave a part of the output unwritten on OpenVINO's CPU plugin"
 OUT_OF_BOUNDS = {
     "Gather": "yields zeros",
     "GatherND": "reads foreign memory",

@@ -20,11 +20,9 @@ from ov_gather.ops.gather_elements import GATHER_ELEMENTS_6
 from ov_gather.ops.gather_elements_custom import GATHER_ELEMENTS_CUSTOM
 from ov_gather.ops.gather_nd import GATHER_ND_8, GATHER_ND_CUSTOM
 from ov_gather.ops.onnx_nodes import GATHERS, SCATTERS, attribute
-from ov_gather.ops.scatter_elements_custom import SCATTER_ELEMENTS_CUSTOM
-from ov_gather.ops.scatter_elements_update import SCATTER_ELEMENTS_UPDATE_12
-from ov_gather.ops.scatter_nd_custom import SCATTER_ND_CUSTOM
-from ov_gather.ops.scatter_nd_update import SCATTER_ND_UPDATE_15
-from ov_gather.ops.spec import CUSTOM_OPSET, Operation, ShapeError, TypeRuleError
+from ov_gather.ops.scatter_elements_update import SCATTER_ELEMENTS_CUSTOM, SCATTER_ELEMENTS_UPDATE_12
+from ov_gather.ops.scatter_nd_update import SCATTER_ND_CUSTOM, SCATTER_ND_UPDATE_15
+from ov_gather.ops.spec import Operation, ShapeError, TypeRuleError
 
 from .errors import ConversionError, describe
 
@@ -120,7 +118,10 @@ def add_indexed(builder: ModelBuilder, node: onnx_ir.Node, inputs: Inputs, targe
         values.append(axis)
         given.append(builder.const(f"{node.name or node.op_type}/{name}", I64, axis))
     if "reduction" in node.attributes:
-        attributes["reduction"] = _reduction(place, node.attributes["reduction"].as_string(), operation)
+        reduction = node.attributes["reduction"].as_string()
+        if reduction not in OPENVINO_NAMES:
+            raise ConversionError(f"{place}: reduction must be one of {', '.join(OPENVINO_NAMES)}, not '{reduction}'")
+        attributes["reduction"] = reduction if target == "extension" else OPENVINO_NAMES[reduction]
     shapes = [value.shape for value in given]
     for expected, value in zip(operation.inputs, given, strict=True):
         if expected.element_types and value.element_type not in expected.element_types:
@@ -134,13 +135,6 @@ def add_indexed(builder: ModelBuilder, node: onnx_ir.Node, inputs: Inputs, targe
     except ValueError as error:
         raise ConversionError(f"{place}: {error}") from None
     return _layer(builder, node, operation.type, operation.opsets[0], attributes, given, given[0].element_type, shape)
-
-
-def _reduction(place: str, name: str, operation: Operation) -> str:
-    """Return the operation's name for an ONNX reduction. Raises ConversionError."""
-    if name not in OPENVINO_NAMES:
-        raise ConversionError(f"{place}: reduction must be one of {', '.join(OPENVINO_NAMES)}, not '{name}'")
-    return name if CUSTOM_OPSET in operation.opsets else OPENVINO_NAMES[name]
 
 
 def _layer(

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import os
-from collections.abc import Callable, Collection, Iterator, Mapping
+from collections.abc import Callable, Iterator, Mapping
 from contextlib import contextmanager
 from pathlib import Path
 
@@ -67,26 +67,21 @@ def _read(source: str | os.PathLike[str] | onnx.ModelProto) -> onnx_ir.Model:
 
 
 @contextmanager
-def naming(source: OnnxSource) -> Iterator[None]:
+def naming(source: object) -> Iterator[None]:
     """Prefix the file's path to every ConversionError raised in the block."""
     try:
         yield
     except ConversionError as error:
-        if isinstance(source, _IN_MEMORY):
+        if not isinstance(source, str | os.PathLike):
             raise
         raise type(error)(f"{os.fspath(source)}: {error}") from error
 
 
-def files_of(source: OnnxSource, model: onnx_ir.Model) -> set[Path]:
-    """Return the files that a model is read from: the .onnx and its external data."""
+def refuse_to_overwrite(source: OnnxSource, model: onnx_ir.Model, *outputs: Path) -> None:
+    """Raise ConversionError if an output is one of the files that a model is read from: the .onnx and its external data."""
     files = {Path(tensor.path) for tensor in external_tensors(model)}
     if not isinstance(source, _IN_MEMORY):
         files.add(Path(source))
-    return files
-
-
-def refuse_to_overwrite(files: Collection[Path], *outputs: Path) -> None:
-    """Raise ConversionError if an output is one of these files."""
     if found := overwritten(outputs, files):
         raise ConversionError(f"writing {found[0]} would overwrite a part of the model; choose another name")
 

@@ -23,7 +23,7 @@ from .external_data import external_tensors
 from .finishing import Conversion, finish, record
 from .inexactness import LossyConversionWarning, find_inexactness, summaries
 from .legalize import Rewrite, legalize
-from .loading import OnnxSource, files_of, load, naming, refuse_to_overwrite
+from .loading import OnnxSource, load, naming, refuse_to_overwrite
 from .names import make_well_formed, refuse_illegal_names, restore_names
 from .passes.lanes import LaneInterface, travel_in_lanes
 from .pytorch.sources import is_program
@@ -103,16 +103,11 @@ def convert(
         if lanes:
             raise ConversionError("values travel in lanes only in ONNX models")
         return convert_program(source, target=target, assume_in_bounds=assume_in_bounds, trust=trust)
-    return _convert_onnx(cast(OnnxSource, source), target, assume_in_bounds, lanes, output)
-
-
-def _convert_onnx(
-    source: OnnxSource, target: str, assume_in_bounds: bool, lanes: bool, output: str | os.PathLike[str] | None
-) -> Conversion:
+    onnx_source = cast(OnnxSource, source)
     with naming(source):
-        original = load(source)
+        original = load(onnx_source)
         if output is not None:
-            refuse_to_overwrite(files_of(source, original), Path(output), Path(output).with_suffix(".bin"))
+            refuse_to_overwrite(onnx_source, original, Path(output), Path(output).with_suffix(".bin"))
         rewrites = legalize(original, target=target, assume_in_bounds=assume_in_bounds)
         travel = travel_in_lanes(original, stock=target == "stock") if lanes else LaneInterface()
         inexactness = find_inexactness(original, target=target, assume_in_bounds=assume_in_bounds)
@@ -207,7 +202,7 @@ def legalize_file(source: Path, output: Path, *, target: str = "stock", assume_i
     """Legalize an ONNX file and write it, with external data if the source has any. Raises ConversionError, OSError."""
     with naming(source):
         model = load(source)
-        refuse_to_overwrite(files_of(source, model), output, data_file(output))
+        refuse_to_overwrite(source, model, output, data_file(output))
         rewrites = legalize(model, target=target, assume_in_bounds=assume_in_bounds)
     with replacing_together(output) as path:
         save_onnx(model, path)

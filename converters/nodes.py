@@ -5,24 +5,21 @@ from __future__ import annotations
 import re
 from collections.abc import Iterator, Sequence
 from pathlib import Path
+from typing import Any
 
 import onnx
 import onnx_ir
+from numpy.typing import NDArray
 
 from ov_gather.ir.builder import ModelBuilder, PortRef
+from ov_gather.ir.element_types import by_dtype
 from ov_gather.ir.model import Model
+from ov_gather.ir.shapes import PartialShape
+from ov_gather.ops.onnx_nodes import attribute
 
 from .errors import ConversionError, describe
 from .graphs import constant_of, nodes_of
-from .layers import (
-    BY_TARGET,
-    CONVERTERS,
-    add_constant,
-    add_indexed,
-    add_node,
-    element_type_of,
-    partial_shape,
-)
+from .layers import BY_TARGET, CONVERTERS, add_constant, add_indexed, add_node, element_type_of, partial_shape
 from .legalize import legalize
 from .loading import load, naming
 
@@ -85,6 +82,35 @@ def single_gathers(model: onnx_ir.Model, target: str) -> Iterator[Model]:
         inputs = [_add_input(builder, describe(node), value) for value in node.inputs if value is not None]
         builder.result(output, add_indexed(builder, node, inputs, target))
         yield builder.build()
+
+
+def single_gather(node: onnx_ir.Node, operands: Sequence[NDArray[Any]], constant: Sequence[bool], target: str) -> Model:
+    """Convert a Gather* node to a one-layer model for data and indices of the shapes of `operands`.
+
+    Operands that `constant` marks become Consts, the others Parameters. The stock GatherElements does not take indices that are
+    smaller than data off the axis: pass operands through `fitted` first.
+    """
+    builder, inputs = ModelBuilder(node.name or node.op_type), []
+    # The CPU plugin crashes on a static-shaped Gather without elements; whole models that run have none, so use dynamic shapes.
+    is_open = any(array.size == 0 for array in operands)
+    for name, array, is_constant in zip(("data", "indices"), operands, constant, strict=True):
+        element_type = by_dtype(array.dtype)
+        if element_type is None:
+            raise TypeError(f"{name} of {array.dtype}: OpenVINO has no such type")
+        shape = PartialShape.of([-1] * array.ndim if is_open else array.shape)
+        value = builder.const(name, element_type, array) if is_constant else builder.parameter(name, element_type, shape)
+        inputs.append(value)
+    builder.result("output", add_indexed(builder, node, inputs, target))
+    return builder.build()
+
+
+def fitted(node: onnx_ir.Node, operands: Sequence[NDArray[Any]]) -> list[NDArray[Any]]:
+    """Crop data to the size of indices off the axis, for the stock GatherElements. Operands of other nodes are unchanged."""
+    data, indices = operands
+    if node.op_type != "GatherElements":
+        return [data, indices]
+    axis = attribute(node, "axis", 0) % data.ndim
+    return [data[tuple(slice(None) if i == axis else slice(n) for i, n in enumerate(indices.shape))], indices]
 
 
 def _add_input(builder: ModelBuilder, place: str, value: onnx_ir.Value) -> PortRef:

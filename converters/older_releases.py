@@ -30,9 +30,8 @@ def lower(model: Model, release: str) -> Lowered:
     lowered = _graph(model, release, changes)
     graphs = [Targeted(graph, release) for _, graph in lowered.walk()]
     rules = (operation_of_later_release, element_type_of_later_release)
-    return Lowered(
-        lowered, tuple(changes), tuple(left for graph in graphs for rule in rules for left in rule.violations(graph))
-    )
+    left = tuple(violation for graph in graphs for rule in rules for violation in rule.violations(graph))
+    return Lowered(lowered, tuple(changes), left)
 
 
 def _graph(graph: Model, release: str, changes: list[tuple[Layer, str]]) -> Model:

@@ -25,12 +25,6 @@ def infer_shapes(model: onnx_ir.Model) -> None:
 def _propagated(graph: onnx_ir.Graph) -> int:
     """Count the elements of the vectors at nodes that ONNX propagates values through; dynamic vectors count as empty."""
     nodes = [node for node in graph if node.op_type in _PROPAGATING]
-    return sum(_length(value) for node in nodes for value in (*node.inputs, *node.outputs))
-
-
-def _length(value: onnx_ir.Value | None) -> int:
-    """Return the number of elements of a computed vector; 0 if unknown."""
-    if value is None or value.is_initializer() or value.shape is None or len(value.shape) != 1:
-        return 0
-    (dim,) = value.shape
-    return dim if isinstance(dim, int) else 0
+    values = (value for node in nodes for value in (*node.inputs, *node.outputs))
+    shapes = [value.shape for value in values if value is not None and not value.is_initializer()]
+    return sum(shape[0] for shape in shapes if shape is not None and len(shape) == 1 and isinstance(shape[0], int))

@@ -44,9 +44,7 @@ def empty_gathers(rewriter: Rewriter) -> None:
 
 def _sizes(value: onnx_ir.Value | None) -> tuple[int, ...] | None:
     """Return the shape of a value; None if it is not static."""
-    if value is None or value.shape is None or not all(isinstance(dim, int) for dim in value.shape):
-        return None
-    return tuple(int(dim) for dim in value.shape if isinstance(dim, int))
+    return None if value is None or value.shape is None or not value.shape.is_static() else value.shape.numpy()
 
 
 def empty_scatters(rewriter: Rewriter) -> None:

@@ -39,10 +39,10 @@ def _widen(rewriter: Rewriter, node: onnx_ir.Node) -> None:
     narrow, wide = output.dtype, onnx_ir.DataType.UINT32 if node.op_type == "BitShift" else onnx_ir.DataType.INT32
     assert narrow is not None
     operands = [
-        rewriter.insert(node, "Cast", [value], wide, _dims(value), to=wide) for value in node.inputs if value is not None
+        rewriter.insert(node, "Cast", [value], wide, value.shape, to=wide) for value in node.inputs if value is not None
     ]
     attributes = {name: attribute.value for name, attribute in node.attributes.items()}
-    computed = rewriter.insert(node, node.op_type, operands, wide, _dims(output), **attributes)
+    computed = rewriter.insert(node, node.op_type, operands, wide, output.shape, **attributes)
     rewriter.become(node, "Cast", [computed], to=narrow)
     rewriter.report(node, "bytes computed as 32-bit integers, as OpenVINO rounds and saturates them")
 
@@ -62,7 +62,3 @@ def _flatten(rewriter: Rewriter, node: onnx_ir.Node) -> None:
     shifted = rewriter.insert(node, "BitShift", list(node.inputs), output.dtype, [1], direction=direction)
     rewriter.become(node, "Reshape", [shifted, rewriter.constant(node, np.empty(0, np.int64))])
     rewriter.report(node, "shape of a shifted scalar stated, as OpenVINO makes a vector of it")
-
-
-def _dims(value: onnx_ir.Value) -> tuple[int | onnx_ir.SymbolicDim, ...] | None:
-    return None if value.shape is None else value.shape.dims

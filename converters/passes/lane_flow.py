@@ -67,11 +67,9 @@ class Flow:
             return [self.loops[node].source_of(value)]
         if node.op_type == "If" and node.domain == "":
             return [body.outputs[value.index() or 0] for _, body in bodies_of(node)]
-        positions = sources_of(node) if self._moves(node) else []
-        return [source for i in positions if (source := node.inputs[i]) is not None]
-
-    def _moves(self, node: onnx_ir.Node) -> bool:
-        return is_move(node, self._opset) or (takes_lanes(node) and not self._stock)
+        if not is_move(node, self._opset) and (self._stock or not takes_lanes(node)):
+            return []
+        return [source for i in sources_of(node) if (source := node.inputs[i]) is not None]
 
     def _follow(self, graph: onnx_ir.Graph) -> None:
         """Compute the gains of the values of a graph, in order."""

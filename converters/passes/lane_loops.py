@@ -12,7 +12,7 @@ from onnx_ir import Value
 from ov_gather.ops.onnx_nodes import attribute
 from ov_gather.system.traversal import reachable
 
-from ..graphs import bodies_of, is_default, is_used, operands_of
+from ..graphs import bodies_of, graph_of, is_default, is_used, operands_of
 from .rewriter import drop
 
 _AHEAD = {"Loop": (2, 1), "Scan": (0, 0)}  # leading inputs, and outputs of the body, that are neither states nor slices
@@ -51,18 +51,13 @@ class LoopView:
         given = [value for value in node.inputs[inputs:] if value is not None]
         inner, ends = list(self.body.inputs[inputs:]), list(self.body.outputs[outputs:])
         self.states = [Carried(*parts) for parts in zip(given[:count], inner[:count], ends[:count], node.outputs, strict=False)]
-        into, out_of = len(given) - count, len(ends) - count
-        ways = zip(*(_numbers(node, f"scan_input_{name}", into) for name in ("axes", "directions")), strict=True)
-        self.into = [ScanValue(outer, part, *way) for outer, part, way in zip(given[count:], inner[count:], ways, strict=True)]
-        ways = zip(*(_numbers(node, f"scan_output_{name}", out_of) for name in ("axes", "directions")), strict=True)
-        results = zip(node.outputs[count:], ends[count:], ways, strict=True)
-        self.out_of = [ScanValue(outer, part, *way) for outer, part, way in results]
+        self.into = _scan_values(node, "input", given[count:], inner[count:])
+        self.out_of = _scan_values(node, "output", node.outputs[count:], ends[count:])
 
     def body_sources(self) -> dict[Value, list[Value]]:
         """Map each input of the body, except count and condition, to the values it takes in some iteration."""
-        return {state.inner: [state.given, state.end] for state in self.states} | {
-            part.inner: [part.outer] for part in self.into
-        }
+        states = {state.inner: [state.given, state.end] for state in self.states}
+        return states | {part.inner: [part.outer] for part in self.into}
 
     def source_of(self, output: Value) -> Value:
         """Return the value in the body that an output of the node equals, or is stacked from."""
@@ -115,8 +110,7 @@ class LoopView:
         )
         self.body.inputs[:] = [*self._counted, *(state.inner for state in states), *(part.inner for part in into)]
         self.body.outputs[:] = [*self._condition, *(state.end for state in states), *(part.inner for part in out_of)]
-        outer = self.node.graph
-        assert isinstance(outer, onnx_ir.Graph)
+        outer = graph_of(self.node)
         outer.insert_before(self.node, node)
         old = [*(state.out for state in states), *(part.outer for part in out_of)]
         for value, new in zip(old, node.outputs, strict=True):
@@ -146,8 +140,11 @@ def has_parts(node: onnx_ir.Node, opset: int) -> bool:
     return is_whole and None not in node.inputs[inputs:]
 
 
-def _numbers(node: onnx_ir.Node, name: str, count: int) -> Sequence[int]:
-    return node.attributes[name].as_ints() if name in node.attributes else [0] * count
+def _scan_values(node: onnx_ir.Node, side: str, outer: Sequence[Value], inner: Sequence[Value]) -> list[ScanValue]:
+    """Return the sliced inputs or stacked outputs of a node, with the axis and direction of each."""
+    given = [node.attributes.get(f"scan_{side}_{name}") for name in ("axes", "directions")]
+    axes, directions = ([0] * len(outer) if numbers is None else numbers.as_ints() for numbers in given)
+    return [ScanValue(*parts) for parts in zip(outer, inner, axes, directions, strict=True)]
 
 
 def _scan_attributes(node: onnx_ir.Node, into: Sequence[ScanValue], out_of: Sequence[ScanValue]) -> list[onnx_ir.Attr]:

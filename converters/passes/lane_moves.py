@@ -67,30 +67,17 @@ def move(given: Move) -> Sequence[Value]:
     return _MOVES[given.node.op_type](given)
 
 
-def _same(move: Move) -> Sequence[Value]:
-    return move.again()
-
-
 def _identity(move: Move) -> Sequence[Value]:
     output = move.node.outputs[0]
     return [move.insert("Identity", move.inputs[:1], move.kind.lane, in_lanes(output.shape, move.kind))]
-
-
-def _along_axis(move: Move) -> Sequence[Value]:
-    return move.again(axis=shifted(attribute(move.node, "axis", 0)))
 
 
 def _elements(move: Move) -> Sequence[Value]:
     axis = shifted(attribute(move.node, "axis", 0))
     if not move.stock:
         return move.again(domain=CUSTOM_OPSET, axis=axis)
-    data, indices = move.inputs
-    return move.again([data, _for_each_lane(move, indices)], axis=axis)
-
-
-def _scattered_elements(move: Move) -> Sequence[Value]:
-    data, indices, updates = move.inputs
-    return move.again([data, _for_each_lane(move, indices), updates], axis=shifted(attribute(move.node, "axis", 0)))
+    data, indices, *updates = move.inputs
+    return move.again([data, _for_each_lane(move, indices), *updates], axis=axis)
 
 
 def _for_each_lane(move: Move, indices: Value | None) -> Value:
@@ -106,13 +93,7 @@ def _for_each_lane(move: Move, indices: Value | None) -> Value:
 def _to_sizes(move: Move) -> Sequence[Value]:
     data, sizes = move.inputs
     assert sizes is not None
-    return move.again([data, move.longer(sizes, move.kind.count)])
-
-
-def _tile(move: Move) -> Sequence[Value]:
-    data, repeats = move.inputs
-    assert repeats is not None
-    return move.again([data, move.longer(repeats, 1)])
+    return move.again([data, move.longer(sizes, 1 if move.node.op_type == "Tile" else move.kind.count)])
 
 
 def _flatten(move: Move) -> Sequence[Value]:
@@ -161,31 +142,25 @@ def _constant_of_shape(move: Move) -> Sequence[Value]:
     (sizes,) = move.inputs
     assert sizes is not None
     lanes = as_lanes(move.node.attributes["value"].as_tensor().numpy().reshape(()))
+    wide = in_lanes(move.node.outputs[0].shape, move.kind)
     if move.kind.count == 1:
         tensor = onnx_ir.tensor(lanes.reshape(1))
-        return [
-            move.insert(
-                "ConstantOfShape", [sizes], move.kind.lane, in_lanes(move.node.outputs[0].shape, move.kind), value=tensor
-            )
-        ]
-    wide = in_lanes(move.node.outputs[0].shape, move.kind)
+        return [move.insert("ConstantOfShape", [sizes], move.kind.lane, wide, value=tensor)]
     given = [move.rewriter.constant(move.node, lanes), move.longer(sizes, move.kind.count)]
     return [move.insert("Expand", given, move.kind.lane, wide)]
 
 
 _MOVES: Mapping[str, Callable[[Move], Sequence[Value]]] = {
-    **dict.fromkeys(("Concat", "Gather", "Split"), _along_axis),
+    **dict.fromkeys(("Concat", "Gather", "Split"), lambda move: move.again(axis=shifted(attribute(move.node, "axis", 0)))),
     **dict.fromkeys(("Cast", "CastLike", "Identity"), _identity),
-    **dict.fromkeys(("GatherND", "ScatterND"), _same),
-    **dict.fromkeys(("Expand", "Reshape"), _to_sizes),
+    **dict.fromkeys(("GatherND", "ScatterND"), Move.again),
+    **dict.fromkeys(("Expand", "Reshape", "Tile"), _to_sizes),
     **dict.fromkeys(("Squeeze", "Unsqueeze"), _along_axes(1)),
     "ConstantOfShape": _constant_of_shape,
     "Flatten": _flatten,
-    "GatherElements": _elements,
-    **dict.fromkeys(("Scatter", "ScatterElements"), _scattered_elements),
+    **dict.fromkeys(("GatherElements", "Scatter", "ScatterElements"), _elements),
     "Pad": pad,
     "Slice": _along_axes(3),
-    "Tile": _tile,
     "Transpose": _transpose,
     "Where": _where,
 }

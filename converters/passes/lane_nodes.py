@@ -9,7 +9,7 @@ import numpy as np
 import onnx_ir
 from onnx_ir import DataType, Value
 
-from ..graphs import Dim, constant_of
+from ..graphs import Dim, Dims, Inputs, constant_of, graph_of
 from ..lane_types import LaneType
 from .rewriter import Rewriter
 
@@ -20,32 +20,30 @@ class Move:
 
     rewriter: Rewriter
     node: onnx_ir.Node
-    inputs: Sequence[Value | None]
+    inputs: Inputs
     kind: LaneType
     stock: bool
 
-    def insert(
-        self,
-        op_type: str,
-        inputs: Sequence[Value | None],
-        dtype: DataType,
-        shape: Sequence[Dim | None] | None,
-        **attributes: object,
-    ) -> Value:
+    def insert(self, op_type: str, inputs: Inputs, dtype: DataType, shape: Dims, **attributes: object) -> Value:
         """Insert a node of one output before this one; return the output."""
         return self.rewriter.insert(self.node, op_type, inputs, dtype, shape, **attributes)
 
-    def again(
-        self, inputs: Sequence[Value | None] | None = None, *, domain: str = "", **attributes: int | list[int] | str
-    ) -> Sequence[Value]:
+    def again(self, inputs: Inputs | None = None, *, domain: str = "", **attributes: int | list[int] | str) -> Sequence[Value]:
         """Insert a copy of the node for lanes, with these inputs and attributes; return its outputs."""
-        given = dict(self.node.attributes)
-        given.update({attr.name: attr for attr in onnx_ir.convenience.convert_attributes(attributes)})
-        outputs = [(self.kind.lane, in_lanes(output.shape, self.kind)) for output in self.node.outputs]
-        taken = list(self.inputs if inputs is None else inputs)
+        node, rewriter, taken = self.node, self.rewriter, list(self.inputs if inputs is None else inputs)
         while taken[-1] is None:
             taken.pop()
-        return self.rewriter.copy(self.node, taken, outputs, given.values(), domain)
+        if domain:
+            rewriter.model.opset_imports.setdefault(domain, 1)
+        changed = {attr.name: attr for attr in onnx_ir.convenience.convert_attributes(attributes)}
+        given = {**node.attributes, **changed}
+        name = rewriter.new_name(f"{node.name or node.outputs[0].name}.lanes")
+        copy = onnx_ir.Node(domain, node.op_type, taken, given.values(), num_outputs=len(node.outputs), name=name)
+        for i, (output, lanes) in enumerate(zip(node.outputs, copy.outputs, strict=True)):
+            lanes.name = rewriter.new_name(f"{name}_{i}")
+            declare(lanes, output, self.kind)
+        graph_of(node).insert_before(node, copy)
+        return copy.outputs
 
     def constant(self, numbers: Sequence[int]) -> Value:
         """Insert an int64 Constant; return its output."""
@@ -63,6 +61,12 @@ class Move:
 def in_lanes(shape: onnx_ir.Shape | None, kind: LaneType) -> list[Dim] | None:
     """Return the shape in lanes for a shape of numbers."""
     return None if shape is None else [*shape.dims, *kind.dims]
+
+
+def declare(lanes: Value, value: Value, kind: LaneType) -> None:
+    """Set the type and shape of the lanes of a value."""
+    shape = in_lanes(value.shape, kind)
+    lanes.type, lanes.shape = onnx_ir.TensorType(kind.lane), None if shape is None else onnx_ir.Shape(shape)
 
 
 def unsqueezed(rewriter: Rewriter, before: onnx_ir.Node, value: Value, dtype: DataType) -> Value:
@@ -83,8 +87,8 @@ def shifted_axes(move: Move, axes: Value) -> Value:
     tensor = constant_of(axes)
     if tensor is not None:
         return move.constant([shifted(int(axis)) for axis in tensor.numpy().ravel()])
-    dtype, dims = axes.dtype or DataType.INT64, None if axes.shape is None else axes.shape.dims
+    dtype, shape = axes.dtype or DataType.INT64, axes.shape
     is_negative = move.insert(
-        "Less", [axes, move.rewriter.constant(move.node, np.zeros(1, dtype.numpy()))], DataType.BOOL, dims
+        "Less", [axes, move.rewriter.constant(move.node, np.zeros(1, dtype.numpy()))], DataType.BOOL, shape
     )
-    return move.insert("Sub", [axes, move.insert("Cast", [is_negative], dtype, dims, to=dtype)], dtype, dims)
+    return move.insert("Sub", [axes, move.insert("Cast", [is_negative], dtype, shape, to=dtype)], dtype, shape)

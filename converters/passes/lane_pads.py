@@ -21,7 +21,8 @@ _WITH_INPUTS = 11  # the first opset with pads as an input
 def can_pad(node: onnx_ir.Node, opset: int) -> bool:
     """Return True if a Pad can be executed in lanes: the position of the lanes' dimension in its pads must be known."""
     if opset < _WITH_INPUTS:
-        return "pads" in node.attributes and _attribute_value(node) == 0
+        value = node.attributes.get("value")
+        return "pads" in node.attributes and (value is None or value.as_float() == 0)
     data, pads, *_ = node.inputs
     has_axes = len(node.inputs) > 3 and node.inputs[3] is not None
     has_rank = data is not None and data.shape is not None
@@ -61,10 +62,6 @@ def _count(pads: Value) -> int | None:
     tensor = constant_of(pads)
     sizes = pads.shape if tensor is None else tensor.shape
     return sizes[0] if sizes is not None and isinstance(sizes[0], int) else None
-
-
-def _attribute_value(node: onnx_ir.Node) -> float:
-    return node.attributes["value"].as_float() if "value" in node.attributes else 0
 
 
 def _constant_lanes(move: Move, value: Value | None) -> np.ndarray | None:

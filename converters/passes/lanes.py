@@ -23,7 +23,7 @@ from .empty_constants import empty_constants
 from .lane_flow import Flow, is_shape, tensor_of
 from .lane_loops import LoopView, ScanValue
 from .lane_moves import move, sources_of
-from .lane_nodes import Move, in_lanes, unsqueezed
+from .lane_nodes import Move, declare, in_lanes, unsqueezed
 from .rewriter import Rewriter, drop
 
 
@@ -116,12 +116,11 @@ class _Building:
         nodes = list(graph)
         at = 0 if producer is None else nodes.index(producer) + 1
         anchor = nodes[min(at, len(nodes) - 1)]
-        dims = None if shape is None else shape.dims
-        low = insert(anchor, "Cast", [value], kind.lane, dims, to=kind.lane)
+        low = insert(anchor, "Cast", [value], kind.lane, shape, to=kind.lane)
         zero = self._rewriter.constant(anchor, np.array(0, np.int32))
-        is_negative = insert(anchor, "Less", [low, zero], DataType.BOOL, dims)
-        sign = insert(anchor, "Cast", [is_negative], kind.lane, dims, to=kind.lane)
-        high = insert(anchor, "Neg", [sign], kind.lane, dims)
+        is_negative = insert(anchor, "Less", [low, zero], DataType.BOOL, shape)
+        sign = insert(anchor, "Cast", [is_negative], kind.lane, shape, to=kind.lane)
+        high = insert(anchor, "Neg", [sign], kind.lane, shape)
         parts = [unsqueezed(self._rewriter, anchor, part, kind.lane) for part in (low, high)]
         self._lanes[value] = insert(anchor, "Concat", parts, kind.lane, in_lanes(shape, kind), axis=-1)
         if producer is anchor:  # it is the last node
@@ -156,9 +155,8 @@ class _Building:
 
     def _declare(self, value: Value, lanes: Value) -> None:
         """Register a value as the lanes of another; set its name, type and shape."""
-        kind, shape = _kind_of(value), in_lanes(value.shape, _kind_of(value))
         lanes.name = self._names.get(value) or self._rewriter.new_name(f"{value.name}.lanes")
-        lanes.type, lanes.shape = onnx_ir.TensorType(kind.lane), None if shape is None else onnx_ir.Shape(shape)
+        declare(lanes, value, _kind_of(value))
         self._lanes[value] = lanes
 
     def _add_input(self, value: Value) -> None:

@@ -27,8 +27,7 @@ def one_hot(rewriter: Rewriter) -> None:
         rewriter.report(node, "OneHot replaced by a Gather of its values")
         numbers = rewriter.constant(node, [0, 1])
         axis = attribute(node, "axis", -1)
-        shape = None if node.outputs[0].shape is None else node.outputs[0].shape.dims
-        which = rewriter.insert(node, "OneHot", [indices, depth, numbers], DataType.INT64, shape, axis=axis)
+        which = rewriter.insert(node, "OneHot", [indices, depth, numbers], DataType.INT64, node.outputs[0].shape, axis=axis)
         rewriter.become(node, "Gather", [values, which])
 
 

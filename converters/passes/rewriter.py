@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
 from typing import Any
 
@@ -12,7 +11,7 @@ import onnx_ir
 from ov_gather.system import logs
 
 from ..errors import describe
-from ..graphs import Dim, bodies_of, is_used
+from ..graphs import Dims, Inputs, bodies_of, graph_of, is_used
 from ..ranges import Ranges
 
 
@@ -43,13 +42,7 @@ class Rewriter:
         self.rewrites.append(Rewrite(describe(node), what, done))
 
     def insert(
-        self,
-        before: onnx_ir.Node,
-        op_type: str,
-        inputs: Sequence[onnx_ir.Value | None],
-        dtype: onnx_ir.DataType | None,
-        shape: Sequence[Dim | None] | None,
-        **attributes: Any,
+        self, before: onnx_ir.Node, op_type: str, inputs: Inputs, dtype: onnx_ir.DataType | None, shape: Dims, **attributes: Any
     ) -> onnx_ir.Value:
         """Insert a node before another, and name it after that; return its output."""
         name = self.new_name(f"{before.name or before.outputs[0].name}_{op_type.lower()}")
@@ -57,7 +50,7 @@ class Rewriter:
         (output,) = node.outputs
         output.name, output.shape = name, None if shape is None else onnx_ir.Shape(shape)
         output.type = None if dtype is None else onnx_ir.TensorType(dtype)
-        _graph_of(before).insert_before(before, node)
+        graph_of(before).insert_before(before, node)
         return output
 
     def constant(self, before: onnx_ir.Node, array: Any) -> onnx_ir.Value:
@@ -65,25 +58,6 @@ class Rewriter:
         array = array if isinstance(array, np.ndarray) else np.array(array, np.int64)
         tensor = onnx_ir.tensor(array)
         return self.insert(before, "Constant", [], tensor.dtype, array.shape, value=tensor)
-
-    def copy(
-        self,
-        node: onnx_ir.Node,
-        inputs: Sequence[onnx_ir.Value | None],
-        outputs: Sequence[tuple[onnx_ir.DataType, Sequence[Dim | None] | None]],
-        attributes: Iterable[onnx_ir.Attr],
-        domain: str = "",
-    ) -> Sequence[onnx_ir.Value]:
-        """Insert a copy of a node before it, with these inputs, attributes and outputs (type and shape); return its outputs."""
-        if domain:
-            self.model.opset_imports.setdefault(domain, 1)
-        name = self.new_name(f"{node.name or node.outputs[0].name}.lanes")
-        copied = onnx_ir.Node(domain, node.op_type, inputs, attributes, num_outputs=len(outputs), name=name)
-        for i, (output, (dtype, shape)) in enumerate(zip(copied.outputs, outputs, strict=True)):
-            output.name = self.new_name(f"{name}_{i}")
-            output.type, output.shape = onnx_ir.TensorType(dtype), None if shape is None else onnx_ir.Shape(shape)
-        _graph_of(node).insert_before(node, copied)
-        return copied.outputs
 
     def replace_input(self, node: onnx_ir.Node, position: int, value: onnx_ir.Value | None) -> None:
         """Replace an input of a node, and remove the old value if it becomes unused."""
@@ -96,7 +70,7 @@ class Rewriter:
         self.become(node, "Constant", [], value=tensor)
         node.outputs[0].shape = onnx_ir.Shape(tensor.shape.numpy())
 
-    def become(self, node: onnx_ir.Node, op_type: str, inputs: Sequence[onnx_ir.Value | None], **attributes: Any) -> None:
+    def become(self, node: onnx_ir.Node, op_type: str, inputs: Inputs, **attributes: Any) -> None:
         """Change the operator, inputs and attributes of a node, and remove old inputs that become unused. Its outputs stay."""
         old = set(node.inputs)
         node.op_type = op_type
@@ -145,8 +119,3 @@ def drop(value: onnx_ir.Value | None) -> None:
         if node.graph is not None:  # otherwise another output has led here before
             waiting += set(node.inputs)
             node.graph.remove(node, safe=True)
-
-
-def _graph_of(node: onnx_ir.Node) -> onnx_ir.Graph:
-    assert isinstance(node.graph, onnx_ir.Graph)  # functions are inlined
-    return node.graph

@@ -6,7 +6,6 @@ PyTorch raises for every index out of bounds. Gathers and scatters along one dim
 from __future__ import annotations
 
 from collections.abc import Iterator, Mapping, Sequence
-from os import PathLike
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
@@ -19,6 +18,7 @@ from ..finishing import Conversion, finish, record
 from ..inexact_nodes import narrowing
 from ..inexactness import OUT_OF_BOUNDS, Inexactness, is_preserved
 from ..legalize import TARGETS
+from ..loading import naming
 from ..passes.rewriter import Rewrite
 from .sites import OPERATOR, IndexUse, mark
 from .sources import Program, load_program, quiet
@@ -38,10 +38,8 @@ def convert_program(
     if target not in TARGETS:
         raise ValueError(f"target '{target}' is unknown: {' or '.join(TARGETS)}")
     program = load_program(source, trust)
-    try:
+    with naming(source):
         model, sites = _read(program)
-    except ConversionError as error:
-        raise ConversionError(f"{source}: {error}" if isinstance(source, str | PathLike) else str(error)) from None
     rewrites = [Rewrite(str(site), _TRANSLATED[site.kind], True) for site in sites if site.kind in _TRANSLATED]
     rewrites += finish(model)
     known = {site.name: site for site in sites}

@@ -13,7 +13,6 @@ An index out of bounds stays out of bounds; it is never made to wrap around.
 from __future__ import annotations
 
 from collections.abc import Callable, Mapping, Sequence
-from typing import Any
 
 import numpy as np
 
@@ -34,7 +33,7 @@ def translate(site: IndexUse, tensors: Sequence[Output]) -> Output:
 
 def refusing_negative(indices: Output) -> Output:
     """Return the indices, with FAR for each negative one."""
-    zero, far = (_like(indices, number) for number in (0, FAR))
+    zero, far = (ops.constant(number, indices.get_element_type()) for number in (0, FAR))
     return ops.select(ops.less(indices, zero), far, indices).output(0)
 
 
@@ -181,10 +180,6 @@ def _typed(tensor: Output, like: Output) -> Output:
     """Convert a tensor to the type of another; the front end may have widened it."""
     same = tensor.get_element_type() == like.get_element_type() and not like.get_element_type().is_dynamic()
     return tensor if same else ops.convert_like(tensor, like).output(0)
-
-
-def _like(tensor: Output, number: int) -> Any:
-    return ops.constant(number, tensor.get_element_type().to_dtype())
 
 
 _BY_KIND: Mapping[str, Callable[[IndexUse, Sequence[Output]], Output]] = {

@@ -15,15 +15,9 @@ def absorb_transposes(model: Model, tracker: Tracker) -> None:
     """Fuse the Transpose, unless a MatMul reads it: OpenVINO fuses that pair itself."""
     for gather in nodes_of(model, "ov_gather.GatherElements"):
         behind, attributes = readers(gather), gather.get_attributes()
-        is_known = gather.get_output_partial_shape(0).rank.is_static
-        if (
-            len(behind) != 1
-            or tracker.leaves(gather)
-            or attributes["transpose"]
-            or attributes["lanes"]
-            or not is_known
-            or not _swaps_the_last_two(behind[0])
-        ):
+        if len(behind) != 1 or tracker.leaves(gather) or attributes["transpose"] or attributes["lanes"]:
+            continue
+        if gather.get_output_partial_shape(0).rank.is_dynamic or not _swaps_the_last_two(behind[0]):
             continue
         (transpose,) = behind
         if any(reader.get_type_name() == "MatMul" for reader in readers(transpose)):

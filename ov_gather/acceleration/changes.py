@@ -10,10 +10,10 @@ from typing import TYPE_CHECKING
 from ov_gather.acceleration.divergent import added_divergence
 from ov_gather.acceleration.graph import (
     FOLDED_AT_COMPILE,
-    demands_same_shape,
-    has_same_shape,
+    attributes_of_ours,
     is_constant_foldable,
     is_gather,
+    is_ours,
     is_scatter,
     operation,
     ours,
@@ -23,7 +23,6 @@ from ov_gather.acceleration.graph import (
 from ov_gather.acceleration.quantised import is_low_precision
 from ov_gather.acceleration.rounding import rounds_elsewhere
 from ov_gather.extension.python_api import Model, Node, Output
-from ov_gather.ops.spec import CUSTOM_OPSET
 from ov_gather.system.tables import InNotebooks, as_text, table_of
 
 if TYPE_CHECKING:
@@ -104,18 +103,15 @@ class Tracker:
 
     def __init__(self, model: Model, leave: Collection[str] = ()) -> None:
         """Start with all gathers and scatters of a model; those named in `leave` stay unchanged."""
-        self._changes = {
-            node.get_instance_id(): [_as_it_is(place, node)]
-            for place, node in walk(model)
-            if is_gather(node) or is_scatter(node)
-        }
-
-        self._left = {
-            number for number, changes in self._changes.items() for change in changes if change.layer in frozenset(leave)
-        }
-        for number in self._left:
-            for change in self._changes[number]:
-                change.reason = "it was to stay as it is"
+        self._changes: dict[int, list[Change]] = {}
+        self._left: set[int] = set()
+        for place, node in walk(model):
+            if is_gather(node) or is_scatter(node):
+                change = _as_it_is(place, node)
+                self._changes[node.get_instance_id()] = [change]
+                if change.layer in leave:
+                    self._left.add(node.get_instance_id())
+                    change.reason = "it was to stay as it is"
 
     def leaves(self, node: Node) -> bool:
         """Return True if the user asked to leave a gather or scatter unchanged."""
@@ -126,8 +122,7 @@ class Tracker:
         if reason := why_not_ours(gather, gather):
             self.kept(gather, reason)
             return
-        same_shape = not broadcast and demands_same_shape(gather) and not has_same_shape(gather)
-        attributes = {"axis": gather.get_attributes()["axis"], "broadcast": broadcast, "same_shape": same_shape}
+        attributes = attributes_of_ours(gather, broadcast=broadcast)
         self.replace(gather, ours("GatherElements", [gather.input_value(0), indices], attributes))
 
     def replace(self, gather: Node, other: Node, *, rounds: bool | None = None) -> None:
@@ -178,7 +173,7 @@ class Tracker:
 
 def _as_it_is(place: str, node: Node) -> Change:
     name, shapes = operation(node), f"{_shape(node, 0)} by {_shape(node, 1)}"
-    if name.startswith(CUSTOM_OPSET):
+    if is_ours(node):
         reason = "ours already"
     elif is_scatter(node):
         reason = "its indices repeat for no rows, and tell no block"

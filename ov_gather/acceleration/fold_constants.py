@@ -31,7 +31,7 @@ def fold_constants(model: Model, tracker: Tracker, *, only_misread: bool = True)
 
     OpenVINO may fuse a constant that is not misread with its readers, and round differently.
     """
-    for gather in [node for name in _STOCK for node in nodes_of(model, name)]:
+    for gather in nodes_of(model, *_STOCK):
         if not is_constant_foldable(gather.input_values()) or gather.get_output_partial_shape(0).is_dynamic:
             continue
         misread = _is_misread(gather)

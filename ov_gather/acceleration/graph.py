@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Callable, Iterable, Iterator, Sequence
 from functools import cache
-from typing import Any, TypeVar
+from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
@@ -16,8 +16,6 @@ from ov_gather.ops.spec import CUSTOM_OPSET
 from ov_gather.ranges.openvino_graph import bodies
 from ov_gather.system.traversal import reachable
 
-Found = TypeVar("Found")
-
 INDICES = 1
 """Input port of the indices of every gather and scatter."""
 
@@ -26,6 +24,11 @@ def operation(node: Node) -> str:
     """Return type and opset version of a node, e.g. `GatherElements-6` or `ov_gather.GatherElements`."""
     kind, opset = node.get_type_name(), node.get_type_info().version_id
     return f"{opset}.{kind}" if opset == CUSTOM_OPSET else f"{kind}-{opset.removeprefix('opset')}"
+
+
+def is_ours(node: Node) -> bool:
+    """Return True if a node is an operation of this package."""
+    return bool(node.get_type_info().version_id == CUSTOM_OPSET)
 
 
 def is_gather(node: Node) -> bool:
@@ -97,9 +100,9 @@ def copied(node: Node, inputs: Sequence[Output]) -> Node:
     return other
 
 
-def nodes_of(model: Model, name: str) -> list[Node]:
-    """Return the nodes of a model and its sub-graphs whose `operation` is `name`."""
-    return [node for _, node in walk(model) if operation(node) == name]
+def nodes_of(model: Model, *names: str) -> list[Node]:
+    """Return the nodes of a model and its sub-graphs whose `operation` is one of `names`."""
+    return [node for _, node in walk(model) if operation(node) in names]
 
 
 def readers(node: Node) -> list[Node]:
@@ -146,22 +149,10 @@ def has_same_shape(gather: Node) -> bool:
     return all(same(have, want) for i, (have, want) in enumerate(zip(data, indices, strict=True)) if i != axis)
 
 
-def from_inputs(
-    value: Output, inputs_of: Callable[[Output], list[Output]], compute: Callable[[Output, list[Found]], Found]
-) -> Found:
-    """Compute a property of a value bottom-up from the values that `inputs_of` returns; iterative, because graphs are deep."""
-    known: dict[tuple[int, int], Found] = {}
-    left = [value]
-    while left:
-        current = left[-1]
-        inputs = inputs_of(current)
-        waiting = [given for given in inputs if identity(given) not in known]
-        if waiting:
-            left += waiting
-        else:
-            left.pop()
-            known[identity(current)] = compute(current, [known[identity(given)] for given in inputs])
-    return known[identity(value)]
+def attributes_of_ours(gather: Node, *, broadcast: bool) -> dict[str, Any]:
+    """Return the attributes of our GatherElements that replaces one, and raises for the same shapes."""
+    same_shape = not broadcast and demands_same_shape(gather) and not has_same_shape(gather)
+    return {"axis": gather.get_attributes()["axis"], "broadcast": broadcast, "same_shape": same_shape}
 
 
 def identity(value: Output) -> tuple[int, int]:

@@ -13,10 +13,10 @@ from ov_gather.acceleration.axis_sizes import BoundTensors, batch_dims
 from ov_gather.acceleration.compressed import is_compressed
 from ov_gather.acceleration.graph import (
     INDICES,
+    attributes_of_ours,
     constant,
     copied,
-    demands_same_shape,
-    has_same_shape,
+    is_ours,
     ours,
     redirect_readers,
     walk,
@@ -24,7 +24,6 @@ from ov_gather.acceleration.graph import (
 )
 from ov_gather.extension.python_api import Model, Node, Output
 from ov_gather.extension.python_api import opset13 as ops
-from ov_gather.ops.spec import CUSTOM_OPSET
 
 
 def clamped(indices: Output, bounds: BoundTensors) -> Output:
@@ -87,32 +86,25 @@ def _may_scatter_shortly(node: Node) -> bool:
     return bool(data.rank.is_dynamic or (len(data) == 1 and data[0].get_min_length() <= _SHORT))
 
 
-def is_ours(node: Node) -> bool:
-    """Return True if a node is an operation of this package."""
-    return bool(node.get_type_info().version_id == CUSTOM_OPSET)
-
-
 def checking_operation(gather: Node, *, counts_from_end: bool) -> Node | None:
     """Return our operation on the same inputs; None if there is none or its output shape would be less precise.
 
     Gathers of compressed weights have none: OpenVINO's Gather decompresses only what it gathers, but before ours all weights.
     """
-    kind, (data, indices) = gather.get_type_name(), gather.input_values()[:2]
-    if not kind.startswith("Gather") or not counts_from_end or data.get_element_type().bitwidth % 8:
+    kind, inputs = gather.get_type_name(), gather.input_values()
+    if not kind.startswith("Gather") or not counts_from_end or inputs[0].get_element_type().bitwidth % 8:
         return None
     if kind == "Gather":
-        if is_compressed(data):
+        if is_compressed(inputs[0]):
             return None
-        inputs = [data, indices, gather.input_value(2)]
-        other = ours("Gather", inputs, {"batch_dims": batch_dims(gather), "bounds": "error"})
+        attributes = {"batch_dims": batch_dims(gather), "bounds": "error"}
     elif kind == "GatherElements":
-        same_shape = demands_same_shape(gather) and not has_same_shape(gather)
-        attributes = {"axis": gather.get_attributes()["axis"], "broadcast": False, "same_shape": same_shape}
-        other = ours("GatherElements", [data, indices], attributes)
+        attributes = attributes_of_ours(gather, broadcast=False)
+    elif batch_dims(gather) > 1 and gather.get_type_info().version_id == "opset5":
+        return None  # its output joins the batch dimensions
     else:
-        if batch_dims(gather) > 1 and gather.get_type_info().version_id == "opset5":
-            return None  # its output joins the batch dimensions
-        other = ours("GatherND", [data, indices], {"batch_dims": batch_dims(gather)})
+        attributes = {"batch_dims": batch_dims(gather)}
+    other = ours(kind, inputs, attributes)
     return other if other.get_output_partial_shape(0) == gather.get_output_partial_shape(0) else None
 
 

@@ -3,11 +3,12 @@
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
-from typing import Literal, get_args
+from dataclasses import dataclass
+from typing import TYPE_CHECKING, Literal, get_args
 
 from ov_gather.acceleration.axis_sizes import AxisSizes
 from ov_gather.acceleration.compressed import is_compressed
-from ov_gather.acceleration.graph import INDICES, operation, replace_node, wide
+from ov_gather.acceleration.graph import INDICES, is_ours, operation, replace_node, wide
 from ov_gather.acceleration.guards import (
     as_gather_elements,
     checked,
@@ -15,11 +16,9 @@ from ov_gather.acceleration.guards import (
     clamped,
     empty_gathers,
     fill,
-    is_ours,
     raises_by_itself,
     removed_axis,
 )
-from ov_gather.acceleration.hardened import HardenedSite, HardeningSummary
 from ov_gather.acceleration.names import unique_names
 from ov_gather.acceleration.shared_guards import Root, distribute, joined_indices, roots, sharing_constants
 from ov_gather.acceleration.unproved import Unproved, grouped_by_sizes, unproved_sites
@@ -33,9 +32,62 @@ from ov_gather.ranges.proofs import prove_sites
 from ov_gather.ranges.prove import Limits, assumption
 from ov_gather.ranges.rules.call import CPU_PLUGIN
 from ov_gather.system import logs
+from ov_gather.system.tables import InNotebooks, as_text, table_of
+
+if TYPE_CHECKING:
+    from rich.table import Table
 
 Policy = Literal["raise", "clamp", "zero"]
 POLICIES: tuple[str, ...] = get_args(Policy)
+
+
+@dataclass(slots=True)
+class HardenedSite:
+    """A gather or scatter, and what was proved and changed.
+
+    Attributes:
+        layer: its name, behind the names of the layers whose bodies contain it.
+        operation: e.g. "Gather-8".
+        status: "proved", "refuted", "conditional" or "unknown".
+        reason: why the proof has this status.
+        done: the change; empty if there is none.
+        kept: why an unproved site needs no guard; empty otherwise.
+    """
+
+    layer: str
+    operation: str
+    status: str
+    reason: str
+    done: str = ""
+    kept: str = ""
+
+
+@dataclass(frozen=True, slots=True)
+class HardeningSummary(InNotebooks):
+    """The gathers and scatters of a hardened model. `str` formats them as a table.
+
+    Attributes:
+        guards: number of inserted guards; one may serve several sites.
+    """
+
+    sites: tuple[HardenedSite, ...]
+    guards: int
+
+    @property
+    def changed(self) -> tuple[HardenedSite, ...]:
+        """The gathers and scatters that were changed."""
+        return tuple(site for site in self.sites if site.done)
+
+    def table(self) -> Table:
+        """Return a table with one row per gather or scatter, for `rich.print`."""
+        rows = (
+            (site.layer, site.operation, site.status, site.done or "no", "; ".join(filter(None, (site.reason, site.kept))))
+            for site in self.sites
+        )
+        return table_of(("layer", "operation", "indices", "changed", "why"), rows)
+
+    def __str__(self) -> str:
+        return as_text(self.table()) if self.sites else "no gathers or scatters: the model is unchanged"
 
 
 def harden(

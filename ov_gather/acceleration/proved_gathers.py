@@ -18,14 +18,13 @@ from math import prod
 from ov_gather.acceleration.axis_sizes import batch_dims, tuple_length
 from ov_gather.acceleration.changes import too_small
 from ov_gather.acceleration.divergent import added_divergence
-from ov_gather.acceleration.graph import dims, gathers_elements, has_same_shape, operation, replace_node, walk
+from ov_gather.acceleration.graph import dims, gathers_elements, has_same_shape, is_ours, replace_node, walk
 from ov_gather.acceleration.quantised import is_quantised
 from ov_gather.acceleration.ranges import BoundsQueries
 from ov_gather.acceleration.rounding import would_fuse_across
 from ov_gather.acceleration.slices import MOVED_EXACTLY
 from ov_gather.extension.python_api import Model, Node
 from ov_gather.extension.python_api import opset8 as ops
-from ov_gather.ops.spec import CUSTOM_OPSET
 
 _SHORT = 64
 """Maximum slice length in bytes up to which our GatherND copies faster than OpenVINO's."""
@@ -36,7 +35,7 @@ def use_stock_where_proved(model: Model) -> list[str]:
     if any(dims(output) is None for node in model.get_ops() for output in node.outputs()):
         return []
     quantised, done = is_quantised(model), []
-    candidates = [node for _, node in walk(model) if operation(node).startswith(CUSTOM_OPSET) and _only_moves(node)]
+    candidates = [node for _, node in walk(model) if is_ours(node) and _only_moves(node)]
     for node in BoundsQueries(model).in_bounds(candidates):
         other = _stock_gather(node, quantised) if node.get_type_name() == "Gather" else _stock(node)
         if other is not None and not added_divergence(other, node):

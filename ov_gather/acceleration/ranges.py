@@ -51,9 +51,8 @@ class BoundsQueries:
     def _analysed(self, gathers: Sequence[Node], given: Assumption | None = None) -> tuple[Analysis, list[tuple[Node, Site]]]:
         wanted = {gather.get_instance_id() for gather in gathers}
         pairs = [(node, site) for node, site in self._graph.nodes_with_sites if node.get_instance_id() in wanted]
-        return analyse(
-            self._graph, steps_to(self._graph, [site for _, site in pairs]), CPU_PLUGIN, given or Assumption()
-        ), pairs
+        steps = steps_to(self._graph, [site for _, site in pairs])
+        return analyse(self._graph, steps, CPU_PLUGIN, given or Assumption()), pairs
 
     @cached_property
     def _graph(self) -> OpenvinoGraph:

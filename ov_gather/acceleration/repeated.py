@@ -53,7 +53,11 @@ def _repeated(value: Output) -> Output | None:
     node = value.get_node()
     if node.get_type_name() not in ("Broadcast", "Tile", "Concat"):
         return None
-    inner = _first_of_equals(node) if node.get_type_name() == "Concat" else _aligned(node)
+    first, *others = node.input_values()
+    if node.get_type_name() == "Concat":
+        inner = first if all(_equal(first, other) for other in others) else None
+    else:
+        inner = _aligned(node)
     before, after = (None if inner is None else dims(inner)), dims(value)
     if before is None or after is None:
         return None
@@ -73,11 +77,6 @@ def _aligned(node: Node) -> Output | None:
             return None
         missing = np.setdiff1d(np.arange(len(after)), places)
     return ops.unsqueeze(inner, ops.constant(missing)).output(0) if missing.size else inner
-
-
-def _first_of_equals(concat: Node) -> Output | None:
-    first, *others = concat.input_values()
-    return first if all(_equal(first, other) for other in others) else None
 
 
 def _equal(one: Output, other: Output) -> bool:

@@ -25,16 +25,7 @@ from math import prod
 import numpy as np
 
 from ov_gather.acceleration.changes import Tracker, too_small, why_not_ours
-from ov_gather.acceleration.graph import (
-    FOLDED_AT_COMPILE,
-    constant,
-    dims,
-    is_constant_foldable,
-    is_one,
-    ours,
-    same,
-    walk,
-)
+from ov_gather.acceleration.graph import FOLDED_AT_COMPILE, constant, dims, is_constant_foldable, is_one, ours, same, walk
 from ov_gather.acceleration.repeated import unrepeated
 from ov_gather.acceleration.rounding import is_computed
 from ov_gather.extension.python_api import Dimension, Model, Node, NodeFactory, Output

@@ -12,12 +12,11 @@ import numpy as np
 
 from ov_gather.acceleration.axis_sizes import picked
 from ov_gather.acceleration.changes import Tracker
-from ov_gather.acceleration.graph import dims, identity, is_constant_foldable, operation, replace_node, walk
+from ov_gather.acceleration.graph import dims, identity, is_constant_foldable, is_ours, replace_node, walk
 from ov_gather.acceleration.quantised import is_quantised
 from ov_gather.acceleration.rounding import is_computed_before
 from ov_gather.extension.python_api import Model, Node
 from ov_gather.extension.python_api import opset13 as ops
-from ov_gather.ops.spec import CUSTOM_OPSET
 
 _LEAST = 4
 """Minimum number of positions: for fewer, Gathers are no slower than a Split."""
@@ -54,7 +53,7 @@ def split_gathers(model: Model, tracker: Tracker) -> None:
 
 def _position(gather: Node) -> tuple[int, int, int] | None:
     """Return position, axis and axis size of a stock Gather of one constant position; None for others."""
-    found = None if operation(gather).startswith(CUSTOM_OPSET) else picked(gather)
+    found = None if is_ours(gather) else picked(gather)
     if found is None or len(found[1]) != 1 or is_constant_foldable(gather.input_values()[:1]):
         return None
     axis, (position,), size = found

@@ -6,9 +6,13 @@ from collections.abc import Iterator
 from contextlib import contextmanager
 from math import prod
 
-from ov_gather.acceleration.graph import axis_of, constant, dims, from_inputs, is_one, operation, same
+from ov_gather.acceleration.graph import axis_of, constant, dims, identity, is_one, operation, same
 from ov_gather.extension.python_api import Dimension, Model, Node, Output, PartialShape, Symbol
+from ov_gather.ops.spec import MAX_RANK
 from ov_gather.ranges.openvino_graph import bodies
+
+_Sizes = dict[tuple[int, int], list[Dimension | None]]
+"""For each shape vector or scalar, by `identity`: the dynamic dimension that each element holds, or None."""
 
 
 @contextmanager
@@ -24,8 +28,10 @@ def symbols(model: Model) -> Iterator[None]:
         return
     for parameter, shape in shapes.items():
         parameter.set_partial_shape(_named(shape))
+    sizes: _Sizes = {}
     for node in model.get_ordered_ops():
-        _infer(node)
+        _infer(node, sizes)
+        sizes.update((identity(value), _held(value, sizes)) for value in node.outputs() if _may_hold_sizes(value))
     try:
         yield
     finally:
@@ -42,7 +48,7 @@ def _named(shape: PartialShape) -> PartialShape:
     return named
 
 
-def _infer(node: Node) -> None:
+def _infer(node: Node, sizes: _Sizes) -> None:
     """Infer shapes as OpenVINO does, with corrections of four errors.
 
     GatherElements-6 assumes that data and indices are equal off the axis. Broadcast and Tile lose symbols of computed target
@@ -52,7 +58,7 @@ def _infer(node: Node) -> None:
     shape = _of_gather(node) if operation(node) == "GatherElements-6" else None
     if shape is None and not bodies(node):
         node.validate_and_infer_types()
-        shape = _CORRECTED[node.get_type_name()](node) if node.get_type_name() in _CORRECTED else None
+        shape = _CORRECTED[node.get_type_name()](node, sizes) if node.get_type_name() in _CORRECTED else None
     for i, value in enumerate(node.outputs()):
         inferred = value.get_partial_shape() if shape is None else PartialShape(shape)
         if inferred.is_dynamic and inferred.rank.is_static:
@@ -71,9 +77,9 @@ def _of_gather(node: Node) -> list[Dimension] | None:
     ]
 
 
-def _of_broadcast(node: Node) -> list[Dimension] | None:
+def _of_broadcast(node: Node, known: _Sizes) -> list[Dimension] | None:
     """Return the output dimensions, in which input dimensions of 1 take the symbol of the target size."""
-    before, after, sizes = dims(node.input_value(0)), dims(node.output(0)), _sizes(node.input_value(1))
+    before, after, sizes = dims(node.input_value(0)), dims(node.output(0)), known.get(identity(node.input_value(1)))
     if before is None or after is None or sizes is None or not len(before) == len(after) == len(sizes):
         return None
     return [
@@ -82,7 +88,7 @@ def _of_broadcast(node: Node) -> list[Dimension] | None:
     ]
 
 
-def _of_select(node: Node) -> list[Dimension] | None:
+def _of_select(node: Node, known: _Sizes) -> list[Dimension] | None:
     """Return the output dimensions; one loses its symbol if the inputs that are not 1 there differ."""
     given, after = [dims(value) for value in node.input_values()], dims(node.output(0))
     if after is None:
@@ -96,13 +102,13 @@ def _of_select(node: Node) -> list[Dimension] | None:
 
 _CORRECTED = {"Broadcast": _of_broadcast, "Select": _of_select, "Tile": _of_broadcast}
 
-_Sizes = list[Dimension | None] | None
-"""For each element of a shape vector or scalar, the dynamic dimension it holds, or None; None if the value has more axes."""
 
-
-def _sizes(value: Output) -> _Sizes:
-    """Return the dynamic dimensions held by the elements of a value."""
-    return from_inputs(value, _that_hold_sizes, _put_together)
+def _may_hold_sizes(value: Output) -> bool:
+    """Return True for vectors and scalars that may be a shape or a part of one."""
+    shape = value.get_partial_shape()
+    if shape.is_dynamic or len(shape) > 1 or prod(shape.to_shape()) > MAX_RANK:
+        return False
+    return value.get_element_type().get_type_name() in ("i32", "i64")
 
 
 def _that_hold_sizes(value: Output) -> list[Output]:
@@ -111,20 +117,18 @@ def _that_hold_sizes(value: Output) -> list[Output]:
     kind, given = node.get_type_name(), node.input_values()
     if kind == "Concat":
         return list(given)
-    keeps_numbers = kind == "Convert" and value.get_element_type().get_type_name() in ("i32", "i64")
-    return list(given[:1]) if keeps_numbers or kind in ("Gather", "Reshape", "Slice", "Squeeze", "Unsqueeze") else []
+    return list(given[:1]) if kind in ("Convert", "Gather", "Reshape", "Slice", "Squeeze", "Unsqueeze") else []
 
 
-def _put_together(value: Output, parts: list[_Sizes]) -> _Sizes:
-    shape, node = value.get_partial_shape(), value.get_node()
-    if shape.is_dynamic or shape.rank.get_length() > 1:
-        return None
-    found: list[Dimension | None] = [size for part in parts for size in part or []]
+def _held(value: Output, known: _Sizes) -> list[Dimension | None]:
+    """Return the dynamic dimension that each element of a value holds, or None."""
+    node = value.get_node()
+    found: list[Dimension | None] = [size for given in _that_hold_sizes(value) for size in known.get(identity(given), [])]
     if node.get_type_name() == "ShapeOf":
         found = [dim if dim.is_dynamic else None for dim in dims(node.input_value(0)) or []]
     elif node.get_type_name() in ("Gather", "Slice"):
         found = _selected(node, found)
-    count = prod(shape.to_shape())
+    count = prod(value.get_shape())
     return found if len(found) == count else [None] * count
 
 

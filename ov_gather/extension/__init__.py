@@ -32,24 +32,19 @@ def extension_path() -> Path:
         OSError: the cache directory cannot be written.
     """
     openvino = installed.find()
-    bundled = _bundled()
-    if built_for(bundled) == openvino.release:
+    if bundled := _bundled(openvino.release):
         return bundled
     from ov_gather.extension import cache  # a slow import, needed only to compile
 
     return cache.library(openvino)
 
 
-def _bundled() -> Path:
-    """Return the path of the extension built with this package; it may not exist."""
+def _bundled(release: str) -> Path | None:
+    """Return the extension built with this package if it was built for a release: next to another one it cannot be loaded."""
     native = find_spec("ov_gather._native")
-    return Path(native.origin if native and native.origin else __file__).with_name(installed.FILE_NAME)
-
-
-def built_for(library: Path) -> str | None:
-    """Return the OpenVINO release a library was built for, read from its bytes: next to another release it cannot be loaded."""
+    library = Path(native.origin if native and native.origin else __file__).with_name(installed.FILE_NAME)
     found = _BUILT_FOR.search(library.read_bytes()) if library.is_file() else None
-    return found[1].decode() if found else None
+    return library if found and found[1].decode() == release else None
 
 
 def register(core: Core) -> Core:

@@ -53,7 +53,7 @@ def compile_extension(openvino: OpenVINO, library: Path) -> None:
         _run_all(jobs, openvino)
         link = _MACOS if sys.platform == "darwin" else _LINUX
         objects = [command[-1] for command in jobs]
-        _run([*compiler, *objects, *map(str, linked), *link, "-o", str(library)])
+        _run([*compiler, *objects, *map(str, linked), *link, "-o", str(library)], set())
 
 
 def _compiler() -> list[str]:
@@ -98,14 +98,12 @@ def _run_all(commands: Sequence[Sequence[str]], openvino: OpenVINO) -> None:
             raise
 
 
-def _run(command: Sequence[str], running: set[subprocess.Popen[str]] | None = None) -> None:
-    """Run a compiler command. Raises ImportError with the first error it prints."""
+def _run(command: Sequence[str], running: set[subprocess.Popen[str]]) -> None:
+    """Run a compiler command, which is in `running` meanwhile. Raises ImportError with the first error it prints."""
     with subprocess.Popen(command, stdout=subprocess.PIPE, stderr=subprocess.STDOUT, text=True, errors="replace") as process:
-        if running is not None:
-            running.add(process)
+        running.add(process)
         output, _ = process.communicate()
-        if running is not None:
-            running.discard(process)
+        running.discard(process)
     if process.returncode:
         told = output.splitlines() or [f"exit code {process.returncode}"]
         why = next((line for line in told if "error" in line), told[-1])

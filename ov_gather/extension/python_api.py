@@ -5,20 +5,7 @@ from __future__ import annotations
 import openvino
 
 if hasattr(openvino, "Node"):
-    from openvino import (
-        Dimension,
-        Model,
-        Node,
-        Output,
-        PartialShape,
-        Symbol,
-        Tensor,
-        Type,
-        op,
-        opset8,
-        opset13,
-        opset15,
-    )
+    from openvino import Dimension, Model, Node, Output, PartialShape, Symbol, Tensor, Type, op, opset8, opset13, opset15
     from openvino.passes import ConstantFolding, Manager
     from openvino.utils.node_factory import NodeFactory
 else:

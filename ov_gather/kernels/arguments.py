@@ -8,8 +8,6 @@ from typing import Any
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
-from ov_gather.kernels.overlaps import overlap, overlaps_itself
-
 
 def as_arguments(function: str, **values: ArrayLike) -> list[NDArray[Any]]:
     """Return the arguments as arrays. Raises TypeError for a masked array or a non-array, ValueError for a ragged list."""
@@ -98,6 +96,35 @@ def checked_output(
     if any(overlap(out, array) for array in (data, *others)):
         raise ValueError(f"{function}: out overlaps an input")
     return np.asarray(out)
+
+
+def overlap(one: NDArray[Any], other: NDArray[Any]) -> bool:
+    """Return True if two arrays share a byte, or if the exact answer would take too long."""
+    try:
+        return np.shares_memory(one, other, max_work=10_000)  # type: ignore[arg-type]  # the stub knows only 0 and -1
+    except np.exceptions.TooHardError:
+        return True
+
+
+def overlaps_itself(array: NDArray[Any]) -> bool:
+    """Return True if two elements of an array share a byte, or if the exact answer would take too long."""
+    if array.size == 0 or _is_nested(array):
+        return False
+    # Let k be the first dimension in which two overlapping elements differ. A shift moves one of them to 0 up to dimension k.
+    parts = (array[(0,) * k] for k in range(array.ndim))
+    return any(overlap(part[:1], part[1:]) for part in parts)
+
+
+def _is_nested(array: NDArray[Any]) -> bool:
+    """Return True if each stride exceeds the extent of all dimensions with smaller strides, as in a slice of dense memory."""
+    reach = array.itemsize
+    for stride, size in sorted(
+        (abs(stride), size) for stride, size in zip(array.strides, array.shape, strict=True) if size > 1
+    ):
+        if stride < reach:
+            return False
+        reach += stride * (size - 1)
+    return True
 
 
 def out_of_bounds(function: str, indices: NDArray[Any], position: tuple[int, ...], axis: int, size: int) -> IndexError:

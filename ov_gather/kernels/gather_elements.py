@@ -8,14 +8,7 @@ import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
 from ov_gather.kernels import native, reference
-from ov_gather.kernels.arguments import (
-    as_arguments,
-    checked_elements,
-    checked_indices,
-    checked_output,
-    out_of_bounds,
-    unravel,
-)
+from ov_gather.kernels.arguments import as_arguments, checked_elements, checked_indices, checked_output, out_of_bounds, unravel
 from ov_gather.kernels.tensors import has_tensor, on_arrays
 
 
@@ -54,19 +47,13 @@ def gather_elements(data: ArrayLike, indices: ArrayLike, axis: int = 0, *, out: 
     if has_tensor(data, indices, out):
         return on_arrays(gather_elements, data, indices, axis=axis, out=out)
     table, where = as_arguments("gather_elements", data=data, indices=indices)
-    output = _gather_elements(table, where, axis, out)
-    return output if out is None else out
-
-
-def _gather_elements(data: NDArray[Any], indices: NDArray[Any], axis: int, out: NDArray[Any] | None) -> NDArray[Any]:
-    """Gather arguments that the compiled kernel does not accept directly, and raise the errors for wrong ones."""
-    indices = checked_indices("gather_elements", indices)
-    axis = checked_elements("gather_elements", data, indices, axis)
-    output = checked_output("gather_elements", out, indices.shape, data, indices)
-    position = fill(data, indices, axis, output)
+    where = checked_indices("gather_elements", where)
+    axis = checked_elements("gather_elements", table, where, axis)
+    output = checked_output("gather_elements", out, where.shape, table, where)
+    position = fill(table, where, axis, output)
     if position != reference.ALL_IN_BOUNDS:
-        raise out_of_bounds("gather_elements", indices, unravel(position, indices.shape), axis, data.shape[axis])
-    return output
+        raise out_of_bounds("gather_elements", where, unravel(position, where.shape), axis, table.shape[axis])
+    return output if out is None else out
 
 
 def fill(data: NDArray[Any], indices: NDArray[Any], axis: int, output: NDArray[Any], zero: bool = False) -> int:

@@ -8,14 +8,7 @@ import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
 from ov_gather.kernels import native, reference
-from ov_gather.kernels.arguments import (
-    as_arguments,
-    checked_elements,
-    checked_indices,
-    checked_output,
-    out_of_bounds,
-    unravel,
-)
+from ov_gather.kernels.arguments import as_arguments, checked_elements, checked_indices, checked_output, out_of_bounds, unravel
 from ov_gather.kernels.reductions import NATIVE, check_updates, checked_reduction, kind_of, reduce_into
 from ov_gather.kernels.tensors import has_tensor, on_arrays
 

@@ -7,10 +7,8 @@ from ov_gather.ops.gather import GATHER_1, GATHER_7, GATHER_8, GATHER_CUSTOM
 from ov_gather.ops.gather_elements import GATHER_ELEMENTS_6
 from ov_gather.ops.gather_elements_custom import GATHER_ELEMENTS_CUSTOM
 from ov_gather.ops.gather_nd import GATHER_ND_5, GATHER_ND_8, GATHER_ND_CUSTOM
-from ov_gather.ops.scatter_elements_custom import SCATTER_ELEMENTS_CUSTOM
-from ov_gather.ops.scatter_elements_update import SCATTER_ELEMENTS_UPDATE_3, SCATTER_ELEMENTS_UPDATE_12
-from ov_gather.ops.scatter_nd_custom import SCATTER_ND_CUSTOM
-from ov_gather.ops.scatter_nd_update import SCATTER_ND_UPDATE_3, SCATTER_ND_UPDATE_15
+from ov_gather.ops.scatter_elements_update import SCATTER_ELEMENTS_CUSTOM, SCATTER_ELEMENTS_UPDATE_3, SCATTER_ELEMENTS_UPDATE_12
+from ov_gather.ops.scatter_nd_update import SCATTER_ND_CUSTOM, SCATTER_ND_UPDATE_3, SCATTER_ND_UPDATE_15
 from ov_gather.ops.scatter_update import SCATTER_UPDATE_3
 from ov_gather.ops.spec import Operation
 

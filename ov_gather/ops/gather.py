@@ -6,38 +6,32 @@ bounds (zeros in 8; in our own opset, the attribute `bounds` decides).
 
 from __future__ import annotations
 
-from collections.abc import Sequence
 from dataclasses import replace
-from typing import TYPE_CHECKING, Any
 
-from ov_gather.ir.element_types import F32, I32, I64, INTEGERS
 from ov_gather.ir.shapes import ANY, UNKNOWN, PartialShape
 from ov_gather.ops.shape_rules import (
     AXIS_INPUT,
     DATA,
+    GATHER_INPUTS,
     INDICES,
+    UNSIGNED_INDICES,
     along_axis,
     batch_dimensions,
+    in_our_opset,
     open_dims,
     require_one_number,
-    type_of_data,
 )
 from ov_gather.ops.spec import (
-    CUSTOM_OPSET,
+    Arrays,
     Attribute,
     Attributes,
     IndexRule,
-    Input,
     Operation,
     RankError,
     Shapes,
     numbered_opsets,
     require_axis,
-    whole_byte_types,
 )
-
-if TYPE_CHECKING:
-    from numpy.typing import NDArray
 
 AXIS = 2
 
@@ -53,12 +47,6 @@ def _batch_dims(attributes: Attributes, rank: int | None) -> int | None:
     return batch if batch >= 0 else None if rank is None else batch + rank
 
 
-def _axis_from_front(axis: int | None, rank: int | None) -> int | None:
-    if axis is None:
-        return None
-    return axis % rank if rank else axis if axis >= 0 else None
-
-
 def infer_shapes(shapes: Shapes, attributes: Attributes) -> tuple[PartialShape]:
     """Infer the output shape: data's, with the axis replaced by indices' other dimensions. Raises RankError, DimensionError."""
     data, indices, axis_shape = shapes
@@ -69,7 +57,8 @@ def infer_shapes(shapes: Shapes, attributes: Attributes) -> tuple[PartialShape]:
     if axis is not None:
         require_axis(axis, data, DATA)
     batch = _batch_dims(attributes, indices.rank)
-    limits = [limit for limit in (indices.rank, _axis_from_front(axis, data.rank)) if limit is not None]
+    from_front = axis % data.rank if axis is not None and data.rank else axis
+    limits = [limit for limit in (indices.rank, from_front) if limit is not None and limit >= 0]
     if batch is not None and not 0 <= batch <= min(limits, default=batch):
         raise RankError(f"batch_dims is {batch}", "it may exceed neither axis nor the rank of indices", INDICES)
     if data.dims is None or indices.dims is None or batch is None:
@@ -107,7 +96,7 @@ def choose_sizes(shapes: Shapes, attributes: Attributes, size: int) -> tuple[tup
     )
 
 
-def evaluate(inputs: Sequence[NDArray[Any]], attributes: Attributes) -> tuple[NDArray[Any]]:
+def evaluate(inputs: Arrays, attributes: Attributes) -> Arrays:
     """Execute the operation on our kernel. Raises IndexError for an index out of bounds, unless `bounds` is "zero"."""
     from ov_gather.kernels.arguments import as_index_dtype
     from ov_gather.kernels.gather import gather
@@ -117,28 +106,16 @@ def evaluate(inputs: Sequence[NDArray[Any]], attributes: Attributes) -> tuple[ND
     return (gather(inputs[DATA], indices, attributes["axis"], batch_dims, bounds=attributes.get("bounds", "error")),)
 
 
-def evaluate_with_zeros(inputs: Sequence[NDArray[Any]], attributes: Attributes) -> tuple[NDArray[Any]]:
-    """Execute the operation on our kernel. An index out of bounds yields zeros."""
-    return evaluate(inputs, {**attributes, "bounds": "zero"})
-
-
 _BATCH_DIMS = Attribute("batch_dims", required=False, default=0, valid_range=_batch_range)
 
 GATHER_1 = Operation(
     name="Gather-1",
     type="Gather",
     opsets=numbered_opsets(1, 6),
-    attributes=(),
-    inputs=(
-        Input("data", assumed=F32),
-        Input("indices", assumed=I64, element_types=INTEGERS),
-        AXIS_INPUT,
-    ),
-    outputs=("output",),
-    infer_types=type_of_data,
+    inputs=(*GATHER_INPUTS, AXIS_INPUT),
     infer_shapes=infer_shapes,
     # The CPU plugin yields zeros for negative indices; ONNX and our kernel wrap them.
-    index_rule=IndexRule(INDICES, along_axis, "[0, s-1]", lambda size: 0 * size, negative="OpenVINO writes zeros for it"),
+    index_rule=replace(UNSIGNED_INDICES, negative="OpenVINO writes zeros for it"),
     restrict=restrict,
     choose_sizes=choose_sizes,
     evaluate=evaluate,
@@ -149,23 +126,14 @@ GATHER_8 = replace(
     GATHER_7,
     name="Gather-8",
     opsets=numbered_opsets(8),
-    index_rule=IndexRule(
-        INDICES, along_axis, "[-s, s-1]", lowest_specified=lambda size: -size, zero_fill=lambda attributes: True
-    ),
-    evaluate=evaluate_with_zeros,
+    index_rule=IndexRule(INDICES, along_axis, zero_fill=lambda attributes: True),
+    evaluate=lambda inputs, attributes: evaluate(inputs, {**attributes, "bounds": "zero"}),
     custom_version=lambda attributes: ("Gather", {**attributes, "bounds": "zero"}),
 )
-GATHER_CUSTOM = replace(
+GATHER_CUSTOM = in_our_opset(
     GATHER_8,
-    name="Gather-ov_gather",
-    opsets=(CUSTOM_OPSET,),
+    "Gather",
     attributes=(_BATCH_DIMS, Attribute("bounds", required=False, default="error", kind="error|zero")),
-    inputs=(
-        replace(GATHER_1.inputs[DATA], element_types=whole_byte_types()),
-        replace(GATHER_1.inputs[INDICES], element_types=(I32, I64)),
-        GATHER_1.inputs[AXIS],
-    ),
     index_rule=replace(GATHER_8.index_rule, zero_fill=lambda attributes: attributes["bounds"] == "zero"),
     evaluate=evaluate,
-    custom_version=lambda attributes: ("Gather", attributes),
 )

@@ -2,28 +2,23 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Sequence
-from typing import TYPE_CHECKING, Any
+from collections.abc import Callable
 
 from ov_gather.ir.element_types import F32, I32, I64
 from ov_gather.ir.shapes import UNKNOWN, Dimension, PartialShape
-from ov_gather.ops.shape_rules import DATA, INDICES, along_axis, open_dims, require_same_rank, type_of_data
+from ov_gather.ops.shape_rules import DATA, FIRST_GATHER_INDICES, INDICES, open_dims, refuse_scalars, require_same_rank
 from ov_gather.ops.spec import (
     MAX_RANK,
+    Arrays,
     Attribute,
     Attributes,
     DimensionError,
-    IndexRule,
     Input,
     Operation,
-    RankError,
     Shapes,
     numbered_opsets,
     require_axis,
 )
-
-if TYPE_CHECKING:
-    from numpy.typing import NDArray
 
 OffAxis = Callable[[Dimension, Dimension], Dimension | None]
 
@@ -45,9 +40,7 @@ def infer_output(shapes: Shapes, axis: int, off_axis: OffAxis, rule: str) -> tup
     Raises RankError; DimensionError, with `rule` as its hint, if `off_axis` returns None.
     """
     data, indices = shapes
-    for port, (name, shape) in enumerate((("data", data), ("indices", indices))):
-        if shape.rank == 0:
-            raise RankError(f"{name} is a scalar", "GatherElements takes tensors of rank 1 or more", port)
+    refuse_scalars("GatherElements", shapes)
     require_same_rank(data, indices)
     require_axis(axis, data, DATA)
     rank = rank_of(shapes)
@@ -90,7 +83,7 @@ def rank_for(axis: int) -> int:
     return rank
 
 
-def evaluate(inputs: Sequence[NDArray[Any]], attributes: Attributes) -> tuple[NDArray[Any]]:
+def evaluate(inputs: Arrays, attributes: Attributes) -> Arrays:
     """Execute the operation on our kernel. Raises IndexError for an index out of bounds."""
     from ov_gather.kernels.gather_elements import gather_elements
 
@@ -103,17 +96,9 @@ GATHER_ELEMENTS_6 = Operation(
     opsets=numbered_opsets(6),
     attributes=(Attribute("axis", required=True, default=0, valid_range=axis_range),),
     inputs=(Input("data", assumed=F32), Input("indices", assumed=I64, element_types=(I32, I64))),
-    outputs=("output",),
-    infer_types=type_of_data,
     infer_shapes=infer_shapes,
     # The specification says [0, s-1]. ONNX and our kernel wrap negative indices, and so does the CPU plugin since 2025.3.
-    index_rule=IndexRule(
-        port=INDICES,
-        sizes=along_axis,
-        specified="[0, s-1]",
-        lowest_specified=lambda size: 0,
-        negative="OpenVINO counts negative indices from the end only since 2025.3",
-    ),
+    index_rule=FIRST_GATHER_INDICES,
     choose_sizes=choose_sizes,
     evaluate=evaluate,
     custom_version=lambda attributes: ("GatherElements", attributes),

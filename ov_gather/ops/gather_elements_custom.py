@@ -6,28 +6,10 @@ elements are gathered together, such as the two halves of a 64-bit number.
 
 from __future__ import annotations
 
-from collections.abc import Sequence
-from typing import TYPE_CHECKING, Any
-
-from ov_gather.ir.element_types import F32, I32, I64
 from ov_gather.ir.shapes import ANY, Dimension, PartialShape
-from ov_gather.ops.gather_elements import OffAxis, infer_output, rank_for, rank_of
-from ov_gather.ops.shape_rules import DATA, INDICES, along_axis, axis_of_data, open_dims, type_of_data
-from ov_gather.ops.spec import (
-    CUSTOM_OPSET,
-    Attribute,
-    Attributes,
-    IndexRule,
-    Input,
-    Operation,
-    RankError,
-    Shapes,
-    require_axis,
-    whole_byte_types,
-)
-
-if TYPE_CHECKING:
-    from numpy.typing import NDArray
+from ov_gather.ops.gather_elements import GATHER_ELEMENTS_6, OffAxis, infer_output, rank_for, rank_of
+from ov_gather.ops.shape_rules import DATA, INDICES, along_axis, axis_of_data, in_our_opset, open_dims
+from ov_gather.ops.spec import Arrays, Attribute, Attributes, IndexRule, RankError, Shapes, require_axis
 
 
 def _within(have: Dimension, want: Dimension) -> Dimension | None:
@@ -115,7 +97,7 @@ def choose_sizes(shapes: Shapes, attributes: Attributes, size: int) -> tuple[tup
     return (*data, *([] if lanes is None else [lanes.closest_to(2)])), tuple(indices)
 
 
-def evaluate(inputs: Sequence[NDArray[Any]], attributes: Attributes) -> tuple[NDArray[Any]]:
+def evaluate(inputs: Arrays, attributes: Attributes) -> Arrays:
     """Execute the operation on our kernel. Raises IndexError for an index out of bounds."""
     import numpy as np
 
@@ -138,10 +120,9 @@ def evaluate(inputs: Sequence[NDArray[Any]], attributes: Attributes) -> tuple[ND
     return (output,)
 
 
-GATHER_ELEMENTS_CUSTOM = Operation(
-    name="GatherElements-ov_gather",
-    type="GatherElements",
-    opsets=(CUSTOM_OPSET,),
+GATHER_ELEMENTS_CUSTOM = in_our_opset(
+    GATHER_ELEMENTS_6,
+    "GatherElements",
     attributes=(
         Attribute("axis", required=True, default=0, valid_range=axis_of_data),
         Attribute("broadcast", required=False, default=False, kind="bool"),
@@ -149,20 +130,8 @@ GATHER_ELEMENTS_CUSTOM = Operation(
         Attribute("same_shape", required=False, default=False, kind="bool"),
         Attribute("lanes", required=False, default=False, kind="bool"),
     ),
-    inputs=(
-        Input("data", assumed=F32, element_types=whole_byte_types()),
-        Input("indices", assumed=I64, element_types=(I32, I64)),
-    ),
-    outputs=("output",),
-    infer_types=type_of_data,
     infer_shapes=infer_shapes,
-    index_rule=IndexRule(
-        port=INDICES,
-        sizes=along_axis,
-        specified="[-s, s-1]",
-        lowest_specified=lambda size: -size,
-    ),
+    index_rule=IndexRule(INDICES, along_axis),
     choose_sizes=choose_sizes,
     evaluate=evaluate,
-    custom_version=lambda attributes: ("GatherElements", attributes),
 )

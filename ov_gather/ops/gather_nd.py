@@ -6,30 +6,31 @@ version 8 does.
 
 from __future__ import annotations
 
-from collections.abc import Sequence
 from dataclasses import replace
 from math import prod
-from typing import TYPE_CHECKING, Any
 
-from ov_gather.ir.element_types import F32, I32, I64, INTEGERS
 from ov_gather.ir.shapes import UNKNOWN, Dimension, PartialShape
-from ov_gather.ops.shape_rules import DATA, INDICES, batch_dimensions, open_dims, type_of_data
+from ov_gather.ops.shape_rules import (
+    DATA,
+    FIRST_GATHER_INDICES,
+    GATHER_INPUTS,
+    INDICES,
+    batch_dimensions,
+    in_our_opset,
+    open_dims,
+    refuse_scalars,
+)
 from ov_gather.ops.spec import (
-    CUSTOM_OPSET,
+    Arrays,
     Attribute,
     Attributes,
     DimensionError,
     IndexRule,
-    Input,
     Operation,
     RankError,
     Shapes,
     numbered_opsets,
-    whole_byte_types,
 )
-
-if TYPE_CHECKING:
-    from numpy.typing import NDArray
 
 
 def _batch_range(shapes: Shapes) -> tuple[int, int] | None:
@@ -43,9 +44,7 @@ def infer_shapes(shapes: Shapes, attributes: Attributes) -> tuple[PartialShape]:
     Raises RankError, DimensionError.
     """
     data, indices = shapes
-    for port, (name, shape) in enumerate((("data", data), ("indices", indices))):
-        if shape.rank == 0:
-            raise RankError(f"{name} is a scalar", "GatherND takes tensors of rank 1 or more", port)
+    refuse_scalars("GatherND", shapes)
     batch = attributes["batch_dims"]
     if any(shape.rank is not None and not 0 <= batch < shape.rank for shape in shapes):
         raise RankError(f"batch_dims is {batch}", "it must be below the ranks of data and indices", INDICES)
@@ -104,7 +103,7 @@ def choose_sizes(shapes: Shapes, attributes: Attributes, size: int) -> tuple[tup
     )
 
 
-def evaluate(inputs: Sequence[NDArray[Any]], attributes: Attributes) -> tuple[NDArray[Any]]:
+def evaluate(inputs: Arrays, attributes: Attributes) -> Arrays:
     """Execute the operation on our kernel. Raises IndexError for a coordinate out of bounds."""
     from ov_gather.kernels.arguments import as_index_dtype
     from ov_gather.kernels.gather_nd import gather_nd
@@ -112,7 +111,7 @@ def evaluate(inputs: Sequence[NDArray[Any]], attributes: Attributes) -> tuple[ND
     return (gather_nd(inputs[DATA], as_index_dtype(inputs[INDICES]), attributes["batch_dims"]),)
 
 
-def evaluate_fused(inputs: Sequence[NDArray[Any]], attributes: Attributes) -> tuple[NDArray[Any]]:
+def evaluate_fused(inputs: Arrays, attributes: Attributes) -> Arrays:
     """Execute the operation on our kernel, and fuse the batch dimensions of the output into one."""
     (output,) = evaluate(inputs, attributes)
     batch = attributes["batch_dims"]
@@ -124,11 +123,9 @@ GATHER_ND_8 = Operation(
     type="GatherND",
     opsets=numbered_opsets(8),
     attributes=(Attribute("batch_dims", required=False, default=0, valid_range=_batch_range),),
-    inputs=(Input("data", assumed=F32), Input("indices", assumed=I64, element_types=INTEGERS)),
-    outputs=("output",),
-    infer_types=type_of_data,
+    inputs=GATHER_INPUTS,
     infer_shapes=infer_shapes,
-    index_rule=IndexRule(INDICES, index_sizes, "[-s, s-1]", lowest_specified=lambda size: -size),
+    index_rule=IndexRule(INDICES, index_sizes),
     restrict=restrict,
     choose_sizes=choose_sizes,
     evaluate=evaluate,
@@ -140,22 +137,8 @@ GATHER_ND_5 = replace(
     name="GatherND-5",
     opsets=numbered_opsets(5, 7),
     infer_shapes=infer_fused_shapes,
-    index_rule=IndexRule(
-        INDICES,
-        index_sizes,
-        "[0, s-1]",
-        lowest_specified=lambda size: 0 * size,
-        negative="OpenVINO counts negative indices from the end only since 2025.3",
-    ),
+    index_rule=replace(FIRST_GATHER_INDICES, sizes=index_sizes),
     evaluate=evaluate_fused,
     custom_version=lambda attributes: None,
 )
-GATHER_ND_CUSTOM = replace(
-    GATHER_ND_8,
-    name="GatherND-ov_gather",
-    opsets=(CUSTOM_OPSET,),
-    inputs=(
-        replace(GATHER_ND_8.inputs[DATA], element_types=whole_byte_types()),
-        replace(GATHER_ND_8.inputs[INDICES], element_types=(I32, I64)),
-    ),
-)
+GATHER_ND_CUSTOM = in_our_opset(GATHER_ND_8, "GatherND")

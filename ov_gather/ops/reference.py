@@ -13,7 +13,10 @@ from ov_gather.kernels import reference
 from ov_gather.kernels.arguments import as_index_dtype, out_of_bounds, unravel
 from ov_gather.kernels.reduction_names import onnx_name
 from ov_gather.ops.scatter_lanes import numbers_of
+from ov_gather.ops.shape_rules import DATA, INDICES, UPDATES
 from ov_gather.ops.spec import Attributes, Operation
+
+_Array = NDArray[Any]
 
 
 def _product(old: Any, new: Any) -> Any:
@@ -26,7 +29,7 @@ def _product(old: Any, new: Any) -> Any:
     return output
 
 
-_OF_BOOLEANS = {"add": "max", "mul": "min"}
+_OF_BOOLEANS = {"add": "max", "mul": "min", "sub": "xor"}
 _COMBINE: Mapping[str, Callable[[Any, Any], Any]] = {
     "none": lambda old, new: new,
     "add": np.add,
@@ -34,28 +37,26 @@ _COMBINE: Mapping[str, Callable[[Any, Any], Any]] = {
     "mul": _product,
     "min": np.minimum,
     "max": np.maximum,
-}
-_COMBINE_BOOLEANS: Mapping[str, Callable[[Any, Any], Any]] = {
-    **_COMBINE,
-    "add": np.logical_or,
-    "sub": np.logical_xor,
-    "mul": np.logical_and,
+    "xor": np.logical_xor,
 }
 
 
 def evaluate(operation: Operation, operands: Sequence[NDArray[Any]], attributes: Attributes) -> NDArray[Any]:
     """Compute the output of an operation. Raises IndexError for an index out of bounds, unless the operation fills zeros."""
-    indices = as_index_dtype(operands[1])
-    data, *others = (numbers_of(array, attributes) for port, array in enumerate(operands) if port != 1)
-    zero = operation.index_rule.zero_fill(attributes)
-    output = _EVALUATE[operation.type](data, indices, others, attributes, zero)
+    ports = (DATA, UPDATES) if operation.type.startswith("Scatter") else (DATA,)
+    data, *updates = (numbers_of(operands[port], attributes) for port in ports)
+    indices = as_index_dtype(operands[INDICES])
+    if operation.index_rule.zero_fill(attributes):
+        attributes = {**attributes, "bounds": "zero"}
+    dtype = data.dtype
+    if dtype.name in ("float16", "bfloat16") and _reduction(attributes, data) != "none":
+        data, *updates = (array.astype(np.float32) for array in (data, *updates))
+    output = _EVALUATE[operation.type](data, indices, *updates, attributes).astype(dtype, copy=False)
     (shape,) = operation.infer_shapes([PartialShape.of(array.shape) for array in operands], attributes)
     return output.reshape(-1).view(operands[0].dtype).reshape(shape.sizes)
 
 
-def _gather_elements(
-    data: NDArray[Any], indices: NDArray[Any], others: Sequence[NDArray[Any]], attributes: Attributes, zero: bool
-) -> NDArray[Any]:
+def _gather_elements(data: _Array, indices: _Array, attributes: Attributes) -> _Array:
     axis = attributes["axis"] % data.ndim
     _check(indices, axis, data.shape[axis])
     if attributes.get("lanes"):
@@ -67,14 +68,12 @@ def _gather_elements(
     return np.swapaxes(output, -1, -2) if attributes.get("transpose") else output
 
 
-def _gather(
-    data: NDArray[Any], indices: NDArray[Any], others: Sequence[NDArray[Any]], attributes: Attributes, zero: bool
-) -> NDArray[Any]:
+def _gather(data: _Array, indices: _Array, attributes: Attributes) -> _Array:
     axis, batch = attributes["axis"] % data.ndim, attributes.get("batch_dims", 0)
     batch += indices.ndim if batch < 0 else 0
     size = data.shape[axis]
     bad = (indices < -size) | (indices >= size)
-    if not zero:
+    if attributes.get("bounds") != "zero":
         _check(indices, axis, size)
     output = np.empty((*data.shape[:axis], *indices.shape[batch:], *data.shape[axis + 1 :]), data.dtype)
     nothing = reference.zero_of(data.dtype)
@@ -89,9 +88,7 @@ def _gather(
     return output
 
 
-def _gather_nd(
-    data: NDArray[Any], indices: NDArray[Any], others: Sequence[NDArray[Any]], attributes: Attributes, zero: bool
-) -> NDArray[Any]:
+def _gather_nd(data: _Array, indices: _Array, attributes: Attributes) -> _Array:
     batch, depth = attributes["batch_dims"], indices.shape[-1]
     for k in range(depth):
         _check(indices[..., k], batch + k, data.shape[batch + k])
@@ -102,19 +99,14 @@ def _gather_nd(
     return output
 
 
-def _reduction(attributes: Attributes) -> str:
-    return onnx_name(attributes.get("reduction", "none"))
+def _reduction(attributes: Attributes, data: _Array) -> str:
+    name = onnx_name(attributes.get("reduction", "none"))
+    return _OF_BOOLEANS.get(name, name) if data.dtype == bool else name
 
 
-def _scatter(
-    data: NDArray[Any], indices: NDArray[Any], others: Sequence[NDArray[Any]], attributes: Attributes, zero: bool
-) -> NDArray[Any]:
-    updates, axis = others[0], attributes["axis"] % max(data.ndim, 1)
-    reduction = _reduction(attributes)
+def _scatter(data: _Array, indices: _Array, updates: _Array, attributes: Attributes) -> _Array:
+    axis, reduction = attributes["axis"] % max(data.ndim, 1), _reduction(attributes, data)
     _check(indices, axis, data.shape[axis])
-    if reduction != "none" and data.dtype.name in ("float16", "bfloat16"):
-        wide = (data.astype(np.float32), indices, [updates.astype(np.float32)])
-        return _scatter(*wide, attributes, zero).astype(data.dtype)
     output = data.copy()
 
     def update(target: NDArray[Any], values: Any, how: str) -> None:
@@ -123,8 +115,6 @@ def _scatter(
     if reduction == "none":
         update(output, updates, "none")
         return output
-    if data.dtype == bool:
-        reduction = _OF_BOOLEANS.get(reduction, reduction)
     if not attributes.get("use_init_val", True):
         update(output, updates if reduction in ("min", "max") else reduction == "mul", "none")
     with np.errstate(all="ignore"):
@@ -137,33 +127,25 @@ def _scatter(
     return output
 
 
-def _scatter_update(
-    data: NDArray[Any], indices: NDArray[Any], others: Sequence[NDArray[Any]], attributes: Attributes, zero: bool
-) -> NDArray[Any]:
+def _scatter_update(data: _Array, indices: _Array, updates: _Array, attributes: Attributes) -> _Array:
     axis = attributes["axis"] % data.ndim
     _check(indices, axis, data.shape[axis])
     output, before = data.copy(), (slice(None),) * axis
     for place in np.ndindex(*indices.shape):
-        output[(*before, indices[place])] = others[0][(*before, *place)]
+        output[(*before, indices[place])] = updates[(*before, *place)]
     return output
 
 
-def _scatter_nd(
-    data: NDArray[Any], indices: NDArray[Any], others: Sequence[NDArray[Any]], attributes: Attributes, zero: bool
-) -> NDArray[Any]:
-    depth, reduction = indices.shape[-1], _reduction(attributes)
+def _scatter_nd(data: _Array, indices: _Array, updates: _Array, attributes: Attributes) -> _Array:
+    depth, reduction = indices.shape[-1], _reduction(attributes, data)
     for k in range(depth):
         _check(indices[..., k], k, data.shape[k])
-    updates = others[0].reshape(indices.shape[:-1] + data.shape[depth:])
-    if reduction != "none" and data.dtype.name in ("float16", "bfloat16"):
-        wide = (data.astype(np.float32), indices, [updates.astype(np.float32)])
-        return _scatter_nd(*wide, attributes, zero).astype(data.dtype)
-    combine = (_COMBINE_BOOLEANS if data.dtype == bool else _COMBINE)[reduction]
+    updates = updates.reshape(indices.shape[:-1] + data.shape[depth:])
     output = data.copy()
     with np.errstate(all="ignore"):
         for place in np.ndindex(*indices.shape[:-1]):
             at = tuple(indices[place])
-            output[at] = combine(output[at], updates[place])
+            output[at] = _COMBINE[reduction](output[at], updates[place])
     return output
 
 
@@ -173,8 +155,7 @@ def _check(indices: NDArray[Any], axis: int, size: int) -> None:
         raise out_of_bounds("reference", indices, unravel(position, indices.shape), axis, size)
 
 
-_Evaluate = Callable[[NDArray[Any], NDArray[Any], Sequence[NDArray[Any]], Attributes, bool], NDArray[Any]]
-_EVALUATE: Mapping[str, _Evaluate] = {
+_EVALUATE: Mapping[str, Callable[..., _Array]] = {
     "GatherElements": _gather_elements,
     "Gather": _gather,
     "GatherND": _gather_nd,

@@ -1,45 +1,47 @@
 """ScatterElementsUpdate: output[i][indices[i][j][k]][k] = updates[i][j][k] for rank 3 and axis 1; inverse of GatherElements.
 
-Version 12 adds reductions, and its specification allows negative indices.
+Version 12 adds reductions, and its specification allows negative indices. ScatterElements of our opset is ONNX
+ScatterElements-18: updates apply in order, and every index is checked.
 """
 
 from __future__ import annotations
 
-from collections.abc import Sequence
 from dataclasses import replace
-from typing import TYPE_CHECKING, Any
 
-from ov_gather.ir.element_types import F32, I64, INTEGERS
 from ov_gather.ir.shapes import PartialShape
-from ov_gather.kernels.reduction_names import ONNX_NAMES
+from ov_gather.kernels.reduction_names import ONNX_NAMES, OPENVINO_NAMES
+from ov_gather.ops.scatter_lanes import with_lanes
 from ov_gather.ops.shape_rules import (
     AXIS_INPUT,
     DATA,
     FIRST_SCATTER_INDICES,
     INDICES,
+    SCATTER_INPUTS,
     UPDATES,
     along_axis,
+    axis_of_data,
+    in_our_opset,
     open_dims,
+    refuse_scalars,
     require_one_number,
     require_same_rank,
     type_of_data_and_updates,
 )
 from ov_gather.ops.spec import (
+    Arrays,
     Attribute,
     Attributes,
     DimensionError,
     IndexRule,
-    Input,
     Operation,
+    RankError,
     Shapes,
     numbered_opsets,
     require_axis,
 )
 
-if TYPE_CHECKING:
-    from numpy.typing import NDArray
-
 AXIS = 3
+_AXIS_SHAPE = PartialShape.of(())
 
 
 def infer_shapes(shapes: Shapes, attributes: Attributes) -> tuple[PartialShape]:
@@ -87,6 +89,26 @@ def choose_sizes(shapes: Shapes, attributes: Attributes, size: int) -> tuple[tup
     return sizes, chosen, chosen, tuple(1 for _ in shapes[AXIS].dims or ())
 
 
+def infer_our_shapes(shapes: Shapes, attributes: Attributes) -> tuple[PartialShape]:
+    """Infer the output shape of ours; indices may not exceed data off the axis. Raises RankError, DimensionError."""
+    data, indices, updates = shapes
+    refuse_scalars("ScatterElements", shapes)
+    for port, shape in enumerate(shapes):
+        require_axis(attributes["axis"], shape, port)
+    output = infer_shapes((*shapes, _AXIS_SHAPE), attributes)
+    for given in (indices, updates):
+        if data.rank is not None and given.rank is not None and given.rank != data.rank:
+            raise RankError(f"data {data} has rank {data.rank}, updates {updates}", "the ranks must be the same", UPDATES)
+        restrict((data, given, updates), attributes)
+    return output
+
+
+def choose_our_sizes(shapes: Shapes, attributes: Attributes, size: int) -> tuple[tuple[int, ...], ...]:
+    """Fill open dimensions of ours, like `choose_sizes`."""
+    infer_our_shapes(shapes, attributes)
+    return choose_sizes((*shapes, _AXIS_SHAPE), attributes, size)[:-1]
+
+
 def custom_version(attributes: Attributes) -> tuple[str, Attributes] | None:
     """Return our ScatterElements; None if it lacks the reduction, or the axis (an attribute there) is unknown."""
     reduction = ONNX_NAMES.get(attributes.get("reduction", "none"))
@@ -95,7 +117,7 @@ def custom_version(attributes: Attributes) -> tuple[str, Attributes] | None:
     return "ScatterElements", {"axis": attributes["axis"], "reduction": reduction}
 
 
-def evaluate(inputs: Sequence[NDArray[Any]], attributes: Attributes) -> tuple[NDArray[Any]]:
+def evaluate(inputs: Arrays, attributes: Attributes) -> Arrays:
     """Execute the operation on our kernel. Raises IndexError for an index out of bounds."""
     from ov_gather.kernels.arguments import as_index_dtype
     from ov_gather.kernels.scatter_elements import scatter_elements
@@ -115,14 +137,7 @@ SCATTER_ELEMENTS_UPDATE_3 = Operation(
     name="ScatterElementsUpdate-3",
     type="ScatterElementsUpdate",
     opsets=numbered_opsets(3, 11),
-    attributes=(),
-    inputs=(
-        Input("data", assumed=F32),
-        Input("indices", assumed=I64, element_types=INTEGERS),
-        Input("updates", assumed=F32),
-        AXIS_INPUT,
-    ),
-    outputs=("output",),
+    inputs=(*SCATTER_INPUTS, AXIS_INPUT),
     infer_types=type_of_data_and_updates,
     infer_shapes=infer_shapes,
     restrict=restrict,
@@ -139,5 +154,18 @@ SCATTER_ELEMENTS_UPDATE_12 = replace(
         Attribute("reduction", required=False, default="none", kind="none|sum|prod|min|max|mean"),
         Attribute("use_init_val", required=False, default=True, kind="bool"),
     ),
-    index_rule=IndexRule(INDICES, along_axis, "[-s, s-1]", lowest_specified=lambda size: -size),
+    index_rule=IndexRule(INDICES, along_axis),
+)
+SCATTER_ELEMENTS_CUSTOM = with_lanes(
+    in_our_opset(
+        replace(SCATTER_ELEMENTS_UPDATE_12, inputs=SCATTER_ELEMENTS_UPDATE_12.inputs[:AXIS]),
+        "ScatterElements",
+        attributes=(
+            Attribute("axis", required=False, default=0, valid_range=axis_of_data),
+            Attribute("reduction", required=False, default="none", kind="|".join(OPENVINO_NAMES)),
+        ),
+        infer_shapes=infer_our_shapes,
+        restrict=lambda shapes, attributes: None,
+        choose_sizes=choose_our_sizes,
+    )
 )

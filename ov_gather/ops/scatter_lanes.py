@@ -5,13 +5,12 @@ Data and updates have that dimension: 2 lanes a number, 4 for complex128.
 
 from __future__ import annotations
 
-from collections.abc import Sequence
 from dataclasses import replace
 from typing import TYPE_CHECKING, Any
 
 from ov_gather.ir.shapes import PartialShape
 from ov_gather.ops.shape_rules import DATA, UPDATES
-from ov_gather.ops.spec import Attribute, Attributes, DimensionError, Operation, Shapes
+from ov_gather.ops.spec import Arrays, Attribute, Attributes, DimensionError, Operation, Shapes
 
 if TYPE_CHECKING:
     import numpy as np
@@ -35,7 +34,7 @@ def with_lanes(operation: Operation) -> Operation:
     def sizes(shapes: Shapes, attributes: Attributes) -> tuple[int, ...] | None:
         return operation.index_rule.sizes(_of_numbers(shapes, attributes), attributes)
 
-    def evaluate(inputs: Sequence[NDArray[Any]], attributes: Attributes) -> tuple[NDArray[Any], ...]:
+    def evaluate(inputs: Arrays, attributes: Attributes) -> Arrays:
         if not _has_lanes(attributes):
             return operation.evaluate(inputs, attributes)
         data, indices, updates = inputs

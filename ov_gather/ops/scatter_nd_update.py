@@ -1,31 +1,35 @@
 """ScatterNDUpdate: output[*indices[i]] = updates[i], with coordinates in the last dimension of indices; inverse of GatherND.
 
-Version 15 adds reductions, and its specification allows negative indices.
+Version 15 adds reductions, and its specification allows negative indices. ScatterND of our opset is ONNX ScatterND-18: updates
+apply in order, and every coordinate is checked.
 """
 
 from __future__ import annotations
 
-from collections.abc import Sequence
 from dataclasses import replace
-from typing import TYPE_CHECKING, Any
 
 from ov_gather.ir.element_types import F32, I32, I64
 from ov_gather.ir.shapes import ANY, PartialShape
-from ov_gather.kernels.reduction_names import ONNX_NAMES
+from ov_gather.kernels.reduction_names import ONNX_NAMES, OPENVINO_NAMES
 from ov_gather.ops.gather_nd import index_sizes
+from ov_gather.ops.scatter_lanes import with_lanes
 from ov_gather.ops.shape_rules import (
     DATA,
     FIRST_SCATTER_INDICES,
     INDICES,
     UPDATES,
+    in_our_opset,
     open_dims,
+    refuse_scalars,
     sizes_of_updates,
     type_of_data_and_updates,
 )
 from ov_gather.ops.spec import (
+    Arrays,
     Attribute,
     Attributes,
     DimensionError,
+    IndexRule,
     Input,
     Operation,
     RankError,
@@ -33,16 +37,11 @@ from ov_gather.ops.spec import (
     numbered_opsets,
 )
 
-if TYPE_CHECKING:
-    from numpy.typing import NDArray
-
 
 def infer_shapes(shapes: Shapes, attributes: Attributes) -> tuple[PartialShape]:
     """Infer the output shape, which is data's. Raises RankError, DimensionError."""
     data, indices, updates = shapes
-    for port, (name, shape) in enumerate((("data", data), ("indices", indices))):
-        if shape.rank == 0:
-            raise RankError(f"{name} is a scalar", "ScatterNDUpdate takes tensors of rank 1 or more", port)
+    refuse_scalars("ScatterNDUpdate", shapes[:UPDATES])
     if data.dims is None or indices.dims is None or not indices.dims[-1].is_static:
         return (data,)
     depth = indices.dims[-1].lower
@@ -59,6 +58,15 @@ def infer_shapes(shapes: Shapes, attributes: Attributes) -> tuple[PartialShape]:
             f"updates {updates} do not fit data {data} and indices {indices}", f"make them {wanted}", UPDATES
         )
     return (data,)
+
+
+def infer_our_shapes(shapes: Shapes, attributes: Attributes) -> tuple[PartialShape]:
+    """Infer the output shape of ours; the update of one element must be a scalar. Raises RankError, DimensionError."""
+    data, indices, updates = shapes
+    output = infer_shapes(shapes, attributes)
+    if indices.rank == 1 and indices.sizes == (data.rank,) and updates.rank:
+        raise RankError(f"updates {updates} have a rank of {updates.rank}", "the update of one element is a scalar", UPDATES)
+    return output
 
 
 def restrict(shapes: Shapes, attributes: Attributes) -> None:
@@ -105,7 +113,7 @@ def custom_version(attributes: Attributes) -> tuple[str, Attributes] | None:
     return None if reduction is None else ("ScatterND", {"reduction": reduction})
 
 
-def evaluate(inputs: Sequence[NDArray[Any]], attributes: Attributes) -> tuple[NDArray[Any]]:
+def evaluate(inputs: Arrays, attributes: Attributes) -> Arrays:
     """Execute the operation on our kernel. Raises IndexError for a coordinate out of bounds."""
     import numpy as np
 
@@ -126,13 +134,11 @@ SCATTER_ND_UPDATE_3 = Operation(
     name="ScatterNDUpdate-3",
     type="ScatterNDUpdate",
     opsets=numbered_opsets(4, 14),
-    attributes=(),
     inputs=(
         Input("data", assumed=F32),
         Input("indices", assumed=I64, element_types=(I32, I64)),
         Input("updates", assumed=F32),
     ),
-    outputs=("output",),
     infer_types=type_of_data_and_updates,
     infer_shapes=infer_shapes,
     restrict=restrict,
@@ -149,5 +155,14 @@ SCATTER_ND_UPDATE_15 = replace(
     name="ScatterNDUpdate-15",
     opsets=numbered_opsets(15),
     attributes=(Attribute("reduction", required=False, default="none", kind="none|sum|sub|prod|min|max"),),
-    index_rule=replace(SCATTER_ND_UPDATE_3.index_rule, specified="[-s, s-1]", lowest_specified=lambda size: -size, negative=""),
+    index_rule=IndexRule(INDICES, SCATTER_ND_UPDATE_3.index_rule.sizes),
+)
+SCATTER_ND_CUSTOM = with_lanes(
+    in_our_opset(
+        SCATTER_ND_UPDATE_15,
+        "ScatterND",
+        attributes=(Attribute("reduction", required=False, default="none", kind="|".join(OPENVINO_NAMES)),),
+        infer_shapes=infer_our_shapes,
+        restrict=lambda shapes, attributes: None,
+    )
 )

@@ -5,18 +5,16 @@ It is the inverse of Gather without batch dimensions. ONNX has no such operator.
 
 from __future__ import annotations
 
-from collections.abc import Sequence
 from dataclasses import replace
 from math import prod
-from typing import TYPE_CHECKING, Any
 
-from ov_gather.ir.element_types import F32, I64, INTEGERS
 from ov_gather.ir.shapes import PartialShape
 from ov_gather.ops.shape_rules import (
     AXIS_INPUT,
     DATA,
-    FIRST_SCATTER_INDICES,
     INDICES,
+    SCATTER_INPUTS,
+    UNSIGNED_INDICES,
     UPDATES,
     open_dims,
     require_one_number,
@@ -24,18 +22,15 @@ from ov_gather.ops.shape_rules import (
     type_of_data_and_updates,
 )
 from ov_gather.ops.spec import (
+    Arrays,
     Attributes,
     DimensionError,
-    Input,
     Operation,
     RankError,
     Shapes,
     numbered_opsets,
     require_axis,
 )
-
-if TYPE_CHECKING:
-    from numpy.typing import NDArray
 
 AXIS = 3
 
@@ -103,7 +98,7 @@ def _ranks(shapes: Shapes, least: int) -> tuple[int, int]:
     return data, indices
 
 
-def evaluate(inputs: Sequence[NDArray[Any]], attributes: Attributes) -> tuple[NDArray[Any]]:
+def evaluate(inputs: Arrays, attributes: Attributes) -> Arrays:
     """Execute the operation on our kernel, as ScatterElements along the middle of three dimensions.
 
     Raises IndexError for an index out of bounds.
@@ -132,18 +127,11 @@ SCATTER_UPDATE_3 = Operation(
     name="ScatterUpdate-3",
     type="ScatterUpdate",
     opsets=numbered_opsets(3),
-    attributes=(),
-    inputs=(
-        Input("data", assumed=F32),
-        Input("indices", assumed=I64, element_types=INTEGERS),
-        Input("updates", assumed=F32),
-        AXIS_INPUT,
-    ),
-    outputs=("output",),
+    inputs=(*SCATTER_INPUTS, AXIS_INPUT),
     infer_types=type_of_data_and_updates,
     infer_shapes=infer_shapes,
     restrict=restrict,
-    index_rule=replace(FIRST_SCATTER_INDICES, negative="OpenVINO refuses negative indices of ScatterUpdate"),
+    index_rule=replace(UNSIGNED_INDICES, negative="OpenVINO refuses negative indices of ScatterUpdate"),
     choose_sizes=choose_sizes,
     evaluate=evaluate,
 )

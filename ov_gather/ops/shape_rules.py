@@ -2,26 +2,27 @@
 
 from __future__ import annotations
 
-from ov_gather.ir.element_types import DYNAMIC, I32, I64, ElementType
+from dataclasses import replace
+from typing import Any
+
+from ov_gather.ir.element_types import DYNAMIC, F32, I32, I64, INTEGERS, ElementType
 from ov_gather.ir.shapes import ANY, Dimension, PartialShape
 from ov_gather.ops.spec import (
+    CUSTOM_OPSET,
     Attribute,
     Attributes,
     DimensionError,
     IndexRule,
     Input,
+    Operation,
     RankError,
     Shapes,
     TypeRuleError,
     Types,
+    whole_byte_types,
 )
 
 DATA, INDICES, UPDATES = 0, 1, 2
-
-
-def type_of_data(types: Types) -> tuple[ElementType | None]:
-    """Infer the element type of the output, which is data's."""
-    return (types[DATA],)
 
 
 def type_of_data_and_updates(types: Types) -> tuple[ElementType | None]:
@@ -47,17 +48,38 @@ def along_axis(shapes: Shapes, attributes: Attributes) -> tuple[int, ...] | None
     return (dim.lower,) if dim.is_static else None
 
 
+GATHER_INPUTS = (Input("data", assumed=F32), Input("indices", assumed=I64, element_types=INTEGERS))
+SCATTER_INPUTS = (*GATHER_INPUTS, Input("updates", assumed=F32))
 AXIS_INPUT = Input("axis", I64, (I32, I64), Attribute("axis", required=True, default=0, valid_range=axis_of_data))
 """The input `axis` of Gather and the scatters: the axis of data that the indices address."""
 
-FIRST_SCATTER_INDICES = IndexRule(
-    INDICES,
-    along_axis,
-    "[0, s-1]",
-    lowest_specified=lambda size: 0 * size,
-    negative="OpenVINO 2026.4.1 counts negative indices from the end, as ONNX does",
+UNSIGNED_INDICES = IndexRule(INDICES, along_axis, "[0, s-1]", lowest_specified=lambda size: 0 * size)
+"""Indices of the first versions, whose specification allows no negative ones."""
+FIRST_GATHER_INDICES = replace(UNSIGNED_INDICES, negative="OpenVINO counts negative indices from the end only since 2025.3")
+FIRST_SCATTER_INDICES = replace(
+    UNSIGNED_INDICES, negative="OpenVINO 2026.4.1 counts negative indices from the end, as ONNX does"
 )
-"""Indices of the version-3 scatters, whose specification allows no negative ones."""
+
+
+def in_our_opset(operation: Operation, layer_type: str, **changes: Any) -> Operation:
+    """Return an operation as one of our opset: data may have any type of whole bytes, and indices are i32 or i64.
+
+    Args:
+        operation: the stock operation.
+        layer_type: the <layer type> of ours.
+        changes: further fields of the result.
+    """
+    data, indices, *others = operation.inputs
+    inputs = (replace(data, element_types=whole_byte_types()), replace(indices, element_types=(I32, I64)), *others)
+    ours = replace(operation, name=f"{layer_type}-{CUSTOM_OPSET}", type=layer_type, opsets=(CUSTOM_OPSET,), inputs=inputs)
+    return replace(ours, custom_version=lambda attributes: (layer_type, attributes), **changes)
+
+
+def refuse_scalars(operation: str, shapes: Shapes) -> None:
+    """Raise RankError if a tensor is a scalar. The shapes are those of data, indices and updates, as many as there are."""
+    for port, (name, shape) in enumerate(zip(("data", "indices", "updates"), shapes, strict=False)):
+        if shape.rank == 0:
+            raise RankError(f"{name} is a scalar", f"{operation} takes tensors of rank 1 or more", port)
 
 
 def open_dims(shape: PartialShape, rank: int) -> tuple[Dimension, ...]:

@@ -16,6 +16,7 @@ if TYPE_CHECKING:
 Shapes = Sequence[PartialShape]
 Types = Sequence[ElementType | None]
 Attributes = Mapping[str, Any]
+Arrays = Sequence["NDArray[Any]"]
 Values = Sequence["NDArray[Any] | None"]
 
 # OpenVINO 2026.4.1 has an opset17, but it lacks many operations, such as GatherElements and Result.
@@ -152,8 +153,8 @@ class IndexRule:
 
     port: int
     sizes: Callable[[Shapes, Attributes], tuple[int, ...] | None]
-    specified: str
-    lowest_specified: Callable[[Any], Any]
+    specified: str = "[-s, s-1]"
+    lowest_specified: Callable[[Any], Any] = lambda size: -size
     negative: str = ""
     zero_fill: Callable[[Attributes], bool] = lambda attributes: False
 
@@ -167,7 +168,8 @@ class Operation:
         type: as <layer type> writes it.
         opsets: the `version` values that denote it, oldest first.
         attributes, inputs, outputs: in order; outputs by name.
-        infer_types: output element types from input element types (None = unknown). Raises TypeRuleError.
+        infer_types: output element types from input element types (None = unknown); that of the first input by default. Raises
+            TypeRuleError.
         infer_shapes: output shapes from input shapes and attributes, as OpenVINO infers them. Raises ShapeError.
         restrict: checks of shapes that the specification requires and OpenVINO does not make. Raises ShapeError.
         index_rule: which index values are in bounds.
@@ -180,14 +182,14 @@ class Operation:
     name: str
     type: str
     opsets: tuple[str, ...]
-    attributes: tuple[Attribute, ...]
+    attributes: tuple[Attribute, ...] = ()
     inputs: tuple[Input, ...]
-    outputs: tuple[str, ...]
-    infer_types: Callable[[Types], tuple[ElementType | None, ...]]
+    outputs: tuple[str, ...] = ("output",)
+    infer_types: Callable[[Types], tuple[ElementType | None, ...]] = lambda types: (types[0],)
     infer_shapes: Callable[[Shapes, Attributes], tuple[PartialShape, ...]]
     index_rule: IndexRule
     choose_sizes: Callable[[Shapes, Attributes, int], tuple[tuple[int, ...], ...]]
-    evaluate: Callable[[Sequence[NDArray[Any]], Attributes], tuple[NDArray[Any], ...]]
+    evaluate: Callable[[Arrays, Attributes], Arrays]
     restrict: Callable[[Shapes, Attributes], None] = lambda shapes, attributes: None
     custom_version: Callable[[Attributes], tuple[str, Attributes] | None] = lambda attributes: None
 

@@ -7,7 +7,7 @@ from numpy.lib.stride_tricks import as_strided
 
 from helpers.pairwise import pairwise
 from ov_gather import gather, gather_elements, gather_nd, scatter_elements, scatter_nd
-from ov_gather.kernels.overlaps import overlaps_itself
+from ov_gather.kernels.arguments import overlaps_itself
 
 pytestmark = [pytest.mark.sanitized, pytest.mark.usefixtures("kernel")]
 

@@ -4,8 +4,8 @@ import numpy as np
 import pytest
 
 from ov_gather.ir.shapes import PartialShape
-from ov_gather.ops.scatter_elements_custom import SCATTER_ELEMENTS_CUSTOM
-from ov_gather.ops.scatter_nd_custom import SCATTER_ND_CUSTOM
+from ov_gather.ops.scatter_elements_update import SCATTER_ELEMENTS_CUSTOM
+from ov_gather.ops.scatter_nd_update import SCATTER_ND_CUSTOM
 from ov_gather.ops.spec import DimensionError
 
 CASES = {

@@ -13,6 +13,7 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
+from ov_gather.converters.nodes import fitted, single_gather
 from ov_gather.crosscheck.cases.designed import DEFAULT_SEED, operands
 from ov_gather.crosscheck.comparisons import CaseResult, LayerResult, OutputResult
 from ov_gather.crosscheck.inputs.ir import generate_inputs
@@ -28,7 +29,6 @@ from ov_gather.ir.reader import read_ir
 from ov_gather.kernels.gather_elements import kernel_name
 from ov_gather.ops.layer_view import family_layers
 from ov_gather.ops.meanings import ENDS, OPENVINO, operators
-from ov_gather.ops.onnx_nodes import fitted, single_layer
 from ov_gather.ops.reference import evaluate
 from ov_gather.runtimes.base import CrashedError, RefusedError
 from ov_gather.runtimes.isolated import IsolatedRuntime, borrowed
@@ -111,7 +111,7 @@ def _check_gather(gather: GatherTensors, runtimes: Sequence[IsolatedRuntime[Any]
     """Execute one gather alone, on its operands in the original, and compare with its output there."""
     node, stock = gather.node, target == "stock"
     tensors = fitted(node, gather.operands) if stock else gather.operands
-    model = single_layer(node, tensors, gather.constant, custom=not stock)
+    model = single_gather(node, tensors, gather.constant, target)
     arrays = [array for array, constant in zip(tensors, gather.constant, strict=True) if not constant]
     (view,) = family_layers(model)
     case = operands(view, arrays)
