@@ -10,11 +10,11 @@ from pathlib import Path
 import numpy as np
 import pytest
 
+from helpers.command_server import COMMAND
 from helpers.saved_models import saved
 
 pytestmark = pytest.mark.slow
 
-COMMAND = str(Path(sys.executable).with_name("ov-gather"))
 HEEDING = [
     sys.executable,
     "-c",
