@@ -222,19 +222,6 @@ def test_a_nan_stays_and_half_floats_are_reduced_in_float32():
     assert half.tolist() == [3000]  # one by one in float16 it would stop at 2048
 
 
-@pytest.mark.parametrize("reduction", ["none", "sum"])
-def test_indices_that_name_whole_rows(reduction, rng):
-    """The compiled kernel updates such rows at once, those of neighbouring dimensions as one."""
-    data, updates, rows = rng.random((2, 5, 3, 100)), rng.random((2, 9, 3, 100)), rng.integers(-5, 5, (2, 9, 1, 1))
-    function = np.add if reduction == "sum" else None
-    view = np.broadcast_to(rows, updates.shape)
-    mixed = view.copy()
-    mixed[1, 3, 1, 50] = mixed[1, 8, 2, 99] = mixed[0, 0, 0, 0] = 4
-    for indices in (view, view.copy(), mixed, mixed.astype(np.int32)):
-        expected = scattered(data, indices, updates, 1, function)
-        assert np.array_equal(scatter_elements(data, indices, updates, 1, reduction=reduction), expected)
-
-
 @pairs(kernel=KERNELS, columns=[100, 300], update=[("f4", "none"), ("i8", "none"), ("u1", "none"), ("i4", "sum")], ids=str)
 def test_scatter_into_long_columns(columns, update, rng):
     """The compiled kernel packs such columns piece by piece, where rows are long."""

@@ -1,7 +1,5 @@
 """gather_elements against plain NumPy indexing, on the compiled kernel and on the reference."""
 
-from concurrent.futures import ThreadPoolExecutor
-
 import ml_dtypes
 import numpy as np
 import pytest
@@ -167,15 +165,6 @@ def test_out_between_the_elements_of_data():
     both = np.arange(12.0).reshape(6, 2)
     gather_elements(both[:, 0], np.array([5, 4, 3, 2, 1, 0]), out=both[:, 1])
     assert both[:, 1].tolist() == [10, 8, 6, 4, 2, 0]
-
-
-def test_may_be_called_from_many_threads_at_once():
-    data = np.random.default_rng(0).random((64, 4096))
-    indices = np.random.default_rng(1).integers(0, 4096, (64, 4096))
-    with ThreadPoolExecutor(8) as pool:
-        outputs = list(pool.map(lambda _: gather_elements(data, indices, 1), range(32)))
-    expected = np.take_along_axis(data, indices, 1)
-    assert all(np.array_equal(output, expected) for output in outputs)
 
 
 def test_kernel_name(kernel):
