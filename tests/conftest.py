@@ -38,24 +38,30 @@ def samples() -> Path:
     return SAMPLES
 
 
+def _ending(run: Cli) -> Cli:
+    """Run commands from the root of the repository; `code` is the exit code that one must have."""
+
+    def checked(*arguments: object, code: int | None = None, **options: object) -> subprocess.CompletedProcess[str]:
+        done = run(list(map(str, arguments)), **{"cwd": ROOT} | options)
+        assert code in (None, done.returncode), f"exit code {done.returncode}:\n{done.stdout}\n{done.stderr}"
+        return done
+
+    return checked
+
+
 @pytest.fixture(scope="session")
 def real_cli() -> Cli:
     """The command line as a user runs it, from the root of the repository."""
 
-    def run(*arguments: object, **options: object) -> subprocess.CompletedProcess[str]:
-        return subprocess.run(
-            [str(COMMAND), *map(str, arguments)],
-            **{"stdout": subprocess.PIPE, "stderr": subprocess.PIPE, "text": True, "timeout": 300, "cwd": ROOT} | options,
-        )
-
-    return run
+    given = {"stdout": subprocess.PIPE, "stderr": subprocess.PIPE, "text": True, "timeout": 300}
+    return _ending(lambda arguments, **options: subprocess.run([str(COMMAND), *arguments], **given | options))
 
 
 @pytest.fixture(scope="session")
 def cli() -> Iterator[Cli]:
     """The command line in a process whose imports are done already, from the root of the repository."""
     with CommandServer() as server:
-        yield lambda *arguments, **options: server.run(list(map(str, arguments)), **{"cwd": ROOT} | options)
+        yield _ending(server.run)
 
 
 @pytest.fixture

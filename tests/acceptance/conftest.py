@@ -1,8 +1,12 @@
 """What several commands are tested with."""
 
+import os
+import shutil
 from collections.abc import Callable, Iterator
+from pathlib import Path
 from typing import Any
 
+import numpy as np
 import pytest
 
 
@@ -27,6 +31,46 @@ def refusal(cli: Callable[..., Any]) -> Callable[..., str]:
     def run(*arguments: object, **options: object) -> str:
         done = cli(*arguments, **options)
         assert (done.returncode, done.stdout) == (2, "")
+        assert "Traceback" not in done.stderr
         return done.stderr
 
     return run
+
+
+@pytest.fixture
+def copied(samples: Path, tmp_path: Path) -> Callable[..., Path]:
+    """A function that copies a sample, and its .bin if there is one, and returns the path of the .xml."""
+
+    def copy(name: str, folder: Path = tmp_path, stem: str = "") -> Path:
+        source = samples / f"{name}.xml"
+        target = folder / f"{stem or source.stem}.xml"
+        for file in (source, source.with_suffix(".bin")):
+            if file.exists():
+                shutil.copy(file, target.with_suffix(file.suffix))
+        return target
+
+    return copy
+
+
+@pytest.fixture
+def given(tmp_path: Path) -> Callable[..., list[str]]:
+    """A function that saves arrays, and returns the options that name them as inputs."""
+
+    def options(**arrays: Any) -> list[str]:
+        for name, array in arrays.items():
+            np.save(tmp_path / f"{name}.npy", array)
+        return [f"--input={name}={tmp_path / name}.npy" for name in arrays]
+
+    return options
+
+
+@pytest.fixture
+def without(tmp_path_factory: pytest.TempPathFactory) -> Callable[..., dict[str, str]]:
+    """A function that returns the environment of a process in which some packages are not installed."""
+
+    def environment(*modules: str) -> dict[str, str]:
+        folder = tmp_path_factory.mktemp("site")
+        (folder / "sitecustomize.py").write_text(f"import sys; sys.modules.update(dict.fromkeys({modules}))")
+        return os.environ | {"PYTHONPATH": str(folder)}
+
+    return environment

@@ -49,16 +49,14 @@ def operations(path):
 
 @pytest.mark.slow
 def test_accelerate_and_bench(cli, rows, tmp_path):
-    done = cli("accelerate", rows, "-o", tmp_path / "n.xml")
-    assert done.returncode == 0, done.stderr
+    done = cli("accelerate", rows, "-o", tmp_path / "n.xml", code=0)
     assert "ov_gather.GatherElements by [300,1]" in done.stdout
     assert done.stdout.endswith("n.xml: 1 of 1 gathers and scatters changed\n")
     assert "ov_gather.GatherElements" in operations(tmp_path / "n.xml")
     check_same(rows, tmp_path / "n.xml")
 
     for others in ([tmp_path / "n.xml"], []):
-        done = cli("bench", "model", rows, *others, "--threads", 1)
-        assert done.returncode == 0, done.stderr
+        done = cli("bench", "model", rows, *others, "--threads", 1, code=0)
         times = r": \d+\.\d\dx \(.* ms before, .* ms after\), the same outputs, threads: 1$"
         measured = re.findall(rf"^(\w+){times}", done.stdout, re.MULTILINE)
         assert measured == list(dict.fromkeys(("f32", default_precision())))
@@ -66,11 +64,9 @@ def test_accelerate_and_bench(cli, rows, tmp_path):
 
 
 @pytest.mark.slow
-def test_tune(cli, rows, tmp_path):
-    np.save(tmp_path / "index.npy", np.arange(-200, 100).reshape(300, 1))
-    options = ["--tune", "--threads", 1, "--input", f"index={tmp_path / 'index.npy'}"]
-    done = cli("accelerate", rows, "-o", tmp_path / "n.xml", *options)
-    assert done.returncode == 0, done.stderr
+def test_tune(cli, rows, tmp_path, given):
+    options = ["--tune", "--threads", 1, *given(index=np.arange(-200, 100).reshape(300, 1))]
+    done = cli("accelerate", rows, "-o", tmp_path / "n.xml", *options, code=0)
     (gain,) = re.findall(r"│ ov_gather.GatherElements by \[300,1\] │ (\d\.\d+)x │ (yes|no) ", done.stdout)
     is_kept = float(gain[0]) >= 1.01
     assert gain[1] == ("yes" if is_kept else "no")
@@ -80,27 +76,23 @@ def test_tune(cli, rows, tmp_path):
 
 @pytest.mark.slow
 def test_portable(cli, rows, tmp_path):
-    done = cli("accelerate", rows, "-o", tmp_path / "n.xml", "--portable")
-    assert done.returncode == 0
+    done = cli("accelerate", rows, "-o", tmp_path / "n.xml", "--portable", code=0)
     assert "whether the index is in -200..199 is not known before it runs" in done.stdout
-    done = cli("accelerate", rows, "-o", tmp_path / "n.xml", "--portable", "--assume-in-bounds", "--force")
-    assert done.returncode == 0
+    cli("accelerate", rows, "-o", tmp_path / "n.xml", "--portable", "--assume-in-bounds", "--force", code=0)
     assert ov.Core().read_model(tmp_path / "n.xml")
     assert "Gather-8" in operations(tmp_path / "n.xml")
     check_same(rows, tmp_path / "n.xml")
 
 
 def test_one_pass(real_cli, rows, tmp_path):
-    done = real_cli("accelerate", rows, "-o", tmp_path / "n.xml", "--pass", "replace-elements")
-    assert done.returncode == 0
+    done = real_cli("accelerate", rows, "-o", tmp_path / "n.xml", "--pass", "replace-elements", code=0)
     assert "ov_gather.GatherElements by [300,64]" in done.stdout
 
 
 @pytest.mark.slow
 def test_what_is_accelerated_already(cli, rows, tmp_path):
     for source, output in ((rows, "once"), (tmp_path / "once.xml", "twice")):
-        done = cli("accelerate", source, "-o", tmp_path / f"{output}.xml")
-        assert done.returncode == 0
+        done = cli("accelerate", source, "-o", tmp_path / f"{output}.xml", code=0)
     check_same(rows, tmp_path / "once.xml")
     assert "ours already" in done.stdout
     assert (tmp_path / "once.xml").read_bytes() == (tmp_path / "twice.xml").read_bytes()
@@ -128,28 +120,23 @@ def test_no_gathers(cli, samples, tmp_path):
         (["{blob}", "-o", "{tmp}/n.xml"], "m.blob:1: not well-formed XML"),
     ],
 )
-def test_what_cannot_be_done(cli, rows, samples, tmp_path, arguments, reason):
+def test_what_cannot_be_done(refusal, rows, samples, tmp_path, arguments, reason):
     blob = tmp_path / "m.blob"  # a compiled model, as OpenVINO exports it
     blob.write_bytes(ov.Core().compile_model(ov.Core().read_model(rows), "CPU").export_model().getvalue())
     places = {"rows": rows, "tmp": tmp_path, "samples": samples, "blob": blob}
     before = set(tmp_path.iterdir())
-    done = cli("accelerate", *(argument.format(**places) for argument in arguments))
-    assert done.returncode == 2
-    assert reason in done.stderr
-    assert "Traceback" not in done.stderr
+    assert reason in refusal("accelerate", *(argument.format(**places) for argument in arguments))
     assert set(tmp_path.iterdir()) == before
 
 
 @pytest.mark.slow
-def test_bench_model_says_what_it_cannot_measure(cli, refusal, rows, tmp_path):
+def test_bench_model_says_what_it_cannot_measure(cli, refusal, rows, tmp_path, given):
     data = ops.parameter([-1, 3], np.float32, name="data")
     ov.serialize(ov.Model([ops.relu(data)], [data], "model"), tmp_path / "dynamic.xml")
-    done = cli("bench", "model", tmp_path / "dynamic.xml")
-    assert done.returncode == 0, done.stderr
+    done = cli("bench", "model", tmp_path / "dynamic.xml", code=0)
     assert "the same outputs" in done.stdout
     for name, shape, reason in (("data", (5, 4), "input 'data' is [?,3], and cannot be [5, 4]"), ("x", (5, 3), "no input x")):
-        np.save(tmp_path / "a.npy", np.zeros(shape, np.float32))
-        assert reason in refusal("bench", "model", tmp_path / "dynamic.xml", "--input", f"{name}={tmp_path / 'a.npy'}")
+        assert reason in refusal("bench", "model", tmp_path / "dynamic.xml", *given(**{name: np.zeros(shape, np.float32)}))
     assert "the inputs of both models must be the same" in refusal("bench", "model", rows, tmp_path / "dynamic.xml")
 
 
@@ -158,8 +145,7 @@ def test_bench_model_of_models_that_differ(cli, tmp_path):
     for name, work in (("m", ops.relu), ("n", ops.negative)):
         data = ops.parameter([2, 3], np.float32)
         ov.serialize(ov.Model([work(data)], [data], "model"), tmp_path / f"{name}.xml")
-    done = cli("bench", "model", tmp_path / "m.xml", tmp_path / "n.xml")
-    assert done.returncode == 1
+    done = cli("bench", "model", tmp_path / "m.xml", tmp_path / "n.xml", code=1)
     assert re.search(r"^f32: .*, worse outputs \(error against f32 0 before, \S+ after\)", done.stdout, re.MULTILINE)
 
 

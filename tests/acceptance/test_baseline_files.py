@@ -1,7 +1,6 @@
 """Baselines that several processes write, that are damaged, or that would hold what was never checked."""
 
 import json
-import os
 import shutil
 import subprocess
 from concurrent.futures import ThreadPoolExecutor
@@ -73,15 +72,6 @@ def test_what_was_not_checked_is_not_known(tmp_path, cli, samples, monkeypatch):
     with pytest.raises(ValueError, match=r"baseline.json is not written: m.xml: the check failed"):
         suppressions.write(tmp_path / "baseline.json", ["m.xml"], not_checked("m.xml", "the check failed", ""))
     assert not (tmp_path / "baseline.json").exists()
-
-
-def test_infer_without_openvino(real_cli, samples, tmp_path):
-    (tmp_path / "sitecustomize.py").write_text("import sys; sys.modules['openvino'] = None")
-    options = ["--infer", "--baseline", tmp_path / "b.json", "--write-baseline"]
-    done = real_cli("validate", samples / "valid", *options, env=os.environ | {"PYTHONPATH": str(tmp_path)})
-    assert (done.returncode, done.stdout) == (2, "")
-    assert done.stderr == "error: this needs openvino, which is not installed: pip install 'ov-gather[openvino]'\n"
-    assert not (tmp_path / "b.json").exists()
 
 
 def test_a_device_is_no_baseline(cli, samples):

@@ -1,27 +1,22 @@
 """`[tool.ov_gather]` in pyproject.toml."""
 
 import json
-import shutil
-import subprocess
-import sys
-from pathlib import Path
 
 import pytest
 
 
 @pytest.fixture
-def project(samples, tmp_path):
+def project(cli, copied, tmp_path):
     """Runs `ov-gather validate` in a directory below a pyproject.toml with the given text."""
     directory = tmp_path / "models"
     directory.mkdir()
-    for sample in ("invalid/OVG203/letters.xml", "invalid/OVG204/axis_3.xml", "valid/spec_layer.xml"):
-        shutil.copy(samples / sample, directory)
+    for sample in ("invalid/OVG203/letters", "invalid/OVG204/axis_3", "valid/spec_layer"):
+        copied(sample, directory)
     (directory / "other.xml").write_text("<project/>")
 
     def run(text, *arguments):
         (tmp_path / "pyproject.toml").write_text(text)
-        command = [Path(sys.executable).with_name("ov-gather"), "validate", *arguments]
-        return subprocess.run(command, cwd=directory, capture_output=True, text=True, check=False)
+        return cli("validate", *arguments, cwd=directory)
 
     return run
 

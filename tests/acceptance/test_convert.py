@@ -1,7 +1,6 @@
 """`ov-gather convert`, as a user runs it: what it writes, what it says, and what it refuses."""
 
 import os
-import resource
 
 import numpy as np
 import onnx
@@ -34,21 +33,17 @@ def names(directory):
 def test_verify(cli, tmp_path):
     nodes = "i = Constant <value = int64[2, 2] {1, 0, 0, 1}> () [pick] y = GatherElements (x, i)"
     model = saved(tmp_path / "m.onnx", f"(float[2, 2] x) => (float[2, 2] y) {{ {nodes} }}", 13)
-    done = cli("convert", model, "-o", tmp_path / "m.xml", "--verify")
-    assert done.returncode == 0, done.stdout + done.stderr
+    done = cli("convert", model, "-o", tmp_path / "m.xml", "--verify", code=0)
     assert "openvino: passed (exact)" in done.stdout
     assert "GatherElements-6" in done.stdout
     assert names(tmp_path) == ["m.bin", "m.onnx", "m.xml"]
 
 
-def test_verify_with_given_inputs(cli, tmp_path):
+def test_verify_with_given_inputs(cli, tmp_path, given):
     model = save_gather(tmp_path / "m.onnx", "Gather", x="4, 2", indices="3")
-    np.save(tmp_path / "x.npy", np.arange(8, dtype=np.float32).reshape(4, 2))
     for name, indices, code in (("i", [3, -1, 0], 0), ("i", [3, 4, 0], 1), ("j", [0, 0, 0], 2)):
-        np.save(tmp_path / "i.npy", np.array(indices))
-        inputs = ("--input", f"x={tmp_path}/x.npy", "--input", f"{name}={tmp_path}/i.npy")
-        done = cli("convert", model, "-o", tmp_path / "m.xml", "--verify", "--force", *inputs)
-        assert done.returncode == code, done.stdout + done.stderr
+        inputs = given(x=np.arange(8, dtype=np.float32).reshape(4, 2), **{name: indices})
+        cli("convert", model, "-o", tmp_path / "m.xml", "--verify", "--force", *inputs, code=code)
     done = cli("convert", model, "-o", tmp_path / "n.xml", "--verify", "--input", "x")
     assert (done.returncode, (tmp_path / "n.xml").exists()) == (2, False)
     assert "--input x: write NAME=FILE.npy" in done.stderr
@@ -56,14 +51,11 @@ def test_verify_with_given_inputs(cli, tmp_path):
 
 @pytest.mark.parametrize("size", ["0", "n"])
 @pytest.mark.parametrize("target", ["stock", "extension"])
-def test_verify_without_an_index(cli, tmp_path, size, target):
+def test_verify_without_an_index(cli, tmp_path, given, size, target):
     """Stock OpenVINO dies of a Gather without elements of static shape: none is written, nor made to check a dynamic one."""
     model = save_gather(tmp_path / "m.onnx", "Gather", x="4, 2", indices=size)
-    np.save(tmp_path / "x.npy", np.arange(8, dtype=np.float32).reshape(4, 2))
-    np.save(tmp_path / "i.npy", np.zeros(0, np.int64))
-    inputs = ("--input", f"x={tmp_path}/x.npy", "--input", f"i={tmp_path}/i.npy")
-    done = cli("convert", model, "-o", tmp_path / "m.xml", "--verify", "--target", target, *inputs)
-    assert done.returncode == 0, done.stdout + done.stderr
+    inputs = given(x=np.arange(8, dtype=np.float32).reshape(4, 2), i=np.zeros(0, np.int64))
+    done = cli("convert", model, "-o", tmp_path / "m.xml", "--verify", "--target", target, *inputs, code=0)
     assert "gathers: 1, passed: 1: passed" in done.stdout
     done = cli("validate", tmp_path / "m.xml")
     assert "OVG707" not in done.stdout
@@ -71,27 +63,24 @@ def test_verify_without_an_index(cli, tmp_path, size, target):
 
 def test_what_was_rewritten_and_what_is_lost(cli, tmp_path):
     model = save_gather(tmp_path / "m.onnx", "Gather", axis=1)
-    done = cli("convert", model, "-o", tmp_path / "m.xml")
-    assert done.returncode == 0
+    done = cli("convert", model, "-o", tmp_path / "m.xml", code=0)
     assert "input 'i'" in done.stdout and "i64 is computed as i32" in done.stdout
     assert "node Gather 'pick' (output y)" in done.stdout and "out of bounds yields zeros" in done.stdout
     assert max(map(len, done.stdout.splitlines())) <= 100
     record = openvino.Core().read_model(tmp_path / "m.xml").get_rt_info(["ov_gather", "losses"]).value
     assert "input 'i': i64 is computed as i32" in record and "yields zeros" in record
 
-    done = cli("convert", model, "-o", tmp_path / "strict.xml", "--strict")
-    assert done.returncode == 1
+    done = cli("convert", model, "-o", tmp_path / "strict.xml", "--strict", code=1)
     assert "--strict" in done.stderr
     assert not (tmp_path / "strict.xml").exists()
-    assert cli("convert", model, "-o", tmp_path / "strict.xml", "--strict", "--assume-in-bounds").returncode == 0
+    cli("convert", model, "-o", tmp_path / "strict.xml", "--strict", "--assume-in-bounds", code=0)
 
     done = cli("convert", save_gather(tmp_path / "fewer.onnx", indices="1, 3", axis=1), "-o", tmp_path / "fewer.xml")
     assert "data sliced" in done.stdout
 
 
 def test_target_extension(cli, tmp_path):
-    done = cli("convert", save_gather(tmp_path / "m.onnx", "Gather"), "-o", tmp_path / "m.xml", "--target", "extension")
-    assert done.returncode == 0
+    cli("convert", save_gather(tmp_path / "m.onnx", "Gather"), "-o", tmp_path / "m.xml", "--target", "extension", code=0)
     assert 'type="Gather" version="ov_gather"' in (tmp_path / "m.xml").read_text()
 
 
@@ -101,8 +90,7 @@ def test_accelerated(cli, tmp_path, target, operation):
     text = """(float[4, 50, 100] x, int64[4, 1, 60] j) => (float[4, 50, 60] y) {
         s = Constant <value = int64[3] {4, 50, 60}> () i = Expand (j, s) [pick] y = GatherElements <axis = 2> (x, i) }"""
     model = saved(tmp_path / "m.onnx", text, 13)
-    done = cli("convert", model, "-o", tmp_path / "m.xml", "--target", target, "--accelerate", "--verify")
-    assert done.returncode == 0, done.stdout + done.stderr
+    done = cli("convert", model, "-o", tmp_path / "m.xml", "--target", target, "--accelerate", "--verify", code=0)
     assert operation in done.stdout
     assert ("Broadcast" in (tmp_path / "m.xml").read_text()) == (target == "stock")
 
@@ -110,7 +98,7 @@ def test_accelerated(cli, tmp_path, target, operation):
 def test_constants_are_float16_on_request_only(cli, tmp_path):
     model = save_table(tmp_path / "m.onnx", np.linspace(0, 1, 400, dtype=np.float32).reshape(100, 4))
     for name, options in (("whole", ()), ("half", ("--fp16",))):
-        assert cli("convert", model, "-o", tmp_path / f"{name}.xml", *options).returncode == 0
+        cli("convert", model, "-o", tmp_path / f"{name}.xml", *options, code=0)
     whole, half = ((tmp_path / f"{name}.bin").stat().st_size for name in ("whole", "half"))
     assert whole >= 1600 > half
 
@@ -118,8 +106,7 @@ def test_constants_are_float16_on_request_only(cli, tmp_path):
 def test_legalized_onnx(cli, tmp_path):
     """Stock OpenVINO would refuse indices of this shape; the legalized model keeps its inputs and outputs."""
     model = save_gather(tmp_path / "m.onnx", indices="1, 3", axis=1)
-    done = cli("convert", model, "-o", tmp_path / "legal.onnx", "--legalize-only")
-    assert done.returncode == 0, done.stderr
+    cli("convert", model, "-o", tmp_path / "legal.onnx", "--legalize-only", code=0)
     legal = onnx.load(tmp_path / "legal.onnx")
     assert legal.graph.input == onnx.load(model).graph.input
     assert "Slice" in [node.op_type for node in legal.graph.node]
@@ -128,7 +115,7 @@ def test_legalized_onnx(cli, tmp_path):
 
 def test_legalized_onnx_keeps_its_tensors_outside(cli, tmp_path):
     model = save_table(tmp_path / "m.onnx", np.zeros((250, 4), np.float32), **OUTSIDE)
-    assert cli("convert", model, "-o", tmp_path / "legal.onnx", "--legalize-only").returncode == 0
+    cli("convert", model, "-o", tmp_path / "legal.onnx", "--legalize-only", code=0)
     assert names(tmp_path) == ["legal.onnx", "legal.onnx.data", "m.onnx", "weights"]
     assert onnx.load(tmp_path / "legal.onnx").graph.initializer[0].raw_data == b"\0" * 4000
 
@@ -138,8 +125,7 @@ def test_each_gather_as_a_model_of_its_own(cli, tmp_path):
         ["/table/Gather"] a = Gather (x, i) ["/pick/Gather"] b = GatherElements <axis = 1> (a, j) y = GatherND (b, k)
         ["/back/Scatter"] c = ScatterElements <axis = 1> (x, j, b) }"""
     saved(tmp_path / "m.onnx", text, 13, j=[[3, 1], [0, 2]], k=np.zeros((2**18, 2), np.int64))
-    done = cli("convert", tmp_path / "m.onnx", "--nodes", tmp_path / "nodes")
-    assert done.returncode == 0, done.stderr
+    cli("convert", tmp_path / "m.onnx", "--nodes", tmp_path / "nodes", code=0)
     irs = sorted((tmp_path / "nodes").glob("*.xml"))
     assert [path.name for path in irs] == ["000_table_Gather.xml", "001_pick_Gather.xml", "002_y.xml", "003_back_Scatter.xml"]
     inputs = [[port.get_any_name() for port in openvino.Core().read_model(path).inputs] for path in irs]
@@ -149,8 +135,7 @@ def test_each_gather_as_a_model_of_its_own(cli, tmp_path):
         ["b", "k"],
         ["x", "b"],
     ]  # k is large, and so an input
-    done = cli("check", tmp_path / "nodes", "--runtimes", "kernel,openvino", "--cases", 6)
-    assert done.returncode == 0, done.stdout + done.stderr
+    cli("check", tmp_path / "nodes", "--runtimes", "kernel,openvino", "--cases", 6, code=0)
 
     assert "exists; --force" in cli("convert", tmp_path / "m.onnx", "--nodes", tmp_path / "nodes").stderr
     done = cli("convert", saved(tmp_path / "relu.onnx", RELU), "--nodes", tmp_path / "none")
@@ -162,7 +147,7 @@ def test_existing_output_is_kept(cli, refusal, tmp_path):
     (tmp_path / "m.bin").write_bytes(b"mine")
     assert f"{tmp_path}/m.bin exists; --force overwrites it" in refusal("convert", model, "-o", tmp_path / "m.xml")
     assert (tmp_path / "m.bin").read_bytes() == b"mine"
-    assert cli("convert", model, "-o", tmp_path / "m.xml", "--force").returncode == 0
+    cli("convert", model, "-o", tmp_path / "m.xml", "--force", code=0)
 
 
 def test_the_model_is_not_overwritten(cli, refusal, tmp_path):
@@ -180,17 +165,15 @@ def test_the_model_is_not_overwritten(cli, refusal, tmp_path):
         with pytest.raises(ConversionError, match="would overwrite a part of the model"):
             convert_model(tmp_path / "m.onnx", output=tmp_path / name)
     (tmp_path / "link.bin").unlink()
-    done = cli("convert", tmp_path / "m.onnx", "-o", tmp_path / "m.onnx", "--legalize-only", "--force")
-    assert done.returncode == 2
+    cli("convert", tmp_path / "m.onnx", "-o", tmp_path / "m.onnx", "--legalize-only", "--force", code=2)
     assert {path.name: path.read_bytes() for path in tmp_path.iterdir()} == before
-    assert cli("convert", tmp_path / "m.onnx", "-o", tmp_path / "other.xml").returncode == 0
+    cli("convert", tmp_path / "m.onnx", "-o", tmp_path / "other.xml", code=0)
 
 
 def refused(cli, model, *options):
     """What `convert` says when it refuses a model; it must write nothing."""
     before = names(model.parent)
-    done = cli("convert", model, "-o", model.with_suffix(".xml"), *options)
-    assert done.returncode == 2, done.stdout
+    done = cli("convert", model, "-o", model.with_suffix(".xml"), *options, code=2)
     assert names(model.parent) == before
     (line,) = done.stderr.splitlines()
     assert line.startswith(f"error: {model}: ")
@@ -233,26 +216,8 @@ def test_what_cannot_be_converted_is_named(cli, tmp_path):
 def test_where_nothing_can_be_written(cli, tmp_path):
     model = save_gather(tmp_path / "m.onnx")
     (tmp_path / "m.xml").mkdir()
-    assert cli("convert", model, "-o", tmp_path / "m.xml", "--force").returncode == 2
+    cli("convert", model, "-o", tmp_path / "m.xml", "--force", code=2)
     assert names(tmp_path) == ["m.onnx", "m.xml"]
-
-
-@pytest.mark.parametrize("limit", [100, 3000, 100_000])
-def test_a_full_disk_leaves_nothing_half_written(real_cli, tmp_path, limit):
-    """The first limits are too small for the .xml, the last for the .bin."""
-    model = save_table(tmp_path / "m.onnx", np.ones((50_000, 4), np.float32))
-    (tmp_path / "m.xml").write_bytes(b"old")
-    (tmp_path / "m.bin").write_bytes(b"old")
-    scratch = {**os.environ, "TMPDIR": str(tmp_path)}
-
-    def fill_disk():
-        resource.setrlimit(resource.RLIMIT_FSIZE, (limit, limit))
-
-    done = real_cli("convert", model, "-o", tmp_path / "m.xml", "--force", preexec_fn=fill_disk, env=scratch)
-    assert done.returncode == 2, done.stdout
-    assert done.stderr.startswith("error: ")
-    assert names(tmp_path) == ["m.bin", "m.onnx", "m.xml"]
-    assert (tmp_path / "m.xml").read_bytes() == (tmp_path / "m.bin").read_bytes() == b"old"
 
 
 @pytest.mark.parametrize(
@@ -275,7 +240,7 @@ def test_bad_arguments(cli, tmp_path, arguments):
     )
     assert done.returncode == 2
     assert names(tmp_path) == ["m.onnx"]
-    assert cli("convert", tmp_path / "nowhere.onnx", "-o", tmp_path / "m.xml").returncode == 2
+    cli("convert", tmp_path / "nowhere.onnx", "-o", tmp_path / "m.xml", code=2)
 
 
 def test_an_ir_for_an_older_release(cli, tmp_path):
@@ -286,8 +251,8 @@ def test_an_ir_for_an_older_release(cli, tmp_path):
         "GatherElements 'gather' (layer 2): opset16 became opset6",
         f"{tmp_path / 'old.xml'}: written; layers changed: 1, left: 0",
     ]
-    assert cli("validate", tmp_path / "old.xml", "--target", "2025.4").returncode == 0
-    assert cli("convert", path, "-o", tmp_path / "old.xml", "--target-release", "2025.4").returncode == 2
+    cli("validate", tmp_path / "old.xml", "--target", "2025.4", code=0)
+    cli("convert", path, "-o", tmp_path / "old.xml", "--target-release", "2025.4", code=2)
     refused = cli("convert", path, "-o", tmp_path / "other.xml", "--target-release", "2025.4", "--verify")
     assert (refused.returncode, "--verify is for ONNX models" in refused.stderr) == (2, True)
-    assert cli("convert", path, "-o", tmp_path / "other.onnx", "--target-release", "2025.4").returncode == 2
+    cli("convert", path, "-o", tmp_path / "other.onnx", "--target-release", "2025.4", code=2)

@@ -55,17 +55,8 @@ def test_extension_path(real_cli, command):
 def test_a_cpp_program_runs_our_layer(layer, tmp_path):
     program = tmp_path / "host"
     libraries = OPENVINO / "libs"
-    built = run(
-        "g++",
-        "-std=c++17",
-        Path(__file__).with_name("host.cpp"),
-        "-I",
-        OPENVINO / "include",
-        *libraries.glob("libopenvino.so.*"),
-        f"-Wl,-rpath,{libraries}",
-        "-o",
-        program,
-    )
+    linked = [*libraries.glob("libopenvino.so.*"), f"-Wl,-rpath,{libraries}"]
+    built = run("g++", "-std=c++17", Path(__file__).with_name("host.cpp"), f"-I{OPENVINO}/include", *linked, "-o", program)
     assert built.returncode == 0, built.stderr
     right = run(program, ov_gather.extension_path(), layer, "-2")
     assert (right.returncode, right.stdout) == (0, "1 0 3 2 \n"), right.stderr

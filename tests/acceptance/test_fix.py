@@ -1,7 +1,6 @@
 """`ov-gather validate --fix` mends what is mechanical; OpenVINO computes the same as before, and all else stays as it was."""
 
 import difflib
-import shutil
 
 import numpy as np
 import openvino
@@ -49,20 +48,6 @@ UNSAFE = (
 )
 
 
-@pytest.fixture
-def copy(tmp_path):
-    """A function that copies a sample, and returns the path of its .xml."""
-
-    def copy(name):
-        source = SAMPLES / f"{name}.xml"
-        for file in (source, source.with_suffix(".bin")):
-            if file.exists():
-                shutil.copy(file, tmp_path)
-        return tmp_path / source.name
-
-    return copy
-
-
 def computed(path):
     """The outputs of OpenVINO for some inputs, which are within the bounds of every sample."""
     model, generator = openvino.Core().read_model(path), np.random.default_rng(7)
@@ -76,8 +61,8 @@ def computed(path):
 
 
 @pytest.mark.parametrize("name", SAFE)
-def test_safe_fixes(cli, copy, name):
-    path = copy(name)
+def test_safe_fixes(cli, copied, name):
+    path = copied(name)
     assert any(finding.fix for finding in validate(path))
     before, outputs = path.read_bytes(), computed(path)
     done = cli("validate", path, "--fix", "--fail-on", "warning")
@@ -101,39 +86,29 @@ def test_these_are_all_samples_with_a_fix():
     assert tested <= fixable.keys()
 
 
-def test_what_is_left_is_told(cli, copy):
+def test_what_is_left_is_told(cli, copied):
     """Findings that cannot be mended are reported as without --fix, with the lines of the mended file."""
-    path = copy("invalid/OVG302/indices_precision")
+    path = copied("invalid/OVG302/indices_precision")
     path.write_text(path.read_text().replace('axis="1"', 'axis="7"'))
-    done = cli("validate", path, "--fix")
-    assert done.returncode == 1
+    done = cli("validate", path, "--fix", code=1)
     assert "error OVG204" in done.stdout
     assert done.stdout == cli("validate", path).stdout
 
 
 @pytest.mark.parametrize("name", UNSAFE)
-def test_unsafe_fixes_only_where_asked(cli, copy, name):
-    path = copy(name)
+def test_unsafe_fixes_only_where_asked(cli, copied, name):
+    path = copied(name)
     files = (path, path.with_suffix(".bin"))
     before = [file.read_bytes() for file in files if file.exists()]
     cli("validate", path, "--fix")
     assert [file.read_bytes() for file in files if file.exists()] == before
-    assert cli("validate", path, "--fix", "--unsafe-fixes", "--fail-on", "warning").returncode == 0
+    cli("validate", path, "--fix", "--unsafe-fixes", "--fail-on", "warning", code=0)
 
 
-def test_negative_indices_become_those_from_the_start(cli, copy):
-    path = copy("divergent/negative-indices/onnx_page_3")
-    before = np.frombuffer(path.with_suffix(".bin").read_bytes()[36:], np.int64)
-    cli("validate", path, "--fix")
-    after = np.frombuffer(path.with_suffix(".bin").read_bytes()[36:], np.int64)
-    np.testing.assert_array_equal(after, np.where(before < 0, before + 3, before))
-
-
-def test_diff_changes_nothing(cli, copy):
-    path = copy("invalid/OVG404/input_dims")
+def test_diff_changes_nothing(cli, copied):
+    path = copied("invalid/OVG404/input_dims")
     before = path.read_bytes()
-    done = cli("validate", path, "--diff")
-    assert done.returncode == 1
+    done = cli("validate", path, "--diff", code=1)
     assert path.read_bytes() == before
     assert [line for line in done.stdout.splitlines() if line[:1] in "+-" and line[:3] not in ("+++", "---")] == [
         "-\t\t\t\t\t<dim>8</dim>",
@@ -143,16 +118,8 @@ def test_diff_changes_nothing(cli, copy):
     assert (cli("validate", path, "--diff").returncode, cli("validate", path, "--diff").stdout) == (0, "")
 
 
-def test_dims_are_followed_downstream(cli, copy):
-    """The dims of an output are mended, and so are those of the input that it feeds."""
-    path = copy("invalid/OVG403/output_rank")
-    cli("validate", path, "--fix")
-    text = path.read_text()
-    assert text.count("<dim>10</dim>") == 4
-
-
-def test_a_layer_in_a_body(cli, copy, tmp_path):
-    path = copy("valid/if_bodies")
+def test_a_layer_in_a_body(cli, copied, tmp_path):
+    path = copied("valid/if_bodies")
     text = path.read_text()
     at = text.index("<then_body>")
     place = text.index('type="GatherElements"', at)
@@ -163,9 +130,9 @@ def test_a_layer_in_a_body(cli, copy, tmp_path):
     assert path.read_text() == text
 
 
-def test_other_layouts_are_kept(cli, copy):
+def test_other_layouts_are_kept(cli, copied):
     """One line, single quotes, no blanks: only what is wrong changes."""
-    path = copy("invalid/OVG302/indices_precision")
+    path = copied("invalid/OVG302/indices_precision")
     export_again(path, path)
     text = "".join(line.strip() for line in path.read_text().splitlines()).replace('precision="I32"', "precision = 'I32'")
     path.write_text(text)
@@ -173,8 +140,8 @@ def test_other_layouts_are_kept(cli, copy):
     assert path.read_text() == text.replace("precision = 'I32'", 'precision="I64"')
 
 
-def test_what_an_ignore_covers_stays(cli, copy, tmp_path):
-    path = copy("invalid/OVG302/indices_precision")
+def test_what_an_ignore_covers_stays(cli, copied, tmp_path):
+    path = copied("invalid/OVG302/indices_precision")
     before = path.read_bytes()
     (tmp_path / "pyproject.toml").write_text(
         "[[tool.ov_gather.per-file-ignores]]\npath = '*'\nrules = ['OVG3']\nreason = 'as the other tool wants it'\n"
@@ -184,16 +151,16 @@ def test_what_an_ignore_covers_stays(cli, copy, tmp_path):
 
 
 @pytest.mark.parametrize("name", ["invalid/OVG116/twice_0", "invalid/OVG101/duplicate_id"])
-def test_nothing_is_mended_where_nobody_knows_what_feeds_what(cli, copy, name):
-    path = copy(name)
+def test_nothing_is_mended_where_nobody_knows_what_feeds_what(cli, copied, name):
+    path = copied(name)
     before = path.read_bytes()
     cli("validate", path, "--fix", "--unsafe-fixes")
     assert path.read_bytes() == before
 
 
-def test_a_const_that_serves_elsewhere_stays(cli, copy):
+def test_a_const_that_serves_elsewhere_stays(cli, copied):
     """The bytes of the indices are those of another Const, too."""
-    path = copy("divergent/negative-indices/onnx_page_3")
+    path = copied("divergent/negative-indices/onnx_page_3")
     text = path.read_text()
     start = text.index('<layer id="1"')
     const = text[start : text.index("</layer>", start) + len("</layer>")]
@@ -205,5 +172,5 @@ def test_a_const_that_serves_elsewhere_stays(cli, copy):
     assert path.with_suffix(".bin").read_bytes() == before
 
 
-def test_unsafe_fixes_alone_are_refused(refusal, copy):
-    assert "--unsafe-fixes is about --fix or --diff" in refusal("validate", copy("valid/spec_layer"), "--unsafe-fixes")
+def test_unsafe_fixes_alone_are_refused(refusal, copied):
+    assert "--unsafe-fixes is about --fix or --diff" in refusal("validate", copied("valid/spec_layer"), "--unsafe-fixes")

@@ -1,7 +1,7 @@
 """`validate --fix` where a file is a link, where others use bytes of the .bin, and where names and order are an interface."""
 
 import re
-import shutil
+from collections.abc import Callable
 from hashlib import sha256
 from pathlib import Path
 
@@ -15,11 +15,9 @@ from ov_gather.rules.mending import mend
 
 
 @pytest.fixture
-def model(samples: Path, tmp_path: Path) -> Path:
+def model(copied: Callable[..., Path]) -> Path:
     """A model with negative indices, which --fix writes anew in the .bin; and with a wrong dim."""
-    for suffix in (".xml", ".bin"):
-        shutil.copy(samples / "divergent" / "negative-indices" / f"onnx_page_3{suffix}", tmp_path / f"m{suffix}")
-    path = tmp_path / "m.xml"
+    path = copied("divergent/negative-indices/onnx_page_3", stem="m")
     text = path.read_text()
     at = text.rindex("<dim>3</dim>")
     path.write_text(text[:at] + "<dim>7</dim>" + text[at + len("<dim>3</dim>") :])
@@ -58,8 +56,7 @@ def test_a_bin_of_another_xml_stays(cli, model, tmp_path):
     place = moved(model.with_suffix(".bin"), tmp_path / "store" / "m.bin")
     place.with_suffix(".xml").write_bytes(model.read_bytes())
     before, document = place.read_bytes(), model.read_bytes()
-    done = cli("validate", model, "--fix", "--fail-on", "warning")
-    assert done.returncode == 1
+    done = cli("validate", model, "--fix", "--fail-on", "warning", code=1)
     assert f"{model}: not mended: its .bin is a link to {place}, which is the .bin of" in done.stderr
     assert (place.read_bytes(), model.read_bytes()) == (before, document)
 
@@ -69,8 +66,7 @@ def test_a_cache_that_names_files_by_their_content(cli, model, tmp_path):
     blobs = []
     for file in (model, model.with_suffix(".bin")):
         blobs.append(moved(file, tmp_path / "blobs" / sha256(file.read_bytes()).hexdigest()))
-    done = cli("validate", model, "--fix", "--fail-on", "warning")
-    assert done.returncode == 1
+    done = cli("validate", model, "--fix", "--fail-on", "warning", code=1)
     assert f"{model}: not mended: it is a link to {tmp_path}/blobs/" in done.stderr
     assert "mended: 0 in 0 of 1 files" in done.stderr
     assert [sha256(blob.read_bytes()).hexdigest() for blob in blobs] == [blob.name for blob in blobs]
@@ -107,8 +103,7 @@ def test_diff_of_other_encodings(cli, model, encoding):
     model.write_bytes(f'<?xml version="1.0" encoding="{encoding}"?>{text}'.encode(encoding))
     before = model.read_bytes()
     for option, code in (("--diff", 0), ("--fix", 1)):  # 1 for what is left
-        done = cli("validate", model, option)
-        assert done.returncode == code, done.stderr
+        done = cli("validate", model, option, code=code)
         assert "Traceback" not in done.stderr
     assert model.read_bytes() == before
 
@@ -123,10 +118,8 @@ def test_diff_of_other_encodings(cli, model, encoding):
     ],
 )
 @pytest.mark.parametrize("unsafe", [False, True])
-def test_bytes_that_something_refers_to_are_not_cut_off(samples, tmp_path, reference, unsafe):
-    path = tmp_path / "m.xml"
-    for suffix in (".xml", ".bin"):
-        shutil.copy(samples / "invalid" / "OVG505" / f"one_byte_more{suffix}", path.with_suffix(suffix))
+def test_bytes_that_something_refers_to_are_not_cut_off(copied, reference, unsafe):
+    path = copied("invalid/OVG505/one_byte_more")
     end = path.with_suffix(".bin").stat().st_size - 1
     text = path.read_text()
     layer = re.search(r'<layer [^>]*type="Result"[^>]*>', text)
@@ -136,10 +129,8 @@ def test_bytes_that_something_refers_to_are_not_cut_off(samples, tmp_path, refer
     assert "OVG505" in {finding.rule for finding in mended.left}
 
 
-def test_bytes_beside_an_operation_of_an_extension_are_cut_off_only_if_asked(samples, tmp_path):
-    path = tmp_path / "m.xml"
-    for suffix in (".xml", ".bin"):
-        shutil.copy(samples / "invalid" / "OVG505" / f"one_byte_more{suffix}", path.with_suffix(suffix))
+def test_bytes_beside_an_operation_of_an_extension_are_cut_off_only_if_asked(copied):
+    path = copied("invalid/OVG505/one_byte_more")
     path.write_text(re.sub(r'type="(Gather\w*)" version="opset\d+"', r'type="Mine" version="mine"', path.read_text()))
     assert mend(path, unsafe=False).weights.cut is None
     assert mend(path, unsafe=True).weights.cut is not None
@@ -179,7 +170,7 @@ def test_outputs_stay(cli, tmp_path):
     assert len(ov.Core().read_model(path).outputs) == 1
 
 
-def test_right_dims_are_not_replaced_by_wrong_ones(cli, samples, tmp_path):
+def test_right_dims_are_not_replaced_by_wrong_ones(cli, tmp_path):
     """The output of the Parameter declares 9 for 7: the inputs that it feeds are right."""
     path = tmp_path / "m.xml"
     data, indices = ops.parameter([7, 2], np.float32, "data"), ops.parameter([3, 2], np.int32, "indices")
@@ -204,11 +195,9 @@ def test_indices_of_data_whose_size_only_a_port_tells(cli, tmp_path):
     assert path.with_suffix(".bin").read_bytes() == before
 
 
-def test_attributes_in_the_name_of_a_layer(cli, samples, tmp_path):
+def test_attributes_in_the_name_of_a_layer(cli, copied):
     """A name in single quotes may hold what looks like another attribute."""
-    path = tmp_path / "m.xml"
-    shutil.copy(samples / "invalid" / "OVG108" / "lower_case.xml", path)
-    shutil.copy(samples / "invalid" / "OVG108" / "lower_case.bin", path.with_suffix(".bin"))
+    path = copied("invalid/OVG108/lower_case")
     (finding,) = (finding for finding in validate(path) if finding.rule == "OVG108")
     old = f'name="{finding.location.layer_name}"'
     path.write_text(path.read_text().replace(old, """name=' type="no" '""", 1))

@@ -21,6 +21,7 @@ from ov_gather.rules.register import RULES
 
 COUNT_VALID = len(list(VALID.glob("*.xml")))
 AXIS_3 = "ir_samples/invalid/OVG204/axis_3.xml"
+NEGATIVE = "ir_samples/divergent/negative-indices/onnx_page_3.xml"
 LAYER_NAME = "50%, a:b\n::error file=x::pwned\r\u202e\x85"
 FILE_NAME = b"caf\xe9 %41,a:b\n::stop-commands::x.xml"
 
@@ -58,20 +59,18 @@ def test_text(cli):
 
 
 def test_concise_is_one_line_a_finding(cli):
-    negative = "ir_samples/divergent/negative-indices/onnx_page_3.xml"
-    assert cli("validate", "ir_samples/invalid/OVG204", negative, "--format", "concise").stdout == (
+    assert cli("validate", "ir_samples/invalid/OVG204", NEGATIVE, "--format", "concise").stdout == (
         f"{AXIS_3}:25: error OVG204: GatherElements 'gather' (layer 2): axis=3 is out of range\n"
         "ir_samples/invalid/OVG204/axis_minus_4.xml:25: error OVG204: GatherElements 'gather' (layer 2): "
         "axis=-4 is out of range\n"
         "ir_samples/invalid/OVG204/fragment_axis.xml:2: error OVG204: GatherElements '' (layer 0): axis=3 is out of range\n"
-    ) + "".join(cli("validate", negative, "--format", "concise").stdout.splitlines(True)[:-1]) + (
+    ) + "".join(cli("validate", NEGATIVE, "--format", "concise").stdout.splitlines(True)[:-1]) + (
         "files: 4, errors: 3, warnings: 1, notes: 0\n"
     )
 
 
 def test_json(cli):
-    done = cli("validate", AXIS_3, "ir_samples/valid/spec_layer.xml", "--format", "json")
-    assert done.returncode == 1
+    done = cli("validate", AXIS_3, "ir_samples/valid/spec_layer.xml", "--format", "json", code=1)
     document = json.loads(done.stdout)
     assert re.fullmatch("[0-9a-f]{16}", document["findings"][0].pop("fingerprint"))
     assert document == {
@@ -96,26 +95,19 @@ def test_json(cli):
 
 
 def test_github(cli):
-    done = cli(
-        "validate",
-        "ir_samples/invalid/OVG203/fraction.xml",
-        AXIS_3,
-        "ir_samples/divergent/negative-indices/onnx_page_3.xml",
-        "--format",
-        "github",
-    )
-    lines = done.stdout.splitlines()
+    fraction = "ir_samples/invalid/OVG203/fraction.xml"
+    lines = cli("validate", fraction, AXIS_3, NEGATIVE, "--format", "github").stdout.splitlines()
     assert lines[0] == (
-        "::error file=ir_samples/invalid/OVG203/fraction.xml,line=25,title=OVG203::"
+        f"::error file={fraction},line=25,title=OVG203::"
         "GatherElements 'gather' (layer 2): axis: '1.7' is not an integer%0Awrite a decimal integer"
     )
     assert lines[1].startswith(f"::error file={AXIS_3},line=25,title=OVG204::GatherElements 'gather' (layer 2): axis=3 is")
-    assert lines[2].startswith("::warning file=ir_samples/divergent/negative-indices/onnx_page_3.xml,line=29,title=OVG701::")
+    assert lines[2].startswith(f"::warning file={NEGATIVE},line=29,title=OVG701::")
     assert lines[3:] == ["files: 3, errors: 2, warnings: 1, notes: 0"]
 
 
 def test_junit(cli):
-    paths = (AXIS_3, "ir_samples/valid/spec_layer.xml", "ir_samples/divergent/negative-indices/onnx_page_3.xml")
+    paths = (AXIS_3, "ir_samples/valid/spec_layer.xml", NEGATIVE)
     done = cli("validate", *paths, "--format", "junit", "--statistics")
     (suite,) = ElementTree.fromstring(done.stdout)
     assert (suite.get("tests"), suite.get("failures")) == ("3", "1")
@@ -154,7 +146,7 @@ def test_sarif(cli, sarif_schema, tmp_path):
     assert result["locations"] == [
         {
             "physicalLocation": {
-                "artifactLocation": {"uri": "ir_samples/divergent/negative-indices/onnx_page_3.xml"},
+                "artifactLocation": {"uri": NEGATIVE},
                 "region": {"startLine": 29},
             },
             "logicalLocations": [
@@ -179,8 +171,7 @@ def test_sarif_of_files_elsewhere_and_of_files_that_do_not_open(cli, sarif_schem
 
 @pytest.mark.parametrize("name", FORMATS)
 def test_no_finding(cli, name, sarif_schema):
-    done = cli("validate", "ir_samples/valid", "--format", name)
-    assert done.returncode == 0
+    done = cli("validate", "ir_samples/valid", "--format", name, code=0)
     if name in ("text", "concise", "github"):
         assert done.stdout == f"files: {COUNT_VALID}, errors: 0, warnings: 0, notes: 0\n"
     if name == "json":
@@ -195,8 +186,7 @@ def test_no_finding(cli, name, sarif_schema):
 
 @pytest.mark.parametrize("name", ["text", "concise", "github"])
 def test_hostile_names_stay_on_their_line(cli, hostile, name):
-    done = cli("validate", hostile, "--format", name)
-    assert done.returncode == 1
+    done = cli("validate", hostile, "--format", name, code=1)
     *findings, summary = done.stdout.split("\n")[:-1]
     assert summary == "files: 1, errors: 1, warnings: 0, notes: 0"
     assert len(findings) == (2 if name == "text" else 1)
@@ -273,8 +263,7 @@ def test_whatever_a_finding_holds(name, sarif_schema):
 @pytest.mark.parametrize(("options", "level"), [((), "note"), (("--strict",), "warning")])
 def test_sarif_of_proofs(cli, sarif_schema, options, level):
     paths = ("ir_samples/invalid/OVG603/one_past_the_end.xml", "ir_samples/valid/loop.xml", AXIS_3)
-    done = cli("prove", *paths, "--format", "sarif", *options)
-    assert done.returncode == 1
+    done = cli("prove", *paths, "--format", "sarif", *options, code=1)
     document = json.loads(done.stdout)
     jsonschema.validate(document, sarif_schema)
     (run,) = document["runs"]

@@ -22,24 +22,26 @@ def model(tmp_path):
 
 @pytest.mark.parametrize("limit", [0, 1000, 10_000])
 @pytest.mark.parametrize("command", ["run", "convert", "legalize", "accelerate", "nodes"])
-def test_nothing_is_left(cli, model, tmp_path, command, limit):
-    """No file can be larger than `limit` bytes."""
-    assert cli("convert", model, "-o", tmp_path / "m.xml").returncode == 0
-    np.save(tmp_path / "x.npy", np.zeros((SIZE, SIZE), np.float32))
+def test_nothing_is_half_written(cli, model, tmp_path, given, command, limit):
+    """No file can be larger than `limit` bytes: what is there stays, and nothing else is left."""
+    cli("convert", model, "-o", tmp_path / "m.xml", code=0)
     out = tmp_path / "out"
-    out.mkdir()
+    (out / "nodes").mkdir(parents=True)
+    for suffix in ("npy", "xml", "bin", "onnx"):
+        (out / f"o.{suffix}").write_text("old")
+    inputs = given(data=np.zeros((SIZE, SIZE), np.float32))
     arguments = {
-        "run": ("run", tmp_path / "m.xml", "--input", f"data={tmp_path}/x.npy", "-o", out / "o.npy"),
+        "run": ("run", tmp_path / "m.xml", *inputs, "-o", out / "o.npy"),
         "convert": ("convert", model, "-o", out / "o.xml"),
         "legalize": ("convert", model, "-o", out / "o.onnx", "--legalize-only"),
         "accelerate": ("accelerate", tmp_path / "m.xml", "-o", out / "o.xml"),
-        "nodes": ("convert", model, "--nodes", out),
+        "nodes": ("convert", model, "--nodes", out / "nodes"),
     }[command]
-    done = cli(*arguments, file_size=limit)
-    assert done.returncode == 2, done.stdout + done.stderr
+    done = cli(*arguments, *["--force"] * (command != "nodes"), file_size=limit, code=2)
     assert done.stderr.splitlines()[-1].startswith("error: "), done.stderr
     assert "Traceback" not in done.stderr
-    assert list(out.iterdir()) == []
+    assert [path.name for path in out.rglob("*") if not path.is_file() or path.read_text() != "old"] == ["nodes"]
+    assert len(list(out.iterdir())) == 5
 
 
 @pytest.mark.parametrize(

@@ -40,24 +40,19 @@ def outcome(path, *indices):
     ],
 )
 def test_harden(cli, lookup, tmp_path, options, out):
-    done = cli("harden", lookup, "-o", tmp_path / "n.xml", *options)
-    assert done.returncode == 0, done.stderr
+    done = cli("harden", lookup, "-o", tmp_path / "n.xml", *options, code=0)
     assert "embedding" in done.stdout
     assert "in bounds if input_ids in -10..9" in done.stdout
     assert done.stdout.endswith("n.xml: 1 of 1 gathers and scatters changed; guards: 1\n")
     assert outcome(tmp_path / "n.xml", 0, -1, 9, -10) == [1, 10, 10, 1]
     assert outcome(tmp_path / "n.xml", 0, -1, 10, -11) == out
-    is_ours = any(operation(node).startswith("ov_gather") for _, node in walk(read(tmp_path / "n.xml")))
+    model = ov_gather.register(ov.Core()).read_model(tmp_path / "n.xml")
+    is_ours = any(operation(node).startswith("ov_gather") for _, node in walk(model))
     assert is_ours == (options == ["--policy", "raise"])
 
 
-def read(path):
-    return ov_gather.register(ov.Core()).read_model(path)
-
-
 def test_assume(cli, lookup, tmp_path):
-    done = cli("harden", lookup, "-o", tmp_path / "n.xml", "--policy", "clamp", "--assume", "input_ids=0..9")
-    assert done.returncode == 0, done.stderr
+    done = cli("harden", lookup, "-o", tmp_path / "n.xml", "--policy", "clamp", "--assume", "input_ids=0..9", code=0)
     assert done.stdout.endswith("n.xml: 0 of 1 gathers and scatters changed; guards: 0\n")
     assert (tmp_path / "n.xml").read_bytes() == lookup.read_bytes()
 
@@ -65,7 +60,7 @@ def test_assume(cli, lookup, tmp_path):
 @pytest.mark.slow
 def test_once_more_over_the_last_result(cli, lookup, tmp_path):
     for policy in ("clamp", "zero"):
-        assert cli("harden", lookup, "-o", tmp_path / "n.xml", "--policy", policy, "--force").returncode == 0
+        cli("harden", lookup, "-o", tmp_path / "n.xml", "--policy", policy, "--force", code=0)
     assert outcome(tmp_path / "n.xml", 11) == [0]
 
 
@@ -83,10 +78,7 @@ def test_once_more_over_the_last_result(cli, lookup, tmp_path):
         (["{model}.none", "-o", "{tmp}/n.xml", "--policy", "raise"], "does not exist"),
     ],
 )
-def test_what_cannot_be_done(cli, lookup, samples, tmp_path, arguments, reason):
+def test_what_cannot_be_done(refusal, lookup, samples, tmp_path, arguments, reason):
     before = set(tmp_path.iterdir())
-    done = cli("harden", *(argument.format(model=lookup, tmp=tmp_path, samples=samples) for argument in arguments))
-    assert done.returncode == 2
-    assert reason in done.stderr
-    assert "Traceback" not in done.stderr
+    assert reason in refusal("harden", *(word.format(model=lookup, tmp=tmp_path, samples=samples) for word in arguments))
     assert set(tmp_path.iterdir()) == before

@@ -10,11 +10,11 @@ from pathlib import Path
 import numpy as np
 import pytest
 
+from helpers.command_server import COMMAND
 from helpers.saved_models import saved
 
 pytestmark = pytest.mark.slow
 
-COMMAND = str(Path(sys.executable).with_name("ov-gather"))
 HEEDING = [
     sys.executable,
     "-c",
@@ -78,13 +78,17 @@ BOTH = pytest.mark.parametrize(("number", "code"), [(signal.SIGINT, 130), (signa
 
 @BOTH
 def test_verify(model, tmp_path, number, code):
-    """The signal comes in the middle of the verification, when everything is written under temporary names."""
+    """The signal comes in the middle of the verification, when all is written under temporary names; what is there stays."""
+    for name in ("m.xml", "m.bin"):
+        (tmp_path / name).write_text("old")
 
     def verifies(pid):
         return len(processes_of(pid)) > 2 and any((tmp_path / "tmp").glob("*/model.onnx"))
 
-    assert interrupt(["convert", model, "-o", tmp_path / "m.xml", "--verify"], tmp_path, verifies, number) == (code, "")
-    assert sorted(path.name for path in tmp_path.iterdir()) == ["m.onnx", "tmp"]
+    arguments = ["convert", model, "-o", tmp_path / "m.xml", "--verify", "--force"]
+    assert interrupt(arguments, tmp_path, verifies, number) == (code, "")
+    assert sorted(path.name for path in tmp_path.iterdir()) == ["m.bin", "m.onnx", "m.xml", "tmp"]
+    assert [(tmp_path / name).read_text() for name in ("m.xml", "m.bin")] == ["old", "old"]
 
 
 @BOTH
@@ -107,16 +111,6 @@ def test_validate_in_processes(tmp_path, samples, number, code):
     returned, _ = interrupt(arguments, tmp_path, lambda pid: len(processes_of(pid)) > 3, number)
     assert returned == code
     assert sorted(path.name for path in tmp_path.iterdir()) == ["many", "tmp"]
-
-
-def test_what_is_already_there_stays(model, tmp_path):
-    """An .xml and a .bin that were to be overwritten stay as they were."""
-    for name in ("m.xml", "m.bin"):
-        (tmp_path / name).write_text("old")
-    arguments = ["convert", model, "-o", tmp_path / "m.xml", "--verify", "--force"]
-    code, _ = interrupt(arguments, tmp_path, lambda pid: len(processes_of(pid)) > 2, signal.SIGTERM)
-    assert code == 143
-    assert [(tmp_path / name).read_text() for name in ("m.xml", "m.bin")] == ["old", "old"]
 
 
 def test_a_pair_of_files_takes_its_place_undisturbed(tmp_path):

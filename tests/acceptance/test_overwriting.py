@@ -2,7 +2,7 @@
 
 import os
 import shutil
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator
 from pathlib import Path
 
 import numpy as np
@@ -15,10 +15,10 @@ READ = "which is read: choose another name to write to"
 
 
 @pytest.fixture
-def folder(samples: Path, tmp_path: Path) -> Path:
+def folder(copied: Callable[..., Path], samples: Path, tmp_path: Path) -> Path:
     """A model with a .bin, another without, arrays, an ONNX model with external data, and other names for some of these."""
-    for name in ("onnx_page_1.xml", "onnx_page_1.bin", "spec_layer.xml"):
-        shutil.copy(samples / "valid" / name, tmp_path / f"m{Path(name).suffix}" if "page" in name else tmp_path)
+    copied("valid/onnx_page_1", stem="m")
+    copied("valid/spec_layer")
     np.save(tmp_path / "data.npy", np.float32([[1, 2], [3, 4]]))
     model = parsed("(float[3] x) => (float[3] y) { y = Mul(x, w) }", w=np.float32([1, 2, 3]))
     onnx.save(model, tmp_path / "m.onnx", save_as_external_data=True, location="w.xml", size_threshold=0)
@@ -79,27 +79,26 @@ def test_never_over_an_input(refusal, folder, command):
 
 
 OVER_OTHERS = [
-    ("validate m.xml -o notes.txt", 0),
-    ("validate m.xml -o page.html", 0),
-    ("validate m.xml -o known.json --format json", 0),
-    ("check m.xml --cases 1 --runtimes kernel --report page.html", 0),
-    ("check m.xml --cases 1 --runtimes kernel --report notes.txt", 0),
-    ("bisect m.xml m.xml --report page.html", 0),
-    ("accelerate m.xml -o notes.xml", 0),
-    ("harden m.xml -o notes.xml --policy zero", 0),
-    ("convert m.xml -o notes.xml --target-release 2025.4", 0),
-    ("convert m.onnx -o notes.xml", 0),
+    "validate m.xml -o notes.txt",
+    "validate m.xml -o page.html",
+    "validate m.xml -o known.json --format json",
+    "check m.xml --cases 1 --runtimes kernel --report page.html",
+    "check m.xml --cases 1 --runtimes kernel --report notes.txt",
+    "bisect m.xml m.xml --report page.html",
+    "accelerate m.xml -o notes.xml",
+    "harden m.xml -o notes.xml --policy zero",
+    "convert m.xml -o notes.xml --target-release 2025.4",
+    "convert m.onnx -o notes.xml",
 ]
 
 
 @pytest.mark.slow
-@pytest.mark.parametrize(("command", "code"), OVER_OTHERS)
-def test_over_others_only_with_force(cli, refusal, folder, command, code):
+@pytest.mark.parametrize("command", OVER_OTHERS)
+def test_over_others_only_with_force(cli, refusal, folder, command):
     before = dict(contents(folder))
     assert "exists; --force overwrites it" in refusal(*command.split(), cwd=folder)
     assert dict(contents(folder)) == before
-    done = cli(*command.split(), "--force", cwd=folder)
-    assert done.returncode == code, done.stdout + done.stderr
+    cli(*command.split(), "--force", cwd=folder, code=0)
     changed = [name for name, content in contents(folder) if before.get(name) != content]
     assert command.split()[command.split().index("-o" if "-o" in command.split() else "--report") + 1] in changed
 
@@ -107,14 +106,13 @@ def test_over_others_only_with_force(cli, refusal, folder, command, code):
 @pytest.mark.parametrize("format_", ["json", "sarif", "junit"])
 def test_a_report_replaces_a_report(cli, folder, format_):
     for source in ("m.xml", "spec_layer.xml"):
-        assert cli("validate", source, "-o", "report", "--format", format_, cwd=folder).returncode == 0
+        cli("validate", source, "-o", "report", "--format", format_, cwd=folder, code=0)
     assert "spec_layer" in (folder / "report").read_text() or format_ != "junit"
 
 
 def test_a_page_replaces_a_page(cli, folder):
     for _ in range(2):
-        done = cli("check", "m.xml", "--cases", "1", "--runtimes", "kernel", "--report", "new.html", cwd=folder)
-        assert done.returncode == 0, done.stderr
+        cli("check", "m.xml", "--cases", "1", "--runtimes", "kernel", "--report", "new.html", cwd=folder, code=0)
 
 
 def test_a_report_in_the_searched_directory_is_none_of_its_models(cli, folder):
@@ -155,12 +153,11 @@ def test_the_bin_is_written_beside_the_path_that_is_named(cli, folder, command):
     for name in ("old.xml", "old.bin"):
         (folder / "store" / name).write_text("mine")
     (folder / "latest.xml").symlink_to("store/old.xml")
-    done = cli(*command.split(), "--force", cwd=folder)
-    assert done.returncode == 0, done.stderr
+    cli(*command.split(), "--force", cwd=folder, code=0)
     assert (folder / "store" / "old.bin").read_text() == "mine"
     assert (folder / "store" / "old.xml").read_text().startswith("<?xml")
     assert (folder / "latest.xml").is_symlink()
-    assert cli("validate", "latest.xml", cwd=folder).returncode == 0
+    cli("validate", "latest.xml", cwd=folder, code=0)
 
 
 def test_two_outputs_of_one_name(refusal, folder):
@@ -175,32 +172,29 @@ def test_a_repository_cannot_force(cli, refusal, folder):
     assert READ in cli("validate", "m.xml", "--force", cwd=folder).stderr
 
 
-def test_links_in_a_circle(cli, folder):
+def test_links_in_a_circle(refusal, folder):
     (folder / "loop").symlink_to("loop")
     for words in (["-o", "loop"], ["--baseline", "loop"], ["--baseline", "loop", "--write-baseline"]):
-        done = cli("validate", "m.xml", *words, cwd=folder)
-        assert (done.returncode, done.stdout) == (2, "")
-        assert "symbolic links" in done.stderr
-        assert "OpenVINO" not in done.stderr
+        told = refusal("validate", "m.xml", *words, cwd=folder)
+        assert "symbolic links" in told
+        assert "OpenVINO" not in told
 
 
-def test_only_a_report_takes_the_place_of_a_report(cli, folder):
+def test_only_a_report_takes_the_place_of_a_report(cli, refusal, folder):
     for _ in range(2):
-        assert cli("validate", folder / "m.xml", "--format", "json", "-o", folder / "report.json").returncode == 0
-    done = cli("run", folder / "m.xml", "-o", folder / "report.json")
-    assert (done.returncode, "--force overwrites it" in done.stderr) == (2, True)
+        cli("validate", folder / "m.xml", "--format", "json", "-o", folder / "report.json", code=0)
+    assert "--force overwrites it" in refusal("run", folder / "m.xml", "-o", folder / "report.json")
 
 
 @pytest.mark.parametrize(("output", "reason"), [("-", "- is the name of no file"), ("http://h/x.json", "no URLs")])
-def test_outputs_that_are_no_files(cli, folder, output, reason):
-    done = cli("validate", folder / "m.xml", "-o", output)
-    assert (done.returncode, reason in done.stderr) == (2, True)
+def test_outputs_that_are_no_files(refusal, folder, output, reason):
+    assert reason in refusal("validate", folder / "m.xml", "-o", output)
 
 
 @pytest.mark.skipif(not hasattr(os, "geteuid") or os.geteuid() != 0, reason="only root can give files away")
-def test_a_mended_file_keeps_its_owner(cli, samples, tmp_path):
-    shutil.copy(samples / "invalid" / "OVG403" / "output_dims.xml", tmp_path / "m.xml")
-    os.chown(tmp_path / "m.xml", 4242, 4243)
-    assert cli("validate", tmp_path / "m.xml", "--fix").returncode == 0
-    state = (tmp_path / "m.xml").stat()
+def test_a_mended_file_keeps_its_owner(cli, copied):
+    path = copied("invalid/OVG403/output_dims")
+    os.chown(path, 4242, 4243)
+    cli("validate", path, "--fix", code=0)
+    state = path.stat()
     assert (state.st_uid, state.st_gid) == (4242, 4243)

@@ -1,7 +1,6 @@
 """`ov-gather prove`, as a user runs it."""
 
 import json
-import shutil
 import sys
 
 import numpy as np
@@ -85,6 +84,14 @@ def unknown(tmp_path):
     return model.write(tmp_path / "unknown.xml")
 
 
+@pytest.fixture
+def open_sizes(tmp_path):
+    """A table of any number of rows."""
+    model = Embeddings(DATA)
+    model.look_up("rows", model.ids)
+    return model.write(tmp_path / "open.xml")
+
+
 def test_what_is_proved_is_counted(cli, proved):
     done = cli("prove", proved)
     assert (done.returncode, done.stderr) == (0, "")
@@ -97,8 +104,7 @@ def test_what_is_proved_is_listed_if_asked_for(cli, proved):
 
 
 def test_conditions_are_put_together_for_each_input(cli, conditional):
-    done = cli("prove", conditional)
-    assert done.returncode == 0
+    done = cli("prove", conditional, code=0)
     assert "in bounds if ids in -10..9" in done.stdout
     assert "in bounds if ids in -13..6" in done.stdout
     assert done.stdout.splitlines()[-3:] == [
@@ -109,15 +115,13 @@ def test_conditions_are_put_together_for_each_input(cli, conditional):
 
 
 def test_a_refuted_index_is_shown_by_our_kernel(cli, refuted):
-    done = cli("prove", refuted)
-    assert done.returncode == 1
+    done = cli("prove", refuted, code=1)
     assert "gather: indices[0] = 10 is out of bounds for axis 0 of size 10 (valid -10..9)" in done.stdout
     assert done.stdout.endswith("0 proved, 1 refuted, 0 conditional, 0 unknown in 1 file\n")
 
 
 def test_the_first_unknown_value_is_named(cli, unknown):
-    done = cli("prove", unknown)
-    assert done.returncode == 0
+    done = cli("prove", unknown, code=0)
     (row,) = [line for line in done.stdout.splitlines() if line.startswith("Gather")]
     assert "unknown" in row
     assert "'ids'" in row
@@ -125,13 +129,12 @@ def test_the_first_unknown_value_is_named(cli, unknown):
 
 @pytest.mark.parametrize("name", ["conditional", "unknown"])
 def test_strict_wants_all_proved(cli, request, proved, name):
-    assert cli("prove", proved, "--strict").returncode == 0
-    assert cli("prove", proved, request.getfixturevalue(name), "--strict").returncode == 1
+    cli("prove", proved, "--strict", code=0)
+    cli("prove", proved, request.getfixturevalue(name), "--strict", code=1)
 
 
 def test_what_is_assumed_holds(cli, conditional):
-    done = cli("prove", conditional, "--assume", "ids=-10..6", "--strict")
-    assert done.returncode == 0
+    done = cli("prove", conditional, "--assume", "ids=-10..6", "--strict", code=0)
     assert "2 proved" in done.stdout
     assert "in bounds if ids >= -10" in cli("prove", conditional, "--assume", "ids=..6").stdout
 
@@ -150,31 +153,22 @@ def test_a_wrong_assumption_is_refused(refusal, conditional, assume, message):
 
 
 @pytest.mark.parametrize("limits", ["1.5..", "..2.5", "1.5..1.5"])
-def test_a_size_that_is_no_whole_number_is_refused(refusal, tmp_path, limits):
-    model = Embeddings(DATA)
-    model.look_up("rows", model.ids)
-    told = refusal("prove", model.write(tmp_path / "open.xml"), "--assume", f"dim(table, 0)={limits}")
+def test_a_size_that_is_no_whole_number_is_refused(refusal, open_sizes, limits):
+    told = refusal("prove", open_sizes, "--assume", f"dim(table, 0)={limits}")
     assert "assume dim(table, 0): a dimension is a whole number, which " in told
 
 
-def test_an_assumption_may_concern_some_of_the_files(cli, tmp_path, proved):
-    model = Embeddings(DATA)
-    model.look_up("rows", model.ids)
-    model.write(tmp_path / "open.xml")
+def test_an_assumption_may_concern_some_of_the_files(cli, tmp_path, proved, open_sizes):
     done = cli("prove", tmp_path, "--assume", "dim(table, 0)=10..10", "--assume", "ids=0..9", "--strict")
     assert (done.returncode, done.stdout.splitlines()[-1]) == (0, "2 proved, 0 refuted, 0 conditional, 0 unknown in 2 files")
 
 
-def test_conditions_on_open_sizes(cli, tmp_path):
-    model = Embeddings(DATA)
-    model.look_up("rows", model.ids)
-    done = cli("prove", model.write(tmp_path / "m.xml"))
-    assert "  ids in -dim(table, 0)..dim(table, 0) - 1" in done.stdout.splitlines()
+def test_conditions_on_open_sizes(cli, open_sizes):
+    assert "  ids in -dim(table, 0)..dim(table, 0) - 1" in cli("prove", open_sizes).stdout.splitlines()
 
 
 def test_json(cli, conditional, refuted):
-    done = cli("prove", conditional, refuted, "--format", "json")
-    assert done.returncode == 1
+    done = cli("prove", conditional, refuted, "--format", "json", code=1)
     document = json.loads(done.stdout)
     assert document["version"] == cli("--version").stdout.split()[-1]
     assert document["counts"] == {"proved": 0, "refuted": 1, "conditional": 2, "unknown": 0}
@@ -207,17 +201,15 @@ def test_json(cli, conditional, refuted):
 
 
 def test_errors_of_the_document_come_first(cli, samples, proved):
-    done = cli("prove", proved, samples / "invalid" / "OVG111")
-    assert done.returncode == 1
+    done = cli("prove", proved, samples / "invalid" / "OVG111", code=1)
     assert "error OVG111" in done.stdout
     assert "nothing is proved of a model with errors" in done.stdout
     assert done.stdout.splitlines()[-1].startswith("1 proved, 0 refuted, 0 conditional, 0 unknown in ")
 
 
-def test_an_unreadable_file_does_not_stop_the_others(cli, samples, tmp_path, proved):
-    shutil.copy(samples / "invalid" / "OVG001" / "empty.xml", tmp_path / "a.xml")
-    done = cli("prove", tmp_path)
-    assert done.returncode == 2
+def test_an_unreadable_file_does_not_stop_the_others(cli, copied, tmp_path, proved):
+    copied("invalid/OVG001/empty")
+    done = cli("prove", tmp_path, code=2)
     assert "error OVG001: the file is empty" in done.stderr
     assert done.stdout == f"{proved}: 1 proved\n1 proved, 0 refuted, 0 conditional, 0 unknown in 1 file\n"
 
@@ -241,8 +233,8 @@ def test_an_onnx_model_beside_an_ir(cli, onnx_model, refuted):
     assert lines[0] == f"{onnx_model}: 1 proved, 1 conditional"
     assert "  ids in -10..9" in lines
     assert lines[-1] == "1 proved, 1 refuted, 1 conditional, 0 unknown in 2 files"
-    assert cli("prove", onnx_model, "--strict").returncode == 1
-    assert cli("prove", onnx_model, "--strict", "--assume", "ids=0..9", "--assume", "dim(batch)=1..").returncode == 0
+    cli("prove", onnx_model, "--strict", code=1)
+    cli("prove", onnx_model, "--strict", "--assume", "ids=0..9", "--assume", "dim(batch)=1..", code=0)
 
 
 def test_an_onnx_model_for_programs(cli, onnx_model):
@@ -257,8 +249,7 @@ def test_an_onnx_model_for_programs(cli, onnx_model):
 
 def test_an_unreadable_onnx_model_does_not_stop_the_others(cli, tmp_path, proved):
     (tmp_path / "broken.onnx").write_bytes(b"no protobuf")
-    done = cli("prove", tmp_path / "broken.onnx", proved)
-    assert done.returncode == 2
+    done = cli("prove", tmp_path / "broken.onnx", proved, code=2)
     assert "broken.onnx: error OVG099: not a valid ONNX model" in done.stderr
     assert done.stdout.endswith("1 proved, 0 refuted, 0 conditional, 0 unknown in 1 file\n")
 
@@ -271,12 +262,11 @@ def test_what_reads_onnx_is_not_installed(monkeypatch, onnx_model):
 
 
 def test_a_bare_layer_is_not_proved(cli):
-    done = cli("prove", "ir_samples/valid/spec_layer_fragment.xml", "--strict")
-    assert done.returncode == 1
+    done = cli("prove", "ir_samples/valid/spec_layer_fragment.xml", "--strict", code=1)
     assert "1 unknown" in done.stdout
 
 
 def test_bad_arguments(cli, refusal, tmp_path):
-    assert cli("prove").returncode == 2
-    assert cli("prove", tmp_path / "nowhere.xml").returncode == 2
+    cli("prove", code=2)
+    cli("prove", tmp_path / "nowhere.xml", code=2)
     assert "there is nothing to do" in refusal("prove", tmp_path)

@@ -29,8 +29,7 @@ def test_gives_what_numpy_gives(cli, files):
 
 
 def test_constant_inputs_are_taken_from_the_ir(cli, tmp_path):
-    done = cli("run", "ir_samples/valid/openvino_page_2.xml", "-o", tmp_path / "out.npy")
-    assert done.returncode == 0, done.stderr
+    cli("run", "ir_samples/valid/openvino_page_2.xml", "-o", tmp_path / "out.npy", code=0)
     assert np.load(tmp_path / "out.npy").tolist() == [[7, 7, 1], [3, 4, 3]]
 
 
@@ -43,30 +42,26 @@ def test_constant_inputs_are_taken_from_the_ir(cli, tmp_path):
         ({"d.npy": np.array([{}], object)}, "allow_pickle"),
     ],
 )
-def test_what_cannot_be_executed_writes_nothing(cli, files, change, text):
+def test_what_cannot_be_executed_writes_nothing(refusal, files, change, text):
     for name, array in change.items():
         np.save(files / name, array)
     before = sorted(files.iterdir())
-    done = run(cli, files)
-    assert done.returncode == 2
-    assert done.stderr.startswith("error: ")
-    assert text in done.stderr
-    assert "Traceback" not in done.stderr
+    told = run(refusal, files)
+    assert told.startswith("error: ")
+    assert text in told
     assert sorted(files.iterdir()) == before
 
 
 @pytest.mark.parametrize("content", [b"", b"PK\x03\x04j", b"\x93NUMPY\x01\x00\x06\x00(((((\n", b"\x93NUMPY"])
-def test_damaged_arrays(cli, files, content):
+def test_damaged_arrays(refusal, files, content):
     (files / "d.npy").write_bytes(content)
-    done = run(cli, files)
-    assert done.returncode == 2
-    assert done.stderr.startswith(f"error: {files}/d.npy: not a .npy file: ")
-    assert len(done.stderr.splitlines()) == 1
+    (line,) = run(refusal, files).splitlines()
+    assert line.startswith(f"error: {files}/d.npy: not a .npy file: ")
 
 
-def test_several_arrays_in_one_file(cli, files):
+def test_several_arrays_in_one_file(refusal, files):
     np.savez(files / "d.npz", a=np.zeros(1))
-    assert "holds several arrays" in run(cli, files, data="d.npz").stderr
+    assert "holds several arrays" in run(refusal, files, data="d.npz")
 
 
 def test_foreign_byte_order(cli, files):
@@ -74,19 +69,16 @@ def test_foreign_byte_order(cli, files):
     assert run(cli, files).returncode == 0
 
 
-def test_a_fragment_with_too_many_ports(cli, files, samples):
+def test_a_fragment_with_too_many_ports(refusal, files, samples):
     text = (samples / "valid" / "spec_layer_fragment.xml").read_text()
     (files / "m.xml").write_text(text.replace("</input>", '<port id="9"/></input>'))
-    done = run(cli, files, files / "m.xml")
-    assert done.returncode == 2
-    assert "GatherElements-6 has the inputs data, indices and one output" in done.stderr
+    assert "GatherElements-6 has the inputs data, indices and one output" in run(refusal, files, files / "m.xml")
 
 
-def test_bad_arguments(cli, files):
-    assert cli("run", FRAGMENT, "-o", files / "out.npy").returncode == 2
-    assert "needs --input for data and indices" in cli("run", FRAGMENT, "-o", files / "out.npy").stderr
-    assert "NAME one of data, indices" in cli("run", FRAGMENT, "--input", "x=y.npy", "-o", files / "out.npy").stderr
-    assert "exactly one gather-family layer" in run(cli, files, "ir_samples/valid/if_bodies.xml").stderr
-    assert run(cli, files, data="nowhere.npy").returncode == 2
-    assert "each once" in run(cli, files, FRAGMENT, "--input", "data=x.npy").stderr
+def test_bad_arguments(refusal, files):
+    assert "needs --input for data and indices" in refusal("run", FRAGMENT, "-o", files / "out.npy")
+    assert "NAME one of data, indices" in refusal("run", FRAGMENT, "--input", "x=y.npy", "-o", files / "out.npy")
+    assert "exactly one gather-family layer" in run(refusal, files, "ir_samples/valid/if_bodies.xml")
+    assert "nowhere.npy" in run(refusal, files, data="nowhere.npy")
+    assert "each once" in run(refusal, files, FRAGMENT, "--input", "data=x.npy")
     assert not (files / "out.npy").exists()

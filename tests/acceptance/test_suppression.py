@@ -22,14 +22,11 @@ NOTHING_NEW = "files: 12, errors: 0, warnings: 0, notes: 0, suppressed: "
 
 
 @pytest.fixture
-def zoo(samples, tmp_path):
+def zoo(copied, tmp_path):
     """A repository with a dozen models, most of which have findings."""
     (tmp_path / "models").mkdir()
     for name in (*KNOWN, *CLEAN):
-        source = samples / f"{name}.xml"
-        for file in (source, source.with_suffix(".bin")):
-            if file.exists():
-                shutil.copy(file, tmp_path / "models")
+        copied(name, tmp_path / "models")
     return tmp_path
 
 
@@ -79,8 +76,7 @@ def test_a_baseline_moves_with_the_models(validate, cli, zoo, tmp_path_factory):
     assert validate("--baseline", "known.json", "--write-baseline").returncode == 0
     elsewhere = tmp_path_factory.mktemp("moved") / "zoo"
     shutil.copytree(zoo, elsewhere)
-    done = cli("validate", ".", "--baseline", "../known.json", cwd=elsewhere / "models")
-    assert done.returncode == 0, done.stdout
+    cli("validate", ".", "--baseline", "../known.json", cwd=elsewhere / "models", code=0)
 
 
 def test_a_new_baseline_keeps_what_is_known_of_other_files(validate, cli, zoo):
@@ -98,19 +94,17 @@ def test_two_alike_findings_are_two(cli, tmp_path, samples):
     """Where a second layer of the same name and attributes has the same fault, it is new."""
     text = (samples / "invalid" / "OVG204" / "axis_3.xml").read_text()
     (tmp_path / "m.xml").write_text(text)
-    assert cli("validate", "m.xml", "--baseline", "b", "--write-baseline", cwd=tmp_path).returncode == 0
+    cli("validate", "m.xml", "--baseline", "b", "--write-baseline", cwd=tmp_path, code=0)
     start, end = text.index('<layer id="2"'), text.index("</layer>", text.index('<layer id="2"')) + len("</layer>")
     twin = text[start:end].replace('id="2"', 'id="22"')
     (tmp_path / "m.xml").write_text(text[:end] + twin + text[end:])
-    done = cli("validate", "m.xml", "--baseline", "b", "--select", "OVG204", "--format", "concise", cwd=tmp_path)
-    assert done.returncode == 1
+    done = cli("validate", "m.xml", "--baseline", "b", "--select", "OVG204", "--format", "concise", cwd=tmp_path, code=1)
     assert done.stdout.endswith("files: 1, errors: 1, warnings: 0, notes: 0, suppressed: 1\n")
 
 
 @pytest.mark.parametrize(
     ("content", "reason"),
     [
-        (b'{"format": 1, "findings": [{"path": "a.xml"}]}', "known.json is damaged, or no baseline of ov-gather ("),
         (b'{"format": 2, "findings": []}', "known.json: format 2 of a baseline is not known, only 1; "),
         (None, "there is no baseline known.json; --write-baseline makes it"),
     ],

@@ -1,7 +1,6 @@
 """`ov-gather validate --cache`: unchanged files are not checked again, and nothing else is taken for unchanged."""
 
 import os
-import shutil
 
 import pytest
 
@@ -11,14 +10,11 @@ FOUND = ("invalid/OVG601/too_large", "invalid/OVG204/axis_3", "divergent/negativ
 
 
 @pytest.fixture
-def zoo(samples, tmp_path):
+def zoo(copied, tmp_path):
     """Some models, two of them with constant indices in a .bin."""
     (tmp_path / "models").mkdir()
     for name in FOUND:
-        source = samples / f"{name}.xml"
-        for file in (source, source.with_suffix(".bin")):
-            if file.exists():
-                shutil.copy(file, tmp_path / "models")
+        copied(name, tmp_path / "models")
     return tmp_path
 
 

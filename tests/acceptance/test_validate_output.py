@@ -4,14 +4,12 @@ import json
 import os
 import pty
 import subprocess
-import sys
-from pathlib import Path
 
 import pytest
 
+from helpers.command_server import COMMAND
 from helpers.paths import VALID
 
-COMMAND = str(Path(sys.executable).with_name("ov-gather"))
 AXIS_3 = "ir_samples/invalid/OVG204/axis_3.xml"
 COUNT_VALID = len(list(VALID.glob("*.xml")))
 CLEAN = "errors: 0, warnings: 0, notes: 0\n"
@@ -36,7 +34,7 @@ def test_output_through_a_link(cli, tmp_path):
 
 def test_a_failure_leaves_the_last_output(cli, tmp_path):
     (tmp_path / "report.txt").write_text("the last one")
-    assert cli("validate", "ir_samples/valid", "--select", "nonsense", "--output", tmp_path / "report.txt").returncode == 2
+    cli("validate", "ir_samples/valid", "--select", "nonsense", "--output", tmp_path / "report.txt", code=2)
     assert [file.read_text() for file in tmp_path.iterdir()] == ["the last one"]
 
 

@@ -1,12 +1,11 @@
 """A server on loopback that misbehaves: it is silent, drips, sends others away, lies about sizes, or lists without end."""
 
 import threading
-import time
 from collections.abc import Iterator
 from contextlib import contextmanager, suppress
-from http.server import BaseHTTPRequestHandler, ThreadingHTTPServer
 
 from helpers.paths import SAMPLES
+from helpers.web_server import QuietHandler, listening
 
 DOCUMENT = (SAMPLES / "valid" / "spec_layer.xml").read_bytes()
 BEHAVIOURS = (
@@ -20,16 +19,11 @@ def misbehaving() -> Iterator[str]:
     """Yield the address of a server whose first part of a path says how it misbehaves."""
     stop = threading.Event()
 
-    class Handler(BaseHTTPRequestHandler):
-        protocol_version = "HTTP/1.1"
-
-        def log_message(self, *_: object) -> None:
-            pass
-
-        def do_HEAD(self) -> None:
+    class Handler(QuietHandler):
+        def do_HEAD(self) -> None:  # noqa: N802 - as the base class calls it
             self.do_GET()
 
-        def do_GET(self) -> None:
+        def do_GET(self) -> None:  # noqa: N802 - as the base class calls it
             self.close_connection = True
             with suppress(OSError):
                 getattr(self, self.path.split("/")[1].partition("?")[0], self.status)()
@@ -96,12 +90,8 @@ def misbehaving() -> Iterator[str]:
         def junk(self) -> None:
             self.wfile.write(b"\x00\xff\r\n\r\n::error::junk\r\n")
 
-    with ThreadingHTTPServer(("127.0.0.1", 0), Handler) as server:
-        server.daemon_threads = True
-        threading.Thread(target=server.serve_forever, daemon=True).start()
+    with listening(Handler) as port:
         try:
-            yield f"http://127.0.0.1:{server.server_port}"
+            yield f"http://127.0.0.1:{port}"
         finally:
             stop.set()
-            time.sleep(0)
-            server.shutdown()

@@ -1,9 +1,13 @@
 """Pairwise parameters for tests: far fewer rows than the full product, with every pair of values."""
 
 from collections import Counter
-from collections.abc import Iterable
+from collections.abc import Callable, Iterable
 from itertools import combinations, product
 from typing import Any
+
+import pytest
+
+KERNELS = ("native", "reference")
 
 
 def pairwise(*parameters: Iterable[Any]) -> list[tuple[Any, ...]]:
@@ -23,3 +27,9 @@ def pairwise(*parameters: Iterable[Any]) -> list[tuple[Any, ...]]:
         used.update(enumerate(best))
         chosen.append(best)
     return [tuple(of[place] for of, place in zip(values, row, strict=True)) for row in sorted(chosen)]
+
+
+def pairs(*, ids: Callable[[Any], str] | None = None, **parameters: Iterable[Any]) -> pytest.MarkDecorator:
+    """Run a test with the rows of these parameters; `kernel` is the fixture of this name."""
+    indirect = ["kernel"] if "kernel" in parameters else False
+    return pytest.mark.parametrize(tuple(parameters), pairwise(*parameters.values()), indirect=indirect, ids=ids)

@@ -3,6 +3,7 @@
 from collections.abc import Callable
 from dataclasses import dataclass, replace
 from random import Random
+from typing import Any
 
 import numpy as np
 
@@ -34,35 +35,47 @@ def is_told(planted: Planted, found: Differences) -> bool:
     return len(found.changes) == len(places) == count and all(place and place.layer_id == planted.layer for place in places)
 
 
-def _chosen(random: Random, layers: list[Layer]) -> Layer | None:
-    return random.choice(layers) if layers else None
+Kind = Callable[[Model, Random], Planted | None]
+KINDS: dict[str, Kind] = {}
+"""The ways of planting a change, by name."""
 
 
-def attribute(model: Model, random: Random) -> Planted | None:
-    """Change an attribute that is a number."""
-    found = [
+def _planted_in(candidates: Callable[[Model], list[Any]]) -> Callable[[Callable[[Model, Any, Random], Planted]], Kind]:
+    """Let a function that plants a change be given one of the candidates of a model; where there is none, none is planted."""
+
+    def decorate(plant: Callable[[Model, Any, Random], Planted]) -> Kind:
+        def planted(model: Model, random: Random) -> Planted | None:
+            found = candidates(model)
+            return plant(model, random.choice(found), random) if found else None
+
+        KINDS[plant.__name__] = planted
+        return planted
+
+    return decorate
+
+
+def _numbers(model: Model) -> list[tuple[Layer, str]]:
+    """The attributes that are numbers."""
+    return [
         (layer, name)
         for layer in model.layers
         if layer.type not in ("Const", "Parameter")
         for name, value in layer.attributes.items()
         if value.lstrip("-").isdigit()
     ]
-    if not found:
-        return None
-    layer, name = random.choice(found)
+
+
+@_planted_in(_numbers)
+def attribute(model: Model, found: tuple[Layer, str], random: Random) -> Planted:
+    """Change an attribute that is a number."""
+    layer, name = found
     attributes = {**layer.attributes, name: str(int(layer.attributes[name]) + 1)}
     return Planted(with_layer(model, replace(layer, attributes=attributes)), "attribute", layer.id, name)
 
 
-def constant(model: Model, random: Random) -> Planted | None:
-    """Change one byte of a Const that is fed to something."""
+def _constants(model: Model) -> list[Layer]:
     used = {edge.from_layer for edge in model.edges}
-    layer = _chosen(random, [layer for layer in model.of_type("Const") if layer.id in used and _has_elements(layer)])
-    if layer is None:
-        return None
-    data = np.frombuffer(payload(model, layer), np.uint8).copy()
-    data[random.randrange(len(data))] ^= 1
-    return Planted(with_payload(model, layer, data), "constant", layer.id)
+    return [layer for layer in model.of_type("Const") if layer.id in used and _has_elements(layer)]
 
 
 def _has_elements(layer: Layer) -> bool:
@@ -70,26 +83,24 @@ def _has_elements(layer: Layer) -> bool:
     return shape is not None and 0 not in shape.sizes and layer.attributes["element_type"] not in ("string", "boolean")
 
 
-def swapped(model: Model, random: Random) -> Planted | None:
-    """Swap two inputs of a layer that come from different layers that are no Consts."""
-    found = []
-    for layer in model.layers:
-        if len(layer.inputs) >= 2:
-            sources = [model.producer(layer, port) for port in layer.inputs[:2]]
-            if all(source and source[0].type != "Const" for source in sources) and sources[0] != sources[1]:
-                found.append(layer)
-    layer = _chosen(random, found)
-    if layer is None:
-        return None
+@_planted_in(_constants)
+def constant(model: Model, layer: Layer, random: Random) -> Planted:
+    """Change one byte of a Const that is fed to something."""
+    data = np.frombuffer(payload(model, layer), np.uint8).copy()
+    data[random.randrange(len(data))] ^= 1
+    return Planted(with_payload(model, layer, data), "constant", layer.id)
+
+
+def _of_two(model: Model) -> list[Layer]:
+    """The layers whose first two inputs come from different layers that are no Consts."""
+    pairs = [(one, [model.producer(one, port) for port in one.inputs[:2]]) for one in model.layers if len(one.inputs) > 1]
+    return [one for one, (a, b) in pairs if a and b and a != b and "Const" not in (a[0].type, b[0].type)]
+
+
+@_planted_in(_of_two)
+def swapped(model: Model, layer: Layer, random: Random) -> Planted:
+    """Swap the first two inputs of a layer."""
     return Planted(with_swapped(model, layer, *(port.id for port in layer.inputs[:2])), "input", layer.id)
-
-
-def operation(model: Model, random: Random) -> Planted | None:
-    """Put another operation in the place of one."""
-    layer = _chosen(random, [layer for layer in _inner(model) if not layer.bodies])
-    if layer is None:
-        return None
-    return Planted(with_layer(model, replace(layer, type="Mystery")), "operation", layer.id)
 
 
 def _inner(model: Model) -> list[Layer]:
@@ -97,34 +108,40 @@ def _inner(model: Model) -> list[Layer]:
     return [layer for layer in model.layers if layer.type not in outer and layer.outputs]
 
 
-def shape(model: Model, random: Random) -> Planted | None:
+@_planted_in(lambda model: [layer for layer in _inner(model) if not layer.bodies])
+def operation(model: Model, layer: Layer, random: Random) -> Planted:
+    """Put another operation in the place of one."""
+    return Planted(with_layer(model, replace(layer, type="Mystery")), "operation", layer.id)
+
+
+def _with_output(model: Model, layer: Layer, kind: str, **changes: Any) -> Planted:
+    outputs = (replace(layer.outputs[0], **changes), *layer.outputs[1:])
+    return Planted(with_layer(model, replace(layer, outputs=outputs)), kind, layer.id)
+
+
+@_planted_in(_inner)
+def shape(model: Model, layer: Layer, random: Random) -> Planted:
     """Declare another shape of an output."""
-    layer = _chosen(random, _inner(model))
-    if layer is None:
-        return None
-    port = layer.outputs[0]
-    outputs = (replace(port, dims=(*port.dims, 7)), *layer.outputs[1:])
-    return Planted(with_layer(model, replace(layer, outputs=outputs)), "shape", layer.id)
+    return _with_output(model, layer, "shape", dims=(*layer.outputs[0].dims, 7))
 
 
-def element_type(model: Model, random: Random) -> Planted | None:
+@_planted_in(_inner)
+def element_type(model: Model, layer: Layer, random: Random) -> Planted:
     """Declare another element type of an output."""
-    layer = _chosen(random, _inner(model))
-    if layer is None:
-        return None
-    outputs = (replace(layer.outputs[0], precision="U16"), *layer.outputs[1:])
-    return Planted(with_layer(model, replace(layer, outputs=outputs)), "type", layer.id)
+    return _with_output(model, layer, "type", precision="U16")
 
 
-def added(model: Model, random: Random) -> Planted | None:
+def _edges(model: Model) -> list[Edge]:
+    constants = {layer.id for layer in model.of_type("Const")}
+    return [edge for edge in model.edges if edge.from_layer not in constants]
+
+
+@_planted_in(_edges)
+def added(model: Model, edge: Edge, random: Random) -> Planted:
     """Put a SoftSign into an edge."""
-    types = {layer.id: layer for layer in model.layers}
-    edges = [edge for edge in model.edges if types[edge.from_layer].type != "Const"]
-    if not edges:
-        return None
-    edge = random.choice(edges)
-    new = max(types) + 1
-    source = next(port for port in types[edge.from_layer].outputs if port.id == edge.from_port)
+    layers = {layer.id: layer for layer in model.layers}
+    new = max(layers) + 1
+    source = next(port for port in layers[edge.from_layer].outputs if port.id == edge.from_port)
     ports = Port(0, source.dims, source.precision), Port(1, source.dims, source.precision)
     layer = Layer(new, "planted", "SoftSign", "opset9", inputs=ports[:1], outputs=ports[1:])
     others = [other for other in model.edges if other is not edge]
@@ -132,23 +149,13 @@ def added(model: Model, random: Random) -> Planted | None:
     return Planted(replace(model, layers=(*model.layers, layer), edges=(*others, *ways)), "added", new)
 
 
-def removed(model: Model, random: Random) -> Planted | None:
-    """Take out a layer with one input, so that what it fed is fed by what fed the layer."""
-    layer = _chosen(
-        random,
-        [layer for layer in model.layers if len(layer.inputs) == len(layer.outputs) == 1 and _fed_by_layer(model, layer)],
-    )
-    if layer is None:
-        return None
+def _unary(model: Model) -> list[Layer]:
+    """The layers with one input, which no Const feeds, and one output."""
+    ones = [layer for layer in model.layers if len(layer.inputs) == len(layer.outputs) == 1]
+    return [one for one in ones if (source := model.producer(one, one.inputs[0])) and source[0].type != "Const"]
+
+
+@_planted_in(_unary)
+def removed(model: Model, layer: Layer, random: Random) -> Planted:
+    """Take out a layer, so that what it fed is fed by what fed the layer."""
     return Planted(without(model, layer), "removed", layer.id)
-
-
-def _fed_by_layer(model: Model, layer: Layer) -> bool:
-    source = model.producer(layer, layer.inputs[0])
-    return source is not None and source[0].type != "Const"
-
-
-KINDS: dict[str, Callable[[Model, Random], Planted | None]] = {
-    function.__name__: function for function in (attribute, constant, swapped, operation, shape, element_type, added, removed)
-}
-"""The ways of planting a change, by name."""

@@ -38,17 +38,35 @@ class Site:
     sent: int = 0
 
 
+class QuietHandler(BaseHTTPRequestHandler):
+    """A handler that logs nothing."""
+
+    protocol_version = "HTTP/1.1"
+
+    def log_message(self, *_: object) -> None:
+        pass
+
+
+@contextmanager
+def listening(handler: type[BaseHTTPRequestHandler], context: ssl.SSLContext | None = None) -> Iterator[int]:
+    """Yield a free port of this machine, where requests are handled, with TLS if there is a context."""
+    with ThreadingHTTPServer(("127.0.0.1", 0), handler) as server:
+        server.daemon_threads = True
+        if context:
+            server.socket = context.wrap_socket(server.socket, server_side=True)
+        threading.Thread(target=server.serve_forever, daemon=True).start()
+        try:
+            yield server.server_port
+        finally:
+            server.shutdown()
+
+
 @contextmanager
 def serving(context: ssl.SSLContext | None = None) -> Iterator[Site]:
     """Serve on a free port of this machine, with TLS if there is a context."""
     site = Site()
 
-    class Handler(BaseHTTPRequestHandler):
-        protocol_version = "HTTP/1.1"
-
-        def log_message(self, *_: object) -> None:
-            pass
-
+    class Handler(QuietHandler):
         def do_HEAD(self) -> None:
             self.answer(has_body=False)
 
@@ -81,11 +99,6 @@ def serving(context: ssl.SSLContext | None = None) -> Iterator[Site]:
                     return
                 site.sent += len(part)
 
-    with ThreadingHTTPServer(("127.0.0.1", 0), Handler) as server:
-        server.daemon_threads = True
-        if context:
-            server.socket = context.wrap_socket(server.socket, server_side=True)
-        site.address = f"http{'s' if context else ''}://localhost:{server.server_port}"
-        threading.Thread(target=server.serve_forever, daemon=True).start()
+    with listening(Handler, context) as port:
+        site.address = f"http{'s' if context else ''}://localhost:{port}"
         yield site
-        server.shutdown()

@@ -100,19 +100,8 @@ def tested(folder: Path, root: Path, site: Path, target: Path, version: str) -> 
     run(python, "bin/ov-gather", "validate", "ir_samples/valid", **emulated)
     run(python, "bin/ov-gather", "extension", "build", **emulated)
     paths = [path for path in sorted(Path("tests").glob("*/test_*.py")) if "mark.sanitized" in path.read_text()]
-    run(
-        python,
-        "-m",
-        "pytest",
-        "-q",
-        "-W",
-        "error::RuntimeWarning",
-        "-m",
-        "sanitized and not slow",
-        *NOT_EMULATED,
-        *paths,
-        **emulated,
-    )
+    options = ("-q", "-W", "error::RuntimeWarning", "-m", "sanitized and not slow", *NOT_EMULATED)
+    run(python, "-m", "pytest", *options, *paths, **emulated)
 
 
 def main() -> int:

@@ -171,16 +171,8 @@ def place(finding: dict[str, object]) -> str:
 
 def findings_of_samples() -> dict[Path, list[dict[str, object]]]:
     """Return the findings of the command line in each invalid sample."""
-    command = [
-        Path(sys.executable).with_name("ov-gather"),
-        "validate",
-        "--infer",
-        "--target",
-        "2024.6",
-        "--format",
-        "json",
-        "ir_samples",
-    ]
+    options = ("--infer", "--target", "2024.6", "--format", "json")
+    command = [Path(sys.executable).with_name("ov-gather"), "validate", *options, "ir_samples"]
     done = subprocess.run(command, cwd=ROOT, capture_output=True, text=True, check=False)
     by_path: dict[Path, list[dict[str, object]]] = defaultdict(list)
     for finding in json.loads(done.stdout)["findings"]:

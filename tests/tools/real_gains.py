@@ -43,7 +43,7 @@ FAMILIES: dict[str, Callable[[], Architecture]] = {
     "beam": lambda: _of(real_models.beam(8000)),
     "ctc": lambda: _of(real_models.ctc()),
     "cross_entropy": lambda: search.cross_entropy(4, 256, 8000),
-    "longformer": lambda: language.longformer(512, 64, max_position_embeddings=514),
+    "longformer": lambda: language.longformer(512, attention_window=64, max_position_embeddings=514),
     "funnel": language.funnel,
     "mixtral": lambda: language.mixtral(128, hidden_size=256, intermediate_size=512),
     "lookup_table": lambda: search.lookup_table(240, 320),

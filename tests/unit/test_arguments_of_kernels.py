@@ -3,7 +3,7 @@
 import numpy as np
 import pytest
 
-from helpers.pairwise import pairwise
+from helpers.pairwise import KERNELS, pairs
 from ov_gather import gather, gather_elements, gather_nd, scatter_elements, scatter_nd
 
 pytestmark = [pytest.mark.sanitized, pytest.mark.usefixtures("kernel")]
@@ -26,19 +26,12 @@ NUMBERS = [
 ]
 
 
-KERNELS = ["native", "reference"]
-
-
 def arguments(function, **changes):
     given = dict(zip(("data", "indices", "updates"), (DATA, INDICES, DATA), strict=True))
     return {name: given[name] for name in FUNCTIONS[function]} | changes
 
 
-@pytest.mark.parametrize(
-    ("kernel", "argument", "given"),
-    pairwise(KERNELS, ARGUMENTS, [(None, "None"), ({1}, "a set"), ({}, "a dict"), (object(), "a object")]),
-    indirect=["kernel"],
-)
+@pairs(kernel=KERNELS, argument=ARGUMENTS, given=[(None, "None"), ({1}, "a set"), ({}, "a dict"), (object(), "a object")])
 def test_no_array(argument, given):
     (function, name), (value, what) = argument, given
     with pytest.raises(TypeError, match=f"^{function.__name__}: {name} must be an array, not {what}$"):
@@ -69,7 +62,7 @@ def test_use_init_val_is_a_boolean(value):
         scatter_elements(DATA, INDICES, DATA, use_init_val=value)
 
 
-@pytest.mark.parametrize(("kernel", "argument", "value"), pairwise(KERNELS, NUMBERS, [None, 1.0, "0"]), indirect=["kernel"])
+@pairs(kernel=KERNELS, argument=NUMBERS, value=[None, 1.0, "0"])
 def test_no_integer(argument, value):
     function, name = argument
     with pytest.raises(TypeError, match=f"^{function.__name__}: {name} must be an integer, not {value!r}$"):
@@ -91,15 +84,11 @@ def test_no_reduction(function, value):
         function(**arguments(function, reduction=value))
 
 
-@pytest.mark.parametrize(
-    ("kernel", "dtype", "function", "names"),
-    pairwise(
-        KERNELS,
-        [np.float32, np.float16, np.int8, np.bool_, ">f8"],
-        [scatter_elements, scatter_nd],
-        [("add", "sum"), ("mul", "prod")],
-    ),
-    indirect=["kernel"],
+@pairs(
+    kernel=KERNELS,
+    dtype=[np.float32, np.float16, np.int8, np.bool_, ">f8"],
+    function=[scatter_elements, scatter_nd],
+    names=[("add", "sum"), ("mul", "prod")],
 )
 def test_names_of_reductions(function, dtype, names):
     """ONNX's names of reductions are taken, and OpenVINO's."""

@@ -19,27 +19,29 @@ SHAPE = PartialShape.of([2, 3])
 VALID = sorted((SAMPLES / "valid").glob("*.xml"))
 
 
-class Net:
+class Net(ModelBuilder):
     """A model whose tensors all are f32[2,3]."""
 
-    def __init__(self) -> None:
-        self.builder = ModelBuilder("net")
-
     def input(self, name="x", shape=SHAPE):
-        return self.builder.parameter(name, F32, shape)
+        return self.parameter(name, F32, shape)
 
     def op(self, type_, *inputs, name=None, shape=SHAPE, **attributes):
-        name = name or f"{type_}_{len(self.builder._layers)}"
-        return self.builder.layer(type_, name, "opset1", attributes, inputs, [(F32, shape)])[0]
-
-    def const(self, array, name="c"):
-        return self.builder.const(name, F32, np.asarray(array, np.float32))
+        name = name or f"{type_}_{len(self._layers)}"
+        return self.layer(type_, name, "opset1", attributes, inputs, [(F32, shape)])[0]
 
     def output(self, value, name="y"):
-        self.builder.result(name, value)
+        self.result(name, value)
 
-    def build(self):
-        return self.builder.build()
+
+def net_of(fill):
+    """A function that returns the model that `fill` makes of an empty one."""
+
+    def made(*arguments, **options):
+        net = Net("net")
+        fill(net, *arguments, **options)
+        return net.build()
+
+    return made
 
 
 def texts(found):
@@ -70,16 +72,6 @@ def test_one_planted_change_is_told_and_nothing_else(kind):
     assert told >= 2
 
 
-def test_a_change_in_a_body_is_told_with_the_way_to_it():
-    model = read_ir(SAMPLES / "valid" / "loop.xml")
-    (loop,) = model.of_type("Loop")
-    body = loop.bodies[0]
-    inner = [replace(x, attributes={"axis": "0"}) if x.type == "GatherElements" else x for x in body.layers]
-    changed = replace(loop, bodies=(replace(body, layers=tuple(inner)),))
-    found = diff(model, _with(model, changed))
-    assert texts(found) == ["Loop 'loop' / body / GatherElements 'gather' (layer 3): attribute axis: 1 -> 0"]
-
-
 def test_another_way_of_slicing_is_told():
     model = read_ir(SAMPLES / "valid" / "loop.xml")
     (loop,) = model.of_type("Loop")
@@ -99,11 +91,10 @@ def _with(model, changed):
     return replace(model, layers=tuple(changed if layer.id == changed.id else layer for layer in model.layers))
 
 
-def two_inputs(first, second, order=(0, 1), names=("x", "y")):
-    net = Net()
+@net_of
+def two_inputs(net, first, second, order=(0, 1), names=("x", "y")):
     inputs = [net.input(name) for name in names]
     net.output(net.op("Subtract", inputs[order[0]], inputs[order[1]], name=f"{first}-{second}"))
-    return net.build()
 
 
 def test_inputs_of_the_same_names_are_the_same_inputs():
@@ -112,23 +103,6 @@ def test_inputs_of_the_same_names_are_the_same_inputs():
         ("input", "Parameter 'x'", "Parameter 'y'"),
         ("input", "Parameter 'y'", "Parameter 'x'"),
     ]
-
-
-def test_inputs_of_other_names_are_known_by_what_is_done_with_them():
-    assert diff(two_inputs("x", "y"), two_inputs("b", "a", order=(1, 0), names=("a", "b"))).passed
-
-
-def shared(copies):
-    net = Net()
-    x = net.input()
-    constants = [net.const([[1, 2, 3]] * 2, name=f"c{i}") for i in range(copies)]
-    first = net.op("Add", x, constants[0])
-    net.output(net.op("Multiply", first, constants[-1]))
-    return net.build()
-
-
-def test_two_copies_of_a_constant_are_the_same_as_one():
-    assert diff(shared(1), shared(2)).passed
 
 
 def constant_of(array, element_type=F32):
@@ -140,39 +114,30 @@ def constant_of(array, element_type=F32):
     return builder.build()
 
 
+I4 = by_name("i4")
+NUMBERS = np.array([[1, -8, 3], [4, 5, 6], [7, 0, -1]])
+WORDS = np.array([f"word {i}" for i in range(12)], object)
 LARGE = np.arange(60, dtype=np.float32).reshape(20, 3)
+WORD_5 = ("'word 5'", "'wörd'")
 OTHER = np.where(np.isin(LARGE, [31, 50]), 7, LARGE)
 
 
 @pytest.mark.parametrize(
-    ("before", "after", "what", "values"),
+    ("kind", "before", "after", "what", "values"),
     [
-        pytest.param(LARGE, OTHER, "; 2 of 60 elements differ, the first at [10, 1]", ("31.0", "7.0"), id="large"),
-        pytest.param(LARGE[0], OTHER[9] + 7, "", ("f32[3] 0.0, 1.0, 2.0", "f32[3] 34.0, 35.0, 36.0"), id="small"),
-        pytest.param(LARGE, LARGE[:5], "", ("f32[20, 3]", "f32[5, 3]"), id="another shape"),
-        pytest.param(np.float32(0), np.float32(-0.0), "", ("f32[] 0.0", "f32[] -0.0"), id="sign of zero"),
+        (F32, LARGE, OTHER, "; 2 of 60 elements differ, the first at [10, 1]", ("31.0", "7.0")),
+        (F32, LARGE[0], OTHER[9] + 7, "", ("f32[3] 0.0, 1.0, 2.0", "f32[3] 34.0, 35.0, 36.0")),
+        (F32, LARGE, LARGE[:5], "", ("f32[20, 3]", "f32[5, 3]")),
+        (F32, np.float32(0), np.float32(-0.0), "", ("f32[] 0.0", "f32[] -0.0")),
+        (I4, NUMBERS, np.where(NUMBERS == 0, -2, NUMBERS), "; 1 of 9 elements differ, the first at [2, 1]", ("0", "-2")),
+        (STRING, WORDS, np.where(WORDS == "word 5", "wörd", WORDS), "; 1 of 12 elements differ, the first at [5]", WORD_5),
     ],
 )
-def test_constants_that_differ_are_told_once(before, after, what, values):
-    (change,) = diff(constant_of(before), constant_of(after)).changes
+def test_constants_that_differ_are_told_once(kind, before, after, what, values):
+    (change,) = diff(*(constant_of(array.astype(kind.dtype), kind) for array in (before, after))).changes
     assert (change.kind, change.layer) == ("constant", "Const 'c' (layer 1)")
     assert change.what == "input 1 of Add 'add0' and 2 more" + what
     assert (change.before, change.after) == values
-
-
-def test_a_constant_of_four_bits_and_one_of_strings():
-    i4 = by_name("i4")
-    numbers = np.array([[1, -8, 3], [4, 5, 6], [7, 0, -1]]).astype(i4.dtype)
-    other = numbers.copy()
-    other[2, 1] = -2
-    (change,) = diff(constant_of(numbers, i4), constant_of(other, i4)).changes
-    assert (change.before, change.after) == ("0", "-2")
-    assert "1 of 9 elements differ, the first at [2, 1]" in change.what
-    words = np.array([f"word {i}" for i in range(12)], object)
-    other = words.copy()
-    other[5] = "wörd"
-    (change,) = diff(constant_of(words, STRING), constant_of(other, STRING)).changes
-    assert (change.before, change.after) == ("'word 5'", "'wörd'")
 
 
 def test_another_type_of_a_constant():
@@ -181,46 +146,37 @@ def test_another_type_of_a_constant():
     assert {other.kind for other in others} == {"type"}
 
 
-def chain(*types, shape=SHAPE):
-    net = Net()
+@net_of
+def chain(net, *types, shape=SHAPE):
     value = net.input(shape=shape)
     for type_ in types:
         value = net.op(type_, value, shape=shape)
     net.output(value)
-    return net.build()
 
 
-def test_another_shape_of_an_input_is_told_and_what_follows_is_apart():
-    found = diff(chain("ReLU", "Exp"), chain("ReLU", "Exp", shape=PartialShape.parse("1..5,3")))
-    assert texts(found) == ["Parameter 'x' (layer 0): shape of output 0: [2,3] -> [1..5,3]"]
-    assert [change.a.layer_type for change in found.consequences] == ["ReLU", "Exp"]
-    assert not found.passed
-
-
-def test_a_twin_that_was_put_behind_an_operation():
-    assert [change.kind for change in diff(chain("ReLU", "Exp"), chain("ReLU", "ReLU", "Exp")).changes] == ["added"]
-    assert [change.kind for change in diff(chain("ReLU", "ReLU", "Exp"), chain("ReLU", "Exp")).changes] == ["removed"]
-
-
-def test_operations_that_changed_places_are_rewired():
-    found = diff(chain("ReLU", "Exp", "Abs"), chain("Exp", "ReLU", "Abs"))
-    assert {change.kind for change in found.changes} == {"input"}
-
-
-def test_an_operation_in_the_place_of_another():
-    assert texts(diff(chain("ReLU", "Exp"), chain("Sigmoid", "Exp"))) == [
-        "ReLU 'ReLU_1' (layer 1): operation: ReLU opset1 -> Sigmoid opset1"
-    ]
+@pytest.mark.parametrize(
+    ("before", "after", "kinds"),
+    [
+        ("ReLU Exp", "ReLU ReLU Exp", ["added"]),  # a twin
+        ("ReLU ReLU Exp", "ReLU Exp", ["removed"]),
+        ("ReLU Exp Abs", "Exp ReLU Abs", ["input"] * 3),
+        ("ReLU Exp", "Sigmoid Exp", ["operation"]),
+    ],
+)
+def test_chains(before, after, kinds):
+    found = diff(chain(*before.split()), chain(*after.split()))
+    assert [change.kind for change in found.changes] == kinds
+    if kinds == ["operation"]:
+        assert texts(found) == ["ReLU 'ReLU_1' (layer 1): operation: ReLU opset1 -> Sigmoid opset1"]
 
 
 def test_what_took_the_place_of_a_removed_operation_is_told():
-    def model(is_before):
-        net = Net()
+    @net_of
+    def model(net, is_before):
         x, y = net.input("x"), net.input("y")
         net.output(net.op("Exp", net.op("ReLU", x) if is_before else y), "first")
         net.output(net.op("Abs", x), "second")
         net.output(net.op("Abs", y), "third")
-        return net.build()
 
     found = diff(model(True), model(False))
     assert [(change.kind, change.before, change.after) for change in found.changes] == [
@@ -231,12 +187,11 @@ def test_what_took_the_place_of_a_removed_operation_is_told():
 
 @pytest.mark.parametrize("is_swapped", [False, True])
 def test_one_input_more(is_swapped):
-    def joined(count):
-        net = Net()
+    @net_of
+    def joined(net, count):
         given = [net.input(name) for name in "xyz"]
         net.output(net.op("Concat", *given[:count], axis="0", name="join"))
         net.output(net.op("Abs", given[2]), "z")
-        return net.build()
 
     before, after = (joined(3), joined(2)) if is_swapped else (joined(2), joined(3))
     (change,) = diff(before, after).changes
@@ -245,42 +200,57 @@ def test_one_input_more(is_swapped):
     )
 
 
-def test_the_same_value_in_another_way_of_writing():
-    def model(axes, keep):
-        net = Net()
-        net.output(net.op("Mystery", net.input(), axes=axes, keep=keep, name="m"))
-        return net.build()
-
-    assert diff(model("1, 2", "true"), model("1,2.0", "True")).passed
-    assert not diff(model("1, 2", "true"), model("1, 2", "false")).passed
+@net_of
+def shared(net, copies):
+    constants = [net.const(f"c{i}", F32, np.float32([[1, 2, 3]] * 2)) for i in range(copies)]
+    net.output(net.op("Multiply", net.op("Add", net.input(), constants[0]), constants[-1]))
 
 
-def test_symmetric_branches():
-    def model(order):
-        net = Net()
-        inputs = [net.input(f"{order}{i}") for i in range(4)]
-        for i in order:
-            net.output(net.op("Exp", net.op("ReLU", inputs[i])), f"{order} {i}")
-        net.output(net.op("Add", inputs[order[0]], inputs[order[1]]), f"sum {order}")
-        return net.build()
-
-    assert diff(model((0, 1, 2, 3)), model((2, 3, 1, 0))).passed
+@net_of
+def mystery(net, axes, keep):
+    net.output(net.op("Mystery", net.input(), axes=axes, keep=keep, name="m"))
 
 
-def stateful(variables):
-    net = Net()
+@net_of
+def branches(net, order):
+    inputs = [net.input(f"{order}{i}") for i in range(4)]
+    for i in order:
+        net.output(net.op("Exp", net.op("ReLU", inputs[i])), f"{order} {i}")
+    net.output(net.op("Add", inputs[order[0]], inputs[order[1]]), f"sum {order}")
+
+
+@net_of
+def stateful(net, variables):
     x = net.input()
     values = [net.op("ReadValue", x, variable_id=name) for name in variables]
     sums = [net.op("Add", value, net.op(type_, x)) for value, type_ in zip(values, ("Exp", "Abs"), strict=True)]
     for name, value in zip(variables, sums, strict=True):
         net.op("Assign", value, variable_id=name)
     net.output(net.op("Add", *sums))
-    return net.build()
 
 
-def test_names_of_variables_do_not_count_but_what_is_assigned_to_them():
+@pytest.mark.parametrize(
+    ("one", "other"),
+    [
+        (shared(1), shared(2)),
+        (mystery("1, 2", "true"), mystery("1,2.0", "True")),
+        (branches((0, 1, 2, 3)), branches((2, 3, 1, 0))),
+        (stateful(["a", "b"]), stateful(["one", "two"])),
+        # inputs of other names are known by what is done with them
+        (two_inputs("x", "y"), two_inputs("b", "a", order=(1, 0), names=("a", "b"))),
+    ],
+    ids=["copies of a constant", "ways of writing", "symmetric branches", "names of variables", "names of inputs"],
+)
+def test_what_is_the_same(one, other):
+    assert diff(one, other).passed
+
+
+def test_another_value():
+    assert not diff(mystery("1, 2", "true"), mystery("1, 2", "false")).passed
+
+
+def test_what_is_assigned_to_variables_counts():
     model = stateful(["a", "b"])
-    assert diff(model, stateful(["one", "two"])).passed
     crossed = [
         replace(layer, attributes={"variable_id": {"a": "b", "b": "a"}[layer.attributes["variable_id"]]})
         if layer.type == "Assign"
@@ -322,15 +292,13 @@ def test_unrelated_models():
 def test_a_constant_is_read_in_parts(monkeypatch, part):
     """Elements 31 and 50, in parts of 3, of 6 or of all."""
     monkeypatch.setattr("ov_gather.ir.differences.constants._PART", part)
-    (change,) = diff(constant_of(LARGE), constant_of(OTHER)).changes
-    assert change.what.endswith("; 2 of 60 elements differ, the first at [10, 1]")
-    assert (change.before, change.after) == ("31.0", "7.0")
-    first = np.where(LARGE == 0, 5, LARGE)
-    (change,) = diff(constant_of(LARGE), constant_of(first)).changes
-    assert change.what.endswith("; 1 of 60 elements differ, the first at [0, 0]")
-    last = np.where(LARGE >= 57, 5, LARGE)
-    (change,) = diff(constant_of(LARGE), constant_of(last)).changes
-    assert change.what.endswith("; 3 of 60 elements differ, the first at [19, 0]")
+    for other, number, place in (
+        (OTHER, 2, "[10, 1]"),
+        (np.where(LARGE == 0, 5, LARGE), 1, "[0, 0]"),
+        (np.where(LARGE >= 57, 5, LARGE), 3, "[19, 0]"),
+    ):
+        (change,) = diff(constant_of(LARGE), constant_of(other)).changes
+        assert change.what.endswith(f"; {number} of 60 elements differ, the first at {place}")
 
 
 @pytest.mark.parametrize(("count", "all_are_told"), [(8, True), (9, False)])

@@ -6,21 +6,20 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from helpers.pairwise import pairwise
+from helpers.pairwise import KERNELS, pairs
 from helpers.reductions import scattered
 from ov_gather import gather, gather_elements, gather_nd, scatter_elements
 
 pytestmark = [pytest.mark.sanitized, pytest.mark.usefixtures("kernel")]
 
 DTYPES = [np.bool_, np.int8, np.uint16, np.float16, np.float32, np.int64, np.float64, np.complex128, object, "U3"]
-KERNELS = ["native", "reference"]
 
 
 def values(rng, shape, dtype=np.float32):
     return rng.integers(0, 100, shape).astype(dtype)
 
 
-@pytest.mark.parametrize(("kernel", "dtype", "axis"), pairwise(KERNELS, DTYPES, [0, 1, -1]), indirect=["kernel"], ids=str)
+@pairs(kernel=KERNELS, dtype=DTYPES, axis=[0, 1, -1], ids=str)
 def test_gather_every_dtype(dtype, axis, rng):
     data = values(rng, (4, 5, 6), dtype)
     indices = rng.integers(-data.shape[axis], data.shape[axis], (2, 3)).astype(np.int32)
@@ -51,10 +50,10 @@ def test_gather_with_batch_dims(shapes, strided, seed):
         assert np.array_equal(output[place], np.take(data[place], indices[place], len(outer)))
 
 
-@pytest.mark.parametrize(
-    ("kernel", "place", "dtype"),
-    pairwise(KERNELS, [((6, 2000), 0), ((2000,), 0), ((3, 700, 2), 1), ((40, 3), 1)], [np.float32, np.uint8, np.complex128]),
-    indirect=["kernel"],
+@pairs(
+    kernel=KERNELS,
+    place=[((6, 2000), 0), ((2000,), 0), ((3, 700, 2), 1), ((40, 3), 1)],
+    dtype=[np.float32, np.uint8, np.complex128],
     ids=str,
 )
 def test_gather_fills_zeros_where_the_index_is_out_of_bounds(place, dtype, rng):
@@ -122,7 +121,7 @@ def test_gather_refuses(arguments, error, text):
         gather(*arguments)
 
 
-@pytest.mark.parametrize(("kernel", "dtype", "depth"), pairwise(KERNELS, DTYPES, range(4)), indirect=["kernel"], ids=str)
+@pairs(kernel=KERNELS, dtype=DTYPES, depth=range(4), ids=str)
 def test_gather_nd_every_dtype(dtype, depth, rng):
     data = values(rng, (4, 5, 6), dtype)
     tuples = np.zeros((7, 2, depth), np.int64)
@@ -174,7 +173,7 @@ def test_gather_nd_refuses(arguments, error, text):
         gather_nd(*arguments)
 
 
-@pytest.mark.parametrize(("kernel", "dtype", "axis"), pairwise(KERNELS, DTYPES, range(3)), indirect=["kernel"], ids=str)
+@pairs(kernel=KERNELS, dtype=DTYPES, axis=range(3), ids=str)
 def test_scatter_elements_every_dtype(dtype, axis, rng):
     data = values(rng, (4, 5, 6), dtype)
     shape = tuple(9 if i == axis else size - i % 2 for i, size in enumerate(data.shape))  # smaller off the axis, duplicates
@@ -188,7 +187,7 @@ REDUCED = [np.bool_, np.int8, np.uint8, np.int32, np.uint64, np.float32, np.floa
 FUNCTIONS = {"sum": np.add, "prod": np.multiply, "min": np.minimum, "max": np.maximum}
 
 
-@pytest.mark.parametrize(("reduction", "dtype", "axis"), pairwise(FUNCTIONS, REDUCED, [0, 1]))  # with each kernel
+@pairs(reduction=FUNCTIONS, dtype=REDUCED, axis=[0, 1])  # with each kernel
 def test_reductions(reduction, dtype, axis, rng):
     data = values(rng, (6, 700), dtype)
     shape = (9, 700) if axis == 0 else (6, 900)
@@ -223,25 +222,7 @@ def test_a_nan_stays_and_half_floats_are_reduced_in_float32():
     assert half.tolist() == [3000]  # one by one in float16 it would stop at 2048
 
 
-@pytest.mark.parametrize("reduction", ["none", "sum"])
-def test_indices_that_name_whole_rows(reduction, rng):
-    """The compiled kernel updates such rows at once, those of neighbouring dimensions as one."""
-    data, updates, rows = rng.random((2, 5, 3, 100)), rng.random((2, 9, 3, 100)), rng.integers(-5, 5, (2, 9, 1, 1))
-    function = np.add if reduction == "sum" else None
-    view = np.broadcast_to(rows, updates.shape)
-    mixed = view.copy()
-    mixed[1, 3, 1, 50] = mixed[1, 8, 2, 99] = mixed[0, 0, 0, 0] = 4
-    for indices in (view, view.copy(), mixed, mixed.astype(np.int32)):
-        expected = scattered(data, indices, updates, 1, function)
-        assert np.array_equal(scatter_elements(data, indices, updates, 1, reduction=reduction), expected)
-
-
-@pytest.mark.parametrize(
-    ("kernel", "columns", "update"),
-    pairwise(KERNELS, [100, 300], [("f4", "none"), ("i8", "none"), ("u1", "none"), ("i4", "sum")]),
-    indirect=["kernel"],
-    ids=str,
-)
+@pairs(kernel=KERNELS, columns=[100, 300], update=[("f4", "none"), ("i8", "none"), ("u1", "none"), ("i4", "sum")], ids=str)
 def test_scatter_into_long_columns(columns, update, rng):
     """The compiled kernel packs such columns piece by piece, where rows are long."""
     dtype, reduction = update

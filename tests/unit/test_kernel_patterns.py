@@ -10,7 +10,7 @@ from pathlib import Path
 import numpy as np
 import pytest
 
-from helpers.pairwise import pairwise
+from helpers.pairwise import pairs
 from ov_gather import gather, gather_elements, gather_nd, set_num_threads
 from ov_gather.kernels import native
 
@@ -68,7 +68,7 @@ def expected(data, indices, axis):
     return np.take_along_axis(corner, indices.astype(np.int64), axis)
 
 
-@pytest.mark.parametrize(("name", "dtype", "index_dtype"), pairwise(PATTERNS, DTYPES, INDEX_DTYPES))
+@pairs(name=PATTERNS, dtype=DTYPES, index_dtype=INDEX_DTYPES)
 def test_pattern(name, dtype, index_dtype):
     data, indices, axis = make(name, dtype, index_dtype)
     right = expected(data, indices, axis)
@@ -78,10 +78,7 @@ def test_pattern(name, dtype, index_dtype):
     np.testing.assert_array_equal(gather_elements(data[::-1], indices, axis), expected(data[::-1], indices, axis))
 
 
-@pytest.mark.parametrize(
-    ("name", "dtype", "index_dtype"),
-    pairwise([name for name in PATTERNS if len(PATTERNS[name][0]) > 1], DTYPES, INDEX_DTYPES),
-)
+@pairs(name=[name for name in PATTERNS if len(PATTERNS[name][0]) > 1], dtype=DTYPES, index_dtype=INDEX_DTYPES)
 def test_an_output_that_is_transposed(name, dtype, index_dtype):
     data, indices, axis = make(name, dtype, index_dtype)
     *others, rows, columns = indices.shape
@@ -122,9 +119,10 @@ def test_arrays_larger_than_the_last_level_cache(offset, rng):
     assert not buffer[offset + indices.size :].any()
 
 
-@pytest.mark.parametrize(
-    ("shapes", "dtype", "index_dtype"),
-    pairwise([((37,), (1003,), 0), ((37, 5), (37, 3), 1), ((5, 33), (5, 70), 1), ((33, 7), (29, 7), 0)], DTYPES, INDEX_DTYPES),
+@pairs(
+    shapes=[((37,), (1003,), 0), ((37, 5), (37, 3), 1), ((5, 33), (5, 70), 1), ((33, 7), (29, 7), 0)],
+    dtype=DTYPES,
+    index_dtype=INDEX_DTYPES,
 )
 def test_nothing_behind_an_array_is_touched(shapes, dtype, index_dtype, at_the_end_of_a_page, rng):
     data_shape, index_shape, axis = shapes

@@ -5,7 +5,7 @@ import re
 import numpy as np
 import pytest
 
-from helpers.pairwise import pairwise
+from helpers.pairwise import pairs
 from ov_gather import gather_nd, scatter_elements
 
 pytestmark = pytest.mark.sanitized
@@ -15,9 +15,7 @@ INDEX_DTYPES = [np.int32, np.int64]
 UPDATE = {"none": lambda old, new: new, "sum": np.add, "max": np.maximum}
 
 
-@pytest.mark.parametrize(
-    ("dtype", "slice_shape", "index_dtype"), pairwise(DTYPES, [(), (3,), (4,), (5, 7)], INDEX_DTYPES), ids=str
-)
+@pairs(dtype=DTYPES, slice_shape=[(), (3,), (4,), (5, 7)], index_dtype=INDEX_DTYPES, ids=str)
 def test_tuples_in_batches(dtype, slice_shape, index_dtype, rng):
     data = rng.integers(0, 250, (3, 40, 50, *slice_shape)).astype(dtype)
     tuples = (rng.integers(-40, 40, (3, 7001, 2)) * [1, 1.25]).astype(index_dtype)
@@ -49,9 +47,12 @@ def test_the_first_tuple_that_is_out_of_bounds(value):
     assert f"indices[1, 7, 1] = {value} is out of bounds for axis 2 of size 50" in str(caught.value)
 
 
-@pytest.mark.parametrize(
-    ("dtype", "axis", "updates", "updated", "reduction"),
-    pairwise([np.float32, np.int64], [0, 1], [2, 900], ["beside every element", "smaller than data"], UPDATE),
+@pairs(
+    dtype=[np.float32, np.int64],
+    axis=[0, 1],
+    updates=[2, 900],
+    updated=["beside every element", "smaller than data"],
+    reduction=UPDATE,
 )
 def test_data_is_copied_and_updated(dtype, axis, updates, updated, reduction, rng):
     shape = [700, 600]
@@ -87,9 +88,7 @@ ROWS = {
 FORMS = ["a view", "a copy", "a copy with another index", "an index out of bounds"]
 
 
-@pytest.mark.parametrize(
-    ("name", "dtype", "index_dtype", "reduction", "form"), pairwise(ROWS, DTYPES, INDEX_DTYPES, ["none", "sum"], FORMS)
-)
+@pairs(name=ROWS, dtype=DTYPES, index_dtype=INDEX_DTYPES, reduction=["none", "sum"], form=FORMS)
 def test_one_index_for_a_row(name, dtype, index_dtype, reduction, form, rng):
     """A view and a copy of it give the same; one index that differs goes where it says."""
     shape, update_shape, axis, along = ROWS[name]

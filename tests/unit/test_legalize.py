@@ -84,21 +84,41 @@ def topk(signature, expand, data="float[2,9,4] x", opset=20):
     )
 
 
+TO = "to = Constant<value_ints = [1, 1, 4]>()"
+WIDE = f"{TO} wide = Tile(column, to)"
+ALONE = {"TopK": 1, "Reshape": 1, "Constant": 2, "GatherND": 1}
+
+
 @pytest.mark.parametrize(
-    "expand",
+    ("nodes", "others", "expected"),
     [
-        "to = Constant<value_ints = [2, 3, 4]>() wide = Expand(column, to)",
-        "to = Constant<value_ints = [1, 1, 4]>() wide = Expand(column, to)",
-        "to = Constant<value_ints = [1, 1, 4]>() wide = Tile(column, to)",
-        """all = Constant<value_ints = [2, 3, 1]>() column2 = Expand(column, all)
-        to = Constant<value_ints = [1, 1, 4]>() wide2 = Tile(column2, to) wide = Identity(wide2)""",
+        ("to = Constant<value_ints = [2, 3, 4]>() wide = Expand(column, to)", "", ALONE),
+        (f"{TO} wide = Expand(column, to)", "", ALONE),
+        (WIDE, "", ALONE),
+        (
+            f"""all = Constant<value_ints = [2, 3, 1]>() column2 = Expand(column, all)
+            {TO} wide2 = Tile(column2, to) wide = Identity(wide2)""",
+            "",
+            ALONE,
+        ),
+        (f"narrow = Cast<to = 6>(column) {TO} wide = Tile(narrow, to)", "", {"GatherND": 1}),  # int32
+        # with other consumers of the broadcast, which stays
+        (WIDE, "int64[2,3,4] wide", {"GatherND": 1, "Tile": 1}),
+        (f"{WIDE} double = Add(wide, wide)", "int64[2,3,4] double", {"GatherND": 1, "Tile": 1}),
+        # two gathers share a broadcast
+        (
+            f"{WIDE} negative = Neg(x) z = GatherElements<axis = 1>(negative, wide)",
+            "float[2,3,4] z",
+            {"GatherND": 2, "Tile": 0},
+        ),
     ],
 )
-def test_broadcast_to_gather_in_batches(expand):
-    proto = topk("float[2,3,4] y", f"{expand} y = GatherElements<axis = 1>(x, wide)")
-    ops, (rewrite,) = legalized(proto, {"x": random(2, 9, 4), "scores": random(2, 9)})
-    assert rewrite.what == "broadcast of the indices folded into GatherND"
-    assert ops == Counter(Constant=2, TopK=1, Reshape=1, GatherND=1)
+def test_broadcast_to_gather_in_batches(nodes, others, expected):
+    proto = topk(f"float[2,3,4] y{', ' * bool(others)}{others}", f"{nodes} y = GatherElements<axis = 1>(x, wide)")
+    ops, rewrites = legalized(proto, {"x": random(2, 9, 4), "scores": random(2, 9)})
+    folded = [rewrite for rewrite in rewrites if rewrite.what == "broadcast of the indices folded into GatherND"]
+    assert len(folded) == len(rewrites) == expected["GatherND"]
+    assert (ops if expected is ALONE else {name: ops[name] for name in expected}) == expected
 
 
 def test_broadcast_to_gather_in_batches_needs_opset_12():
@@ -115,37 +135,6 @@ def test_broadcast_to_gather_in_batches_needs_opset_12():
     assert rewrite.what == "broadcast of the indices kept: GatherND has batches from opset 12 on, this is 11"
 
 
-def test_int32_indices_become_coordinates():
-    proto = topk(
-        "float[2,3,4] y",
-        """narrow = Cast<to = 6>(column) to = Constant<value_ints = [1, 1, 4]>()
-        wide = Tile(narrow, to) y = GatherElements<axis = 1>(x, wide)""",
-    )
-    ops, _ = legalized(proto, {"x": random(2, 9, 4), "scores": random(2, 9)})
-    assert ops["GatherND"] == 1
-
-
-@pytest.mark.parametrize(("others", "nodes"), [("int64[2,3,4] wide", ""), ("int64[2,3,4] double", "double = Add(wide, wide)")])
-def test_broadcast_with_other_consumers_stays(others, nodes):
-    proto = topk(
-        f"float[2,3,4] y, {others}",
-        f"""to = Constant<value_ints = [1, 1, 4]>() wide = Tile(column, to)
-        y = GatherElements<axis = 1>(x, wide) {nodes}""",
-    )
-    ops, _ = legalized(proto, {"x": random(2, 9, 4), "scores": random(2, 9)})
-    assert (ops["GatherND"], ops["Tile"]) == (1, 1)
-
-
-def test_two_gathers_share_a_broadcast():
-    proto = topk(
-        "float[2,3,4] y, float[2,3,4] z",
-        """to = Constant<value_ints = [1, 1, 4]>() wide = Tile(column, to)
-        y = GatherElements<axis = 1>(x, wide) negative = Neg(x) z = GatherElements<axis = 1>(negative, wide)""",
-    )
-    ops, rewrites = legalized(proto, {"x": random(2, 9, 4), "scores": random(2, 9)})
-    assert (ops["GatherND"], ops["Tile"], len(rewrites)) == (2, 0, 2)
-
-
 def test_broadcast_of_an_open_size():
     """The index of the largest along N is an index of N."""
     proto = model(
@@ -158,6 +147,9 @@ def test_broadcast_of_an_open_size():
     assert ops["GatherElements"] == 0
 
 
+OPEN = "whether data has their size along axis 0 is open"
+
+
 def kept(signature, expand, to, inputs):
     """Why a broadcast is not folded."""
     proto = model(signature, f"wide = {expand} y = GatherElements<axis = 1>(x, wide)")
@@ -166,24 +158,19 @@ def kept(signature, expand, to, inputs):
     return rewrite.what.removeprefix("broadcast of the indices kept: ")
 
 
-def test_broadcasts_that_no_gather_has():
-    x = random(2, 6, 4)
-    reason = kept(
-        "float[2,6,4] x, int64[2,1,1] i) => (float[2,3,4] y)", "Expand(i, to)", [2, 3, 4], {"x": x, "i": indices(6, 2, 1, 1)}
-    )
-    assert reason == "it is along axis 1 of the gather"
-    reason = kept(
-        "float[2,6,4] x, int64[1,3,4] i) => (float[2,3,4] y)", "Tile(i, to)", [2, 1, 1], {"x": x, "i": indices(6, 1, 3, 4)}
-    )
-    assert reason == "they differ along axis 2, too"
-    reason = kept(
-        "float[A,6,4] x, int64[B,3,1] i) => (float[B,3,4] y)", "Expand(i, to)", [1, 1, 4], {"x": x, "i": indices(6, 2, 3, 1)}
-    )
-    assert reason == "whether data has their size along axis 0 is open"
-    reason = kept(
-        "float[A,6,4] x, int64[2,3,1] i) => (float[2,3,4] y)", "Expand(i, to)", [1, 1, 4], {"x": x, "i": indices(6, 2, 3, 1)}
-    )
-    assert reason == "whether data has their size along axis 0 is open"
+@pytest.mark.parametrize(
+    ("signature", "expand", "to", "shape", "expected"),
+    [
+        ("float[2,6,4] x, int64[2,1,1] i", "Expand(i, to)", [2, 3, 4], (2, 1, 1), "it is along axis 1 of the gather"),
+        ("float[2,6,4] x, int64[1,3,4] i", "Tile(i, to)", [2, 1, 1], (1, 3, 4), "they differ along axis 2, too"),
+        ("float[A,6,4] x, int64[B,3,1] i", "Expand(i, to)", [1, 1, 4], (2, 3, 1), OPEN),
+        ("float[A,6,4] x, int64[2,3,1] i", "Expand(i, to)", [1, 1, 4], (2, 3, 1), OPEN),
+    ],
+)
+def test_broadcasts_that_no_gather_has(signature, expand, to, shape, expected):
+    y = "B" if "B" in signature else "2"
+    inputs = {"x": random(2, 6, 4), "i": indices(6, *shape)}
+    assert kept(f"{signature}) => (float[{y},3,4] y)", expand, to, inputs) == expected
 
 
 def test_broadcast_of_strings_stays():

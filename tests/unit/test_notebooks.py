@@ -3,7 +3,6 @@
 from html.parser import HTMLParser
 
 import openvino
-import pytest
 
 import ov_gather
 from helpers.paths import SAMPLES
@@ -33,29 +32,8 @@ def shown(result):
 SAMPLE = SAMPLES / "valid" / "spec_layer.xml"
 
 
-def test_a_model():
-    text = shown(ov_gather.read_ir(SAMPLE))
-    assert "GatherElements (opset6)" in text
-    assert "FP32[3, 10, 5]" in text
-
-
-def test_a_finding():
-    (finding,) = ov_gather.validate(SAMPLES / "invalid" / "OVG204" / "axis_3.xml")
-    assert "axis=3 is out of range" in shown(finding)
-
-
-def test_differences():
-    other = SAMPLE.read_text().replace('axis="1"', 'axis="2"').encode()
-    assert "attribute axis" in shown(ov_gather.diff(SAMPLE, other))
-
-
-@pytest.mark.parametrize("change", [ov_gather.accelerate, ov_gather.harden])
-def test_summaries(change):
-    assert "GatherElements" in shown(change(openvino.Core().read_model(SAMPLE)))
-
-
-def test_a_cross_check():
-    assert "kernel" in shown(ov_gather.cross_check(SAMPLE, runtimes=("kernel",), cases=1))
+def test_a_summary():
+    assert "GatherElements" in shown(ov_gather.accelerate(openvino.Core().read_model(SAMPLE)))
 
 
 def test_a_hostile_name():

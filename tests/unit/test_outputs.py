@@ -5,7 +5,7 @@ import openvino
 import pytest
 from numpy.lib.stride_tricks import as_strided
 
-from helpers.pairwise import pairwise
+from helpers.pairwise import KERNELS, pairs
 from ov_gather import gather, gather_elements, gather_nd, scatter_elements, scatter_nd
 from ov_gather.kernels.arguments import overlaps_itself
 
@@ -40,10 +40,7 @@ LAYOUTS = {
 }
 
 
-KERNELS = ["native", "reference"]
-
-
-@pytest.mark.parametrize(("kernel", "name", "layout"), pairwise(KERNELS, CALLS, LAYOUTS), indirect=["kernel"])
+@pairs(kernel=KERNELS, name=CALLS, layout=LAYOUTS)
 def test_only_the_output_is_written(name, layout):
     call, expected = CALLS[name]
     big, wanted = np.full((16, 12), -1, np.float32), np.full((16, 12), -1, np.float32)
@@ -64,7 +61,7 @@ def test_a_region_of_an_openvino_tensor(name):
     np.testing.assert_array_equal(whole.data, wanted)
 
 
-@pytest.mark.parametrize(("kernel", "axis", "stride"), pairwise(KERNELS, [0, 1], [0, 4, 12, 1 << 40, -4]), indirect=["kernel"])
+@pairs(kernel=KERNELS, axis=[0, 1], stride=[0, 4, 12, 1 << 40, -4])
 def test_strides_of_one_element_mean_nothing(axis, stride):
     """`buffer[None]` and `buffer[:, None]` have a stride of 0 there, and `big[::2]` one that is too large."""
     shape = (1, 5) if axis == 0 else (5, 1)
@@ -87,12 +84,7 @@ def test_one_row_of_every_other():
     np.testing.assert_array_equal(big[1], -np.ones(8))
 
 
-@pytest.mark.parametrize(
-    ("kernel", "name", "strides"),
-    pairwise(KERNELS, CALLS, [(0, 4), (16, 0), (4, 4), (8, 4), (16, 2), (-4, 4)]),
-    indirect=["kernel"],
-    ids=str,
-)
+@pairs(kernel=KERNELS, name=CALLS, strides=[(0, 4), (16, 0), (4, 4), (8, 4), (16, 2), (-4, 4)], ids=str)
 def test_an_output_that_overlaps_itself_is_refused(name, strides):
     memory = np.zeros(100, np.float32)
     out = as_strided(memory[40:], DATA.shape, strides)

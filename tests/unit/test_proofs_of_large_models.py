@@ -1,37 +1,94 @@
 """The work of `prove` grows no faster than a model: what is counted is how often something is learned of a tensor."""
 
 import sys
+from collections.abc import Callable
+from functools import partial
 from types import FrameType
 from typing import Any
 
 import numpy as np
 import pytest
 
-from helpers.large_look_ups import SHAPES
 from ov_gather import prove
-from ov_gather.ir.builder import ModelBuilder
-from ov_gather.ir.element_types import F32, I64
+from ov_gather.ir.builder import ModelBuilder, PortRef
+from ov_gather.ir.element_types import F32, I64, ElementType
 from ov_gather.ir.model import Model
 from ov_gather.ir.shapes import PartialShape
 from ov_gather.ranges.proofs import Proof
 from ov_gather.ranges.sites import Site
 from ov_gather.ranges.solver import Solver
 
-IDS, TABLE, TAKEN = PartialShape.of([-1, 3]), PartialShape.of([10, 4]), PartialShape.of([-1, 3, 4])
+IDS, PAIRS, TAKEN = PartialShape.of([-1, 3]), PartialShape.of([2, 3]), PartialShape.of([-1, 3, 4])
+
+
+class LookUps:
+    """A model of sites, whose tensors are of i64 by indices [2, 3], or rows of tables."""
+
+    def __init__(self, ids: PartialShape | None = None) -> None:
+        self.builder = ModelBuilder("look_ups")
+        self.index = self.builder.parameter("ids", I64, ids) if ids else None
+        self.zero = self.builder.const("zero", I64, np.array(0))
+
+    def table(self, name: str, size: int) -> PortRef:
+        return self.builder.const(name, F32, np.zeros((size, 4), np.float32))
+
+    def added(self, name: str, one: PortRef, number: int, shape: PartialShape) -> PortRef:
+        number_ = self.builder.const(f"number_{name}", I64, np.array(number))
+        return self.builder.layer("Add", name, "opset1", {}, [one, number_], [(I64, shape)])[0]
+
+    def gather(self, name: str, data: PortRef, index: PortRef, output: tuple[ElementType, PartialShape]) -> PortRef:
+        return self.builder.layer("Gather", name, "opset8", {"batch_dims": "0"}, [data, index, self.zero], [output])[0]
 
 
 def look_ups(count: int, *, of: np.ndarray | None = None) -> Model:
     """Indices that are computed of an input or a constant, and looked up in a table."""
-    builder = ModelBuilder("look_ups")
-    ids, zero = builder.parameter("ids", I64, IDS), builder.const("zero", I64, np.array(0))
-    ids = ids if of is None else builder.const("constant", I64, of)
-    one, table = builder.const("one", I64, np.array(1)), builder.const("table", F32, np.zeros((10, 4), np.float32))
-    index = ids
+    model = LookUps(IDS)
+    first = model.index if of is None else model.builder.const("constant", I64, of)
+    table, index = model.table("table", 10), first
     for i in range(count):
-        (index,) = builder.layer("Add" if i % 2 else "Subtract", f"index_{i}", "opset1", {}, [ids, one], [(I64, IDS)])
-        builder.layer("Gather", f"rows_{i}", "opset8", {"batch_dims": "0"}, [table, index, zero], [(F32, TAKEN)])
-    builder.result("last", index)
-    return builder.build()
+        index = model.added(f"index_{i}", first, 1 - 2 * (i % 2), IDS)
+        model.gather(f"rows_{i}", table, index, (F32, TAKEN))
+    model.builder.result("last", index)
+    return model.builder.build()
+
+
+def own_inputs(count: int) -> Model:
+    """Each site looks up one more than an input of its own, of open size, says."""
+    model = LookUps()
+    table = model.table("table", 10)
+    for i in range(count):
+        index = model.added(f"index_{i}", model.builder.parameter(f"ids_{i}", I64, IDS), 1, IDS)
+        model.builder.result(f"out_{i}", model.gather(f"rows_{i}", table, index, (F32, TAKEN)))
+    return model.builder.build()
+
+
+def own_tables(count: int) -> Model:
+    """One input is looked up in tables of different sizes."""
+    model = LookUps(PAIRS)
+    for i in range(count):
+        rows = model.gather(f"rows_{i}", model.table(f"table_{i}", 3 + i), model.index, (F32, PartialShape.of([2, 3, 4])))
+        model.builder.result(f"out_{i}", rows)
+    return model.builder.build()
+
+
+def chain(count: int, *, own: bool = False) -> Model:
+    """What one site reads, in an input of all or of its own, is what the next one reads by."""
+    model = LookUps(PAIRS)
+    index = model.index
+    for i in range(count):
+        if own or i == 0:
+            data = model.builder.parameter(f"data_{i}" if own else "data", I64, PartialShape.of([10 + i]))
+        index = model.gather(f"next_{i}", data, index, (I64, PAIRS))
+    model.builder.result("last", index)
+    return model.builder.build()
+
+
+SHAPES: dict[str, Callable[[int], Model]] = {
+    "own_inputs": own_inputs,
+    "own_tables": own_tables,
+    "chain": chain,
+    "chain_of_inputs": partial(chain, own=True),
+}
 
 
 def work_on(monkeypatch: pytest.MonkeyPatch, model: Model) -> tuple[int, list[Proof]]:

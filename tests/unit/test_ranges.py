@@ -194,19 +194,6 @@ def test_what_constant_of_shape_is_filled_with(value, expected):
     assert bounds(proto) == expected
 
 
-def test_an_operator_of_another_domain_is_no_shape():
-    proto = model(
-        "float[2] x) => (int64[1] y)",
-        "s = other.Shape(x) at = Constant<value_ints = [0]>() y = Gather(s, at)",
-        imports=', "other" : 1',
-    )
-    assert bounds(proto) == EVERY_INT64
-
-
-def test_floats_have_no_bounds():
-    assert bounds(model("float[2] x) => (float[2] y)", "y = Clip(x)")) is None
-
-
 @pytest.mark.parametrize(
     ("nodes", "within"),
     [
@@ -238,63 +225,44 @@ def test_indices_of_an_open_axis(nodes, within):
     assert ranges.are_indices(gather.inputs[1], gather.inputs[0], 0) == within
 
 
-@pytest.mark.parametrize("condition", [True, False])
-def test_branches(condition):
-    proto = model(
-        "bool c, float[3,5] x) => (int64[2] y)",
-        """y = If (c) <then_branch = yes () => (int64[2] a) { a = Shape(x) },
-                       else_branch = no () => (int64[2] b) { s = Shape(x) b = Neg(s) }>""",
-    )
-    assert bounds(proto) == (-5, 5)
-    check(proto, {"c": np.array(condition), "x": random(3, 5)})
+SIZED = "then_branch = yes () => (int64[2] a) { a = Shape(x) }, else_branch = no () => (int64[2] b) { s = Shape(x) b = Neg(s) }"
+ROUNDS = """n = Constant<value_int = 4>()
+last, trips, all = Loop (n, c, start) <body = round (int64 trip, bool go, int64 before)
+    => (bool go_on, int64 after, int64 t, int64 s) {
+    go_on = Identity(go) after = Add(before, trip) t = Identity(trip) s = Sign(before) }>"""
+NO_ROUND = """start = Constant<value_int = 7>()
+last = Loop (n, c, start) <body = round (int64 trip, bool go, int64 before) => (bool go_on, int64 after) {
+    go_on = Identity(go) after = Sign(before) }>"""
+SCAN = """s = Shape(x) zero = Constant<value_int = 0>()
+last, all = Scan (zero, s) <num_scan_inputs = 1, body = step (int64 before, int64 size) => (int64 after, int64 row)
+    { after = Identity(size) row = Neg(size) }>"""
+SCAN_8 = """lengths = Constant<value = int64[1] {3}>()
+last, row = Scan (lengths, start, x) <num_scan_inputs = 1, body = step (int64 before, float number)
+    => (int64 after, float row) { after = Constant<value = int64 {5}>() row = Identity(number) }>"""
+YES, START = np.array(True), "int64 start, bool c) => (int64 last, int64[R] trips, int64[R] all)"
+# What is carried may be anything; the count of rounds and what each round yields are known.
+CARRIED = {"last": EVERY_INT64, "trips": (0, 3), "all": (-1, 1)}
+GRAPHS = {
+    "branches, one": ("bool c, float[3,5] x) => (int64[2] y)", f"y = If (c) <{SIZED}>", {"y": (-5, 5)}, {"c": YES}),
+    "branches, the other": ("bool c, float[3,5] x) => (int64[2] y)", f"y = If (c) <{SIZED}>", {"y": (-5, 5)}, {"c": ~YES}),
+    "a loop": (START, ROUNDS, CARRIED, {"start": np.array(-5), "c": YES}),
+    "a loop that wraps around": (START, ROUNDS, CARRIED, {"start": np.array(2**63 - 1), "c": YES}),
+    "a loop without a round": ("int64 n, bool c) => (int64 last)", NO_ROUND, {"last": (-1, 7)}, {"n": np.array(0), "c": YES}),
+    "a scan": ("float[5] x) => (int64 last, int64[1] all)", SCAN, {"last": (0, 5), "all": (-5, -5)}, None),
+    # The first input of a Scan of opset 8 is the lengths of the sequences.
+    "a scan of opset 8": ("int64[1] start, float[1,3] x) => (int64[1] last)", SCAN_8, {"last": EVERY_INT64}, None),
+    "another domain": ("float[2] x) => (int64[1] y)", "y = other.Shape(x)", {"y": EVERY_INT64}, None),
+    "floats": ("float[2] x) => (float[2] y)", "y = Clip(x)", {"y": None}, None),
+}
 
 
-def test_loops():
-    """What is carried may be anything; the count of rounds and what each round yields are known."""
-    proto = model(
-        "int64 start, bool c) => (int64 last, int64[R] trips, int64[R] all)",
-        """n = Constant<value_int = 4>()
-        last, trips, all = Loop (n, c, start) <body = round (int64 trip, bool go, int64 before)
-            => (bool go_on, int64 after, int64 t, int64 s) {
-            go_on = Identity(go) after = Add(before, trip) t = Identity(trip) s = Sign(before)
-        }>""",
-    )
-    assert [bounds(proto, name) for name in ("last", "trips", "all")] == [EVERY_INT64, (0, 3), (-1, 1)]
-    for start in (2**63 - 1, -5):
-        check(proto, {"start": np.array(start), "c": np.array(True)})
-
-
-def test_loops_without_a_round():
-    proto = model(
-        "int64 n, bool c) => (int64 last)",
-        """start = Constant<value_int = 7>()
-        last = Loop (n, c, start) <body = round (int64 trip, bool go, int64 before) => (bool go_on, int64 after) {
-            go_on = Identity(go) after = Sign(before) }>""",
-    )
-    assert bounds(proto, "last") == (-1, 7)
-    check(proto, {"n": np.array(0), "c": np.array(True)})
-
-
-def test_scans():
-    proto = model(
-        "float[5] x) => (int64 last, int64[1] all)",
-        """s = Shape(x) zero = Constant<value_int = 0>()
-        last, all = Scan (zero, s) <num_scan_inputs = 1, body = step (int64 before, int64 size) => (int64 after, int64 row)
-            { after = Identity(size) row = Neg(size) }>""",
-    )
-    assert [bounds(proto, name) for name in ("last", "all")] == [(0, 5), (-5, -5)]
-
-
-def test_scans_of_opset_8():
-    """The first input of a Scan of opset 8 is the lengths of the sequences."""
-    proto = model(
-        "int64[1] start, float[1,3] x) => (int64[1] last)",
-        """lengths = Constant<value = int64[1] {3}>()
-        last, row = Scan (lengths, start, x) <num_scan_inputs = 1, body = step (int64 before, float number)
-            => (int64 after, float row) { after = Constant<value = int64 {5}>() row = Identity(number) }>""",
-        opset=8,
-    )
-    assert bounds(proto, "last") == EVERY_INT64
+@pytest.mark.parametrize("name", GRAPHS)
+def test_graphs(name):
+    signature, nodes, expected, inputs = GRAPHS[name]
+    proto = model(signature, nodes, 8 if "opset 8" in name else 20, ', "other" : 1')
+    assert {value: bounds(proto, value) for value in expected} == expected
+    if inputs is not None:
+        check(proto, inputs | {given.name: random(3, 5) for given in proto.graph.input if given.name == "x"})
 
 
 # In a process of its own: the collection of cases is global, and made once.

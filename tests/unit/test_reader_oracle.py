@@ -18,27 +18,7 @@ READABLE = [path for path in sorted(SAMPLES.rglob("*.xml")) if not read_document
 DOCUMENTS = 25
 """The number of documents that are made of each sample."""
 ENCODINGS = ("utf-8", "utf-8", "utf-8-sig", "utf-16", "iso-8859-1", "iso-8859-15", "us-ascii")
-NASTY = [
-    "é",
-    "😀",
-    "\u2028",
-    "\x85",
-    "<",
-    ">",
-    "&",
-    '"',
-    "'",
-    "]]>",
-    "\t",
-    "\n",
-    "\r",
-    " ",
-    "<!--",
-    "-->",
-    "/>",
-    "<layers>",
-    "&#38;",
-]
+NASTY = [*"é😀\u2028\x85<>&\"'", "]]>", *"\t\n\r ", "<!--", "-->", "/>", "<layers>", "&#38;"]
 GAPS = ["", " ", "\n", "\r\n\t", "\n\n\n", "<!-- <layers> &amp; </layer> -->", "\n<?note <edges> ?>", "\n\t<!---->\n"]
 
 

@@ -119,10 +119,6 @@ def test_valid_samples_need_no_newer_release_unless_they_name_a_newer_opset():
         assert bool(validate(path, select=TARGETED, target="2024.6")) == bool(newer), path.name
 
 
-def test_nothing_is_found_without_a_target():
-    assert validate(OF_OPSET_16.encode()) == []
-
-
 def test_what_only_an_extension_has_is_named():
     text = OF_OPSET_16.replace('version="opset16"', 'version="ov_gather"')
     assert oldest_release(text.encode()).extension == "GatherElements of ov_gather"

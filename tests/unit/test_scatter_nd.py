@@ -8,7 +8,7 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from helpers.pairwise import pairwise
+from helpers.pairwise import KERNELS, pairs
 from helpers.reductions import product, scattered
 from ov_gather import scatter_elements, scatter_nd, set_num_threads
 
@@ -16,9 +16,6 @@ pytestmark = [pytest.mark.sanitized, pytest.mark.usefixtures("kernel")]
 
 DTYPES = [np.bool_, np.int8, np.uint16, np.float16, np.float32, np.int64, np.float64, np.complex128, object, "U3", "S5"]
 FUNCTIONS = {"sum": np.add, "prod": product, "min": np.minimum, "max": np.maximum}
-
-
-KERNELS = ["native", "reference"]
 
 
 def tuples(rng, data, shape, depth, dtype=np.int64):
@@ -37,7 +34,7 @@ def same(one, other):
     return one.dtype == other.dtype and one.shape == other.shape and equal
 
 
-@pytest.mark.parametrize(("kernel", "dtype", "depth"), pairwise(KERNELS, DTYPES, range(4)), indirect=["kernel"], ids=str)
+@pairs(kernel=KERNELS, dtype=DTYPES, depth=range(4), ids=str)
 def test_every_dtype(dtype, depth, rng):
     data = values(rng, (4, 5, 6), dtype)
     indices = tuples(rng, data, (30,), depth)  # more tuples than places in a row: some are updated several times
@@ -135,11 +132,8 @@ def test_scatter_elements_reduces_big_endian_numbers():
     assert same(scatter_elements(data, [0, 0], data[:2], reduction="sum"), np.array([4, 2, 3], ">i4"))
 
 
-@pytest.mark.parametrize(
-    ("kernel", "reduction", "case"),
-    pairwise(KERNELS, ["none", "sum"], [((3000, 5), 1), ((200, 100), 2), ((3, 40_000), 1), ((90_000,), 0)]),
-    indirect=["kernel"],
-    ids=str,
+@pairs(
+    kernel=KERNELS, reduction=["none", "sum"], case=[((3000, 5), 1), ((200, 100), 2), ((3, 40_000), 1), ((90_000,), 0)], ids=str
 )
 def test_any_number_of_threads_gives_the_same_bits(case, reduction, rng):
     """Sums of floats depend on the order of their updates."""

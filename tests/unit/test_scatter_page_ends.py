@@ -3,7 +3,7 @@
 import numpy as np
 import pytest
 
-from helpers.pairwise import pairwise
+from helpers.pairwise import pairs
 from ov_gather import scatter_elements, scatter_nd
 
 pytestmark = pytest.mark.sanitized
@@ -22,10 +22,7 @@ PATTERNS = {
 UPDATES = {"none": None, "sum": np.add, "max": np.maximum}
 
 
-@pytest.mark.parametrize(
-    ("name", "dtype", "index_dtype", "reduction"),
-    pairwise(PATTERNS, [np.uint8, np.float32, np.float64], [np.int32, np.int64], UPDATES),
-)
+@pairs(name=PATTERNS, dtype=[np.uint8, np.float32, np.float64], index_dtype=[np.int32, np.int64], reduction=UPDATES)
 def test_scatter_elements(name, dtype, index_dtype, reduction, at_the_end_of_a_page, rng):
     shape, update_shape, axis, own = PATTERNS[name]
     data, values = rng.integers(0, 250, shape).astype(dtype), rng.integers(0, 250, update_shape).astype(dtype)
@@ -40,11 +37,7 @@ def test_scatter_elements(name, dtype, index_dtype, reduction, at_the_end_of_a_p
     np.testing.assert_array_equal(guarded[3], expected)
 
 
-@pytest.mark.parametrize(
-    ("slice_shape", "index_dtype", "reduction"),
-    pairwise([(), (3,), (64,), (2000,)], [np.int32, np.int64], UPDATES),
-    ids=str,
-)
+@pairs(slice_shape=[(), (3,), (64,), (2000,)], index_dtype=[np.int32, np.int64], reduction=UPDATES, ids=str)
 def test_scatter_nd(slice_shape, index_dtype, reduction, at_the_end_of_a_page, rng):
     data, values = rng.random((9, 7, *slice_shape), np.float32), rng.random((90, *slice_shape), np.float32)
     tuples = rng.integers([-9, -7], [9, 7], (90, 2)).astype(index_dtype)

@@ -5,7 +5,7 @@ import pytest
 from hypothesis import assume, given, settings
 from hypothesis import strategies as st
 
-from helpers.pairwise import pairwise
+from helpers.pairwise import pairs
 from ov_gather.ir.model import Layer, Port
 from ov_gather.ir.shapes import PartialShape
 from ov_gather.ops import versions_of
@@ -68,9 +68,7 @@ def test_scatter_nd_update_refuses(operation, shapes, error, text, hint):
     assert hint in caught.value.hint
 
 
-@pytest.mark.parametrize(
-    ("axis", "shape", "dtype"), pairwise([0, 1, -1], [(), (4,), (2, 3)], ["f4", "u1", "f8", "c16", "O"]), ids=str
-)
+@pairs(axis=[0, 1, -1], shape=[(), (4,), (2, 3)], dtype=["f4", "u1", "f8", "c16", "O"], ids=str)
 def test_scatter_update_writes_in_order(axis, shape, dtype, rng):
     data = rng.integers(0, 99, (3, 5, 4)).astype(dtype)
     indices = rng.integers(-data.shape[axis], data.shape[axis], shape)
@@ -95,7 +93,7 @@ FUNCTIONS = {
 }
 
 
-@pytest.mark.parametrize(("reduction", "dtype", "depth"), pairwise(FUNCTIONS, ["f4", "f2", "u1", "u8", "i8", "i2"], [1, 2]))
+@pairs(reduction=FUNCTIONS, dtype=["f4", "f2", "u1", "u8", "i8", "i2"], depth=[1, 2])
 def test_scatter_nd_update_reduces_in_order(reduction, dtype, depth, rng):
     data = rng.integers(0, 9, (3, 4)).astype(dtype)
     indices = rng.integers(-3, 3, (2, 5, depth))

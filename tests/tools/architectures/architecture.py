@@ -7,6 +7,7 @@ from dataclasses import dataclass
 from typing import Any
 
 import torch
+import transformers
 from torch import Tensor, nn
 
 BATCH = 2
@@ -14,8 +15,20 @@ BATCH = 2
 TOKENS = 32
 WORDS = 1000
 
+TRANSFORMER: dict[str, Any] = {
+    "d_model": 64,
+    "encoder_layers": 2,
+    "decoder_layers": 2,
+    "encoder_attention_heads": 4,
+    "decoder_attention_heads": 4,
+    "encoder_ffn_dim": 128,
+    "decoder_ffn_dim": 128,
+}
+"""Sizes of an encoder and a decoder."""
+
 Axes = tuple[str | None, ...]
 TOKEN_AXES: Axes = ("batch", "sequence")
+IMAGE: Axes = ("batch",)
 
 
 @dataclass(frozen=True)
@@ -55,6 +68,27 @@ def called(
 ) -> Architecture:
     """An architecture that calls `model` with `inputs` and `fixed` by name, and has the named outputs, or all."""
     return Architecture(_Call(model, list(inputs), fixed, outputs.split()), inputs, axes)
+
+
+def built(kind: str, **config: Any) -> nn.Module:
+    """A model of transformers with random weights: "Bert Model" is a BertModel of a BertConfig."""
+    family, head = kind.split()
+    return getattr(transformers, family + head)(getattr(transformers, f"{family}Config")(**config))
+
+
+def image(
+    kind: str, outputs: str, size: int = 32, prepare: Callable[[nn.Module, int], None] | None = None, **config: Any
+) -> Callable[[], Architecture]:
+    """A function that makes a model of a batch of square images; `prepare` changes its weights."""
+
+    def make() -> Architecture:
+        model = built(kind, **config)
+        if prepare is not None:
+            prepare(model, size)
+        inputs = {"pixel_values": torch.randn(BATCH, 3, size, size)}
+        return called(model, inputs, {"pixel_values": IMAGE}, outputs, return_dict=True)
+
+    return make
 
 
 class _Function(nn.Module):

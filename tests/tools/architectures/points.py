@@ -69,7 +69,7 @@ def gin() -> Architecture:
     return plain(_Layers(GINConv(nn.Linear(32, 64)), GINConv(nn.Linear(64, 32))), GRAPH, **_graph())
 
 
-def rows(x: Tensor, index: Tensor) -> Tensor:
+def _rows(x: Tensor, index: Tensor) -> Tensor:
     """Rows of x [batch, n, width] by index [batch, ...], as implementations of PointNet++ write it."""
     batch = torch.arange(x.shape[0]).reshape(-1, *[1] * (index.dim() - 1)).expand_as(index)
     return x[batch, index]
@@ -82,7 +82,7 @@ def _farthest(points: Tensor, count: int) -> Tensor:
     found = []
     for _ in range(count):
         found.append(farthest)
-        center = rows(points, farthest[:, None])
+        center = _rows(points, farthest[:, None])
         distance = torch.minimum(distance, (points - center).square().sum(-1))
         farthest = distance.argmax(-1)
     return torch.stack(found, 1)
@@ -106,15 +106,15 @@ class _PointNet(nn.Module):
         self.first, self.second = nn.Linear(3, 32), nn.Linear(35, 64)
 
     def forward(self, points: Tensor) -> Tensor:
-        centers = rows(points, _farthest(points, 16))
+        centers = _rows(points, _farthest(points, 16))
         inside = _ball(points, centers, 0.4, 8)
-        local = rows(points, inside) - centers[:, :, None]
-        features = torch.cat([local, rows(torch.relu(self.first(points)), inside)], -1)
+        local = _rows(points, inside) - centers[:, :, None]
+        features = torch.cat([local, _rows(torch.relu(self.first(points)), inside)], -1)
         features = torch.relu(self.second(features)).amax(2)
         distance = (points[:, :, None] - centers[:, None]).square().sum(-1)
         near, index = distance.topk(3, largest=False)
         weight = (1 / (near + 1e-8)).softmax(-1)
-        return (rows(features, index) * weight[..., None]).sum(2)
+        return (_rows(features, index) * weight[..., None]).sum(2)
 
 
 def pointnet() -> Architecture:
@@ -172,6 +172,3 @@ class _Voxels(nn.Module):
 def voxels() -> Architecture:
     """500 points on a grid of 32 x 32."""
     return plain(_Voxels(), CLOUD, points=torch.rand(2, 500, 3))
-
-
-ARCHITECTURES = [gnn, knn, gat, gcn, sage, gin, pointnet, point_transformer, voxels]

@@ -225,20 +225,3 @@ def answer_spans() -> Architecture:
     """The best span of an answer: the largest of all pairs of a start and an end, and the words in it."""
     inputs = {"start": torch.randn(2, 32), "end": torch.randn(2, 32), "words": torch.randint(0, WORDS, (2, 32))}
     return plain(_spans, dict.fromkeys(inputs, ("batch", "sequence")), **inputs)
-
-
-ARCHITECTURES = [
-    beam,
-    ctc,
-    last_frame,
-    rnnt,
-    crf,
-    cross_entropy,
-    lookup_table,
-    hash_grid,
-    recommender,
-    paged_cache,
-    quantizer,
-    mixture_of_depths,
-    answer_spans,
-]

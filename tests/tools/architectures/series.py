@@ -2,87 +2,60 @@
 
 from __future__ import annotations
 
+from collections.abc import Callable
 from typing import Any
 
 import torch
 import transformers
 from torch import Tensor, nn
 
-from tools.architectures.architecture import BATCH, TOKEN_AXES, WORDS, Architecture, Axes, called, plain, word_ids
+from tools.architectures.architecture import (
+    BATCH,
+    TOKEN_AXES,
+    TRANSFORMER,
+    WORDS,
+    Architecture,
+    Axes,
+    built,
+    called,
+    plain,
+    word_ids,
+)
 
 SOUND: Axes = ("batch",)
 
 
 def whisper() -> Architecture:
     """Speech to text."""
-    config = transformers.WhisperConfig(
-        vocab_size=WORDS,
-        num_mel_bins=16,
-        d_model=64,
-        encoder_layers=2,
-        decoder_layers=2,
-        encoder_attention_heads=4,
-        decoder_attention_heads=4,
-        encoder_ffn_dim=128,
-        decoder_ffn_dim=128,
-        max_source_positions=40,
-        max_target_positions=32,
-        pad_token_id=0,
-        bos_token_id=1,
-        eos_token_id=1,
-        decoder_start_token_id=2,
-        attn_implementation="eager",
-    )
+    sizes = TRANSFORMER | {"vocab_size": WORDS, "num_mel_bins": 16, "max_source_positions": 40, "max_target_positions": 32}
+    tokens = {"pad_token_id": 0, "bos_token_id": 1, "eos_token_id": 1, "decoder_start_token_id": 2}
     inputs = {"input_features": torch.randn(BATCH, 16, 80), "decoder_input_ids": word_ids(BATCH, 8)}
     axes = {"input_features": SOUND, "decoder_input_ids": TOKEN_AXES}
-    return called(transformers.WhisperForConditionalGeneration(config), inputs, axes, "logits", use_cache=False)
+    model = built("Whisper ForConditionalGeneration", **sizes, **tokens, attn_implementation="eager")
+    return called(model, inputs, axes, "logits", use_cache=False)
 
 
 def wav2vec2() -> Architecture:
     """Speech to characters, with a mask of samples."""
-    config = transformers.Wav2Vec2Config(
-        vocab_size=32,
-        hidden_size=32,
-        num_hidden_layers=2,
-        num_attention_heads=4,
-        intermediate_size=64,
-        conv_dim=[16, 16, 16],
-        conv_kernel=[10, 3, 3],
-        conv_stride=[5, 2, 2],
-        num_feat_extract_layers=3,
-        num_conv_pos_embeddings=16,
-        num_conv_pos_embedding_groups=2,
-        feat_extract_norm="layer",
-        attn_implementation="eager",
-    )
+    sizes = {"vocab_size": 32, "hidden_size": 32, "num_hidden_layers": 2, "num_attention_heads": 4, "intermediate_size": 64}
+    layers = {"conv_dim": [16, 16, 16], "conv_kernel": [10, 3, 3], "conv_stride": [5, 2, 2], "num_feat_extract_layers": 3}
+    places = {"num_conv_pos_embeddings": 16, "num_conv_pos_embedding_groups": 2}
     mask = torch.ones(BATCH, 1600, dtype=torch.int64)
     mask[1, 1200:] = 0
     inputs = {"input_values": torch.randn(BATCH, 1600), "attention_mask": mask}
-    axes: dict[str, Axes] = {"input_values": ("batch", "samples"), "attention_mask": ("batch", "samples")}
-    return called(transformers.Wav2Vec2ForCTC(config), inputs, axes, "logits")
+    axes = dict.fromkeys(inputs, ("batch", "samples"))
+    model = built("Wav2Vec2 ForCTC", **sizes, **layers, **places, feat_extract_norm="layer", attn_implementation="eager")
+    return called(model, inputs, axes, "logits")
 
 
 def vits() -> Architecture:
     """Text to speech: each sound lasts as long as the duration that is predicted for it."""
-    config = transformers.VitsConfig(
-        vocab_size=40,
-        hidden_size=32,
-        num_hidden_layers=2,
-        num_attention_heads=2,
-        ffn_dim=64,
-        flow_size=32,
-        spectrogram_bins=33,
-        upsample_initial_channel=32,
-        upsample_rates=[4, 4],
-        upsample_kernel_sizes=[8, 8],
-        resblock_kernel_sizes=[3],
-        resblock_dilation_sizes=[[1, 3]],
-        depth_separable_num_layers=1,
-        duration_predictor_num_flows=1,
-        prior_encoder_num_flows=1,
-        prior_encoder_num_wavenet_layers=1,
-    )
-    model = transformers.VitsModel(config)
+    sizes = {"vocab_size": 40, "hidden_size": 32, "num_hidden_layers": 2, "num_attention_heads": 2, "ffn_dim": 64}
+    sound = {"flow_size": 32, "spectrogram_bins": 33, "upsample_initial_channel": 32, "upsample_rates": [4, 4]}
+    kernels = {"upsample_kernel_sizes": [8, 8], "resblock_kernel_sizes": [3], "resblock_dilation_sizes": [[1, 3]]}
+    depths = {"depth_separable_num_layers": 1, "prior_encoder_num_wavenet_layers": 1}
+    depths |= {"duration_predictor_num_flows": 1, "prior_encoder_num_flows": 1}
+    model = built("Vits Model", **sizes, **sound, **kernels, **depths)
     inputs = {"input_ids": word_ids(BATCH, 16, words=40)}
     return called(model, inputs, {"input_ids": TOKEN_AXES}, "waveform")
 
@@ -120,48 +93,32 @@ def encodec() -> Architecture:
     return called(model, inputs, {"input_values": SOUND}, "audio_codes audio_values", return_dict=True)
 
 
-def _series(kind: str, **more: Any) -> Architecture:
-    """A forecast of numbers, whose past is read at lags."""
+def _series(kind: str, **more: Any) -> Callable[[], Architecture]:
+    """A function that makes a forecast of 8 numbers, whose past of 16 is read at lags up to 7."""
     sizes = {"encoder_layers": 1, "decoder_layers": 1, "encoder_attention_heads": 2, "decoder_attention_heads": 2}
-    sizes |= {"encoder_ffn_dim": 32, "decoder_ffn_dim": 32, "d_model": 16}
-    config = getattr(transformers, f"{kind}Config")(
-        prediction_length=8,
-        context_length=16,
-        lags_sequence=[1, 2, 7],
-        num_time_features=2,
-        num_static_categorical_features=1,
-        cardinality=[5],
-        embedding_dimension=[3],
-        attn_implementation="eager",
-        **sizes,
-        **more,
-    )
-    past = config.context_length + max(config.lags_sequence)
-    inputs = {
-        "past_values": torch.randn(BATCH, past),
-        "past_time_features": torch.randn(BATCH, past, 2),
-        "past_observed_mask": torch.ones(BATCH, past),
-        "static_categorical_features": torch.randint(0, 5, (BATCH, 1)),
-        "future_values": torch.randn(BATCH, 8),
-        "future_time_features": torch.randn(BATCH, 8, 2),
-    }
-    model = getattr(transformers, f"{kind}Model")(config)
-    return called(model, inputs, dict.fromkeys(inputs, SOUND), "last_hidden_state", use_cache=False)
+    sizes |= {"encoder_ffn_dim": 32, "decoder_ffn_dim": 32, "d_model": 16, "prediction_length": 8, "context_length": 16}
+    features = {"num_time_features": 2, "num_static_categorical_features": 1, "cardinality": [5], "embedding_dimension": [3]}
+
+    def make() -> Architecture:
+        model = built(f"{kind} Model", **sizes, **features, **more, lags_sequence=[1, 2, 7], attn_implementation="eager")
+        inputs = {
+            "past_values": torch.randn(BATCH, 23),
+            "past_time_features": torch.randn(BATCH, 23, 2),
+            "past_observed_mask": torch.ones(BATCH, 23),
+            "static_categorical_features": torch.randint(0, 5, (BATCH, 1)),
+            "future_values": torch.randn(BATCH, 8),
+            "future_time_features": torch.randn(BATCH, 8, 2),
+        }
+        return called(model, inputs, dict.fromkeys(inputs, SOUND), "last_hidden_state", use_cache=False)
+
+    return make
 
 
-def time_series() -> Architecture:
-    """A transformer."""
-    return _series("TimeSeriesTransformer")
+# A transformer.
+time_series = _series("TimeSeriesTransformer")
 
+# Attention of only those queries that matter, chosen by a sample of the keys.
+informer = _series("Informer", sampling_factor=2)
 
-def informer() -> Architecture:
-    """Attention of only those queries that matter, chosen by a sample of the keys."""
-    return _series("Informer", sampling_factor=2)
-
-
-def autoformer() -> Architecture:
-    """Attention by delays with the largest autocorrelation."""
-    return _series("Autoformer", moving_average=5)
-
-
-ARCHITECTURES = [whisper, wav2vec2, vits, length_regulator, encodec, time_series, informer, autoformer]
+# Attention by delays with the largest autocorrelation.
+autoformer = _series("Autoformer", moving_average=5)

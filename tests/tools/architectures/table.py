@@ -1,6 +1,13 @@
-"""The architectures by name."""
+"""The architectures by name: each function of the rooms that is not private makes one."""
 
-from tools.architectures import detection, language, points, search, series, vision
+from inspect import isfunction
+
+from tools.architectures import architecture, detection, language, points, search, series, vision
 
 ROOMS = (search, points, language, vision, detection, series)
-ARCHITECTURES = {build.__name__: build for room in ROOMS for build in room.ARCHITECTURES}
+ARCHITECTURES = {
+    name: make
+    for room in ROOMS
+    for name, make in vars(room).items()
+    if isfunction(make) and not name.startswith("_") and name not in vars(architecture)
+}

@@ -2,13 +2,14 @@
 
 from __future__ import annotations
 
+from collections.abc import Callable
 from typing import Any
 
 import torch
 import transformers
 from torch import nn
 
-from tools.architectures.architecture import BATCH, TOKEN_AXES, WORDS, Architecture, Axes, called, word_ids
+from tools.architectures.architecture import BATCH, IMAGE, TOKEN_AXES, WORDS, Architecture, built, called, image, word_ids
 
 SIZES: dict[str, Any] = {
     "hidden_size": 64,
@@ -21,74 +22,45 @@ SIZES: dict[str, Any] = {
 }
 WINDOWS: dict[str, Any] = {"embed_dim": 16, "depths": [2, 2], "num_heads": [2, 4], "window_size": 4, "image_size": 32}
 WINDOWS |= {"patch_size": 2, "attn_implementation": "eager"}
-IMAGE: Axes = ("batch",)
 
 
-def image(model: nn.Module, outputs: str, size: int = 32, **fixed: Any) -> Architecture:
-    """A model of a batch of square images."""
-    inputs = {"pixel_values": torch.randn(BATCH, 3, size, size)}
-    return called(model, inputs, {"pixel_values": IMAGE}, outputs, return_dict=True, **fixed)
+# Attention in shifted windows, with relative positions.
+swin = image("Swin Model", "last_hidden_state", **WINDOWS)
 
+# Relative positions of windows by a small network.
+swinv2 = image("Swinv2 Model", "last_hidden_state", **WINDOWS)
 
-def swin() -> Architecture:
-    """Attention in shifted windows, with relative positions."""
-    return image(transformers.SwinModel(transformers.SwinConfig(**WINDOWS)), "last_hidden_state")
+# Tokens are put in the order of their mask units.
+_UNITS: dict[str, Any] = {"depths": [1, 1, 1, 1], "num_heads": [1, 2, 4, 4], "masked_unit_size": [8, 8]}
+hiera = image("Hiera Model", "last_hidden_state", embed_dim=16, image_size=[32, 32], query_stride=[2, 2], **_UNITS)
 
+# Relative positions by a table of constant indices.
+beit = image("Beit Model", "last_hidden_state", **SIZES, use_relative_position_bias=True, vocab_size=100)
 
-def swinv2() -> Architecture:
-    """Relative positions of windows by a small network."""
-    return image(transformers.Swinv2Model(transformers.Swinv2Config(**WINDOWS)), "last_hidden_state")
+# A segmentation by a pyramid, resized.
+_PYRAMID: dict[str, Any] = {"depths": [1, 1, 1, 1], "hidden_sizes": [8, 16, 32, 32], "num_attention_heads": [1, 1, 2, 2]}
+segformer = image("Segformer ForSemanticSegmentation", "logits", 64, **_PYRAMID, decoder_hidden_size=32, num_labels=10)
 
-
-def hiera() -> Architecture:
-    """Tokens are put in the order of their mask units."""
-    config = transformers.HieraConfig(
-        embed_dim=16,
-        image_size=[32, 32],
-        depths=[1, 1, 1, 1],
-        num_heads=[1, 2, 4, 4],
-        masked_unit_size=[8, 8],
-        query_stride=[2, 2],
-    )
-    return image(transformers.HieraModel(config), "last_hidden_state")
-
-
-def beit() -> Architecture:
-    """Relative positions by a table of constant indices."""
-    config = transformers.BeitConfig(**SIZES, use_relative_position_bias=True, vocab_size=100)
-    return image(transformers.BeitModel(config), "last_hidden_state")
+_DECODER = {"decoder_hidden_size": 32, "decoder_num_hidden_layers": 1, "decoder_num_attention_heads": 2}
 
 
 def vit_mae() -> Architecture:
     """A masked autoencoder: tokens are shuffled by noise, most are dropped, and later all return to their places."""
-    decoder = {"decoder_hidden_size": 32, "decoder_num_hidden_layers": 1, "decoder_num_attention_heads": 2}
-    config = transformers.ViTMAEConfig(**SIZES, **decoder, decoder_intermediate_size=64)
     inputs = {"pixel_values": torch.randn(BATCH, 3, 32, 32), "noise": torch.rand(BATCH, 16)}
     axes = {"pixel_values": IMAGE, "noise": IMAGE}
-    return called(transformers.ViTMAEForPreTraining(config), inputs, axes, "logits mask")
+    return called(
+        built("ViTMAE ForPreTraining", **SIZES, **_DECODER, decoder_intermediate_size=64), inputs, axes, "logits mask"
+    )
 
 
 def video_mae() -> Architecture:
     """A masked autoencoder of videos: the tokens that a mask leaves, by boolean indexing."""
-    decoder = {"decoder_hidden_size": 32, "decoder_num_hidden_layers": 1, "decoder_num_attention_heads": 2}
-    config = transformers.VideoMAEConfig(**SIZES, **decoder, decoder_intermediate_size=64, num_frames=4, tubelet_size=2)
+    more = _DECODER | {"decoder_intermediate_size": 64, "num_frames": 4, "tubelet_size": 2}
     masked = torch.zeros(BATCH, 32, dtype=torch.bool)
     masked[:, torch.randperm(32)[:24]] = True
     inputs = {"pixel_values": torch.randn(BATCH, 4, 3, 32, 32), "bool_masked_pos": masked}
     axes = {"pixel_values": IMAGE, "bool_masked_pos": IMAGE}
-    return called(transformers.VideoMAEForPreTraining(config), inputs, axes, "logits")
-
-
-def segformer() -> Architecture:
-    """A segmentation by a pyramid, resized."""
-    config = transformers.SegformerConfig(
-        depths=[1, 1, 1, 1],
-        hidden_sizes=[8, 16, 32, 32],
-        num_attention_heads=[1, 1, 2, 2],
-        decoder_hidden_size=32,
-        num_labels=10,
-    )
-    return image(transformers.SegformerForSemanticSegmentation(config), "logits", 64)
+    return called(built("VideoMAE ForPreTraining", **SIZES, **more), inputs, axes, "logits")
 
 
 def donut() -> Architecture:
@@ -108,53 +80,37 @@ TEXT: dict[str, Any] = {"vocab_size": WORDS, "hidden_size": 64, "num_hidden_laye
 TEXT |= {"intermediate_size": 128, "max_position_embeddings": 32, "eos_token_id": WORDS - 1, "attn_implementation": "eager"}
 
 
-def _pair(model: nn.Module, outputs: str) -> Architecture:
-    """Images and texts; the vector of a text is that of its last word."""
-    ids = word_ids(BATCH, 16, words=WORDS - 1)
-    ids[:, 12] = WORDS - 1
-    inputs = {"input_ids": ids, "pixel_values": torch.randn(BATCH, 3, 32, 32), "attention_mask": torch.ones_like(ids)}
-    axes = {"input_ids": ("texts", "sequence"), "pixel_values": ("images",), "attention_mask": ("texts", "sequence")}
-    return called(model, inputs, axes, outputs)
+def _pair(kind: str, vision: dict[str, Any], **more: Any) -> Callable[[], Architecture]:
+    """A function that makes a model of images and texts; the vector of a text is that of its last word."""
+
+    def make() -> Architecture:
+        model = built(kind, text_config=TEXT, vision_config=vision, projection_dim=32, **more)
+        ids = word_ids(BATCH, 16, words=WORDS - 1)
+        ids[:, 12] = WORDS - 1
+        inputs = {"input_ids": ids, "pixel_values": torch.randn(BATCH, 3, 32, 32), "attention_mask": torch.ones_like(ids)}
+        axes = {"input_ids": ("texts", "sequence"), "pixel_values": ("images",), "attention_mask": ("texts", "sequence")}
+        return called(model, inputs, axes, "logits_per_image text_embeds")
+
+    return make
 
 
-def clip() -> Architecture:
-    """Texts and images side by side."""
-    config = transformers.CLIPConfig(text_config=TEXT, vision_config=SIZES, projection_dim=32)
-    return _pair(transformers.CLIPModel(config), "logits_per_image text_embeds")
+# Texts and images side by side.
+clip = _pair("CLIP Model", SIZES)
 
-
-def group_vit() -> Architecture:
-    """Tokens of images come together in groups: each is given to the group with the largest score."""
-    vision = SIZES | {
-        "depths": [1, 1, 1],
-        "num_hidden_layers": 3,
-        "num_group_tokens": [8, 4, 0],
-        "num_output_groups": [8, 4, 0],
-    }
-    config = transformers.GroupViTConfig(
-        text_config=TEXT, vision_config=vision, projection_dim=32, projection_intermediate_dim=64
-    )
-    return _pair(transformers.GroupViTModel(config), "logits_per_image text_embeds")
+# Tokens of images come together in groups: each is given to the group with the largest score.
+_GROUPS = {"depths": [1, 1, 1], "num_hidden_layers": 3, "num_group_tokens": [8, 4, 0], "num_output_groups": [8, 4, 0]}
+group_vit = _pair("GroupViT Model", SIZES | _GROUPS, projection_intermediate_dim=64)
 
 
 def layout_lm() -> Architecture:
     """LayoutLMv3: words, their boxes on the page, and the page; relative positions in buckets in two dimensions."""
-    sizes = {key: value for key, value in SIZES.items() if key not in ("image_size", "patch_size")}
-    config = transformers.LayoutLMv3Config(
-        vocab_size=WORDS,
-        input_size=32,
-        patch_size=8,
-        coordinate_size=11,
-        shape_size=10,
-        max_position_embeddings=130,
-        max_2d_position_embeddings=1024,
-        **sizes,
-    )
+    sizes = {key: value for key, value in SIZES.items() if key != "image_size"} | {"vocab_size": WORDS, "input_size": 32}
+    sizes |= {"coordinate_size": 11, "shape_size": 10, "max_position_embeddings": 130, "max_2d_position_embeddings": 1024}
     corner = torch.randint(0, 500, (BATCH, 24, 2))
     inputs = {"input_ids": word_ids(BATCH, 24), "bbox": torch.cat([corner, corner + torch.randint(1, 500, (BATCH, 24, 2))], 2)}
     inputs |= {"attention_mask": torch.ones(BATCH, 24, dtype=torch.int64), "pixel_values": torch.randn(BATCH, 3, 32, 32)}
     axes = dict.fromkeys(inputs, TOKEN_AXES) | {"pixel_values": IMAGE}
-    return called(transformers.LayoutLMv3Model(config), inputs, axes, "last_hidden_state")
+    return called(built("LayoutLMv3 Model", **sizes), inputs, axes, "last_hidden_state")
 
 
 class _SamDecoder(nn.Module):
@@ -192,34 +148,8 @@ def sam_decoder() -> Architecture:
 
 def perceiver() -> Architecture:
     """Words through a small number of latent vectors."""
-    config = transformers.PerceiverConfig(
-        vocab_size=WORDS,
-        d_model=64,
-        d_latents=64,
-        num_latents=16,
-        num_self_attends_per_block=2,
-        num_self_attention_heads=4,
-        num_cross_attention_heads=4,
-        max_position_embeddings=64,
-        qk_channels=32,
-        v_channels=64,
-    )
+    sizes = {"vocab_size": WORDS, "max_position_embeddings": 64, "d_model": 64, "d_latents": 64, "num_latents": 16}
+    sizes |= {"num_self_attends_per_block": 2, "num_self_attention_heads": 4, "num_cross_attention_heads": 4}
     inputs = {"inputs": word_ids(BATCH, 64), "attention_mask": torch.ones(BATCH, 64, dtype=torch.int64)}
-    return called(transformers.PerceiverForMaskedLM(config), inputs, {"inputs": IMAGE, "attention_mask": IMAGE}, "logits")
-
-
-ARCHITECTURES = [
-    swin,
-    swinv2,
-    hiera,
-    beit,
-    vit_mae,
-    video_mae,
-    segformer,
-    donut,
-    clip,
-    group_vit,
-    layout_lm,
-    sam_decoder,
-    perceiver,
-]
+    model = built("Perceiver ForMaskedLM", **sizes, qk_channels=32, v_channels=64)
+    return called(model, inputs, dict.fromkeys(inputs, IMAGE), "logits")

@@ -10,11 +10,13 @@ from __future__ import annotations
 import json
 import sys
 from collections import Counter, defaultdict
-from collections.abc import Sequence
+from collections.abc import Iterator, Sequence
 from functools import partial
 from itertools import chain
 from pathlib import Path
 from typing import Any
+
+import numpy as np
 
 sys.path.insert(0, str(Path(__file__).parents[2]))  # tests/
 
@@ -27,11 +29,14 @@ from ov_gather.crosscheck.verdict import Observation, Outcome, first_difference,
 from ov_gather.divergences import cpu
 from ov_gather.divergences.base import CPU
 from ov_gather.divergences.register import DIVERGENCES
+from ov_gather.ir.builder import ModelBuilder
+from ov_gather.ir.element_types import F32, I32, I64
+from ov_gather.ir.model import Model
 from ov_gather.ir.reader import read_ir
+from ov_gather.ir.shapes import PartialShape
 from ov_gather.ops.layer_view import LayerView, family_layers
 from ov_gather.rules.releases import RELEASES, first_with_operation, is_before
 from ov_gather.runtimes.isolated import borrowed
-from tools.releases.small_layers import small_layers
 
 RUNTIME = "openvino"
 LONGEST = 100
@@ -75,6 +80,24 @@ class Recorder:
                 self.counts[known.name]["shown"] += 1
             elif known.predicts is None or not is_predicted:  # else it predicts what is right
                 self.counts[known.name]["absent"] += 1
+
+
+def small_layers() -> Iterator[Model]:
+    """Yield layers that neither samples nor made-up ones are: batch dimensions of 1, and an axis that is no constant."""
+    yield gather((1, 5, 3), (1, 4), 1, batch_dims=1)
+    yield gather((5, 3), (4,), None)
+
+
+def gather(data: tuple[int, ...], indices: tuple[int, ...], axis: int | None, batch_dims: int = 0) -> Model:
+    builder = ModelBuilder("gather")
+    scalar = PartialShape.of(())
+    along = builder.parameter("axis", I64, scalar) if axis is None else builder.const("axis", I64, np.array(axis))
+    given = {"data": (F32, data), "indices": (I32, indices)}
+    inputs = [builder.parameter(name, kind, PartialShape.of(sizes)) for name, (kind, sizes) in given.items()]
+    text = {"batch_dims": str(batch_dims)}
+    (output,) = builder.layer("Gather", "gather", "opset8", text, [*inputs, along], [(F32, scalar)], tensor="output")
+    builder.result("output", output)
+    return builder.build()
 
 
 def main() -> None:

@@ -1,9 +1,11 @@
-"""The specification of our scatters of numbers in lanes: shapes, sizes, indices, values."""
+"""The specifications of our operations on numbers in lanes: shapes, sizes, indices, values."""
 
 import numpy as np
 import pytest
 
 from ov_gather.ir.shapes import PartialShape
+from ov_gather.ops import reference
+from ov_gather.ops.gather_elements_custom import GATHER_ELEMENTS_CUSTOM
 from ov_gather.ops.scatter_elements_update import SCATTER_ELEMENTS_CUSTOM
 from ov_gather.ops.scatter_nd_update import SCATTER_ND_CUSTOM
 from ov_gather.ops.spec import DimensionError
@@ -47,3 +49,20 @@ def test_there_must_be_as_many_lanes_as_a_number_has(name):
     read = operation.read_attributes({**attributes, "lanes": "i64"}, shapes)
     with pytest.raises(DimensionError, match=r"the last dimension of .* is not 2"):
         operation.infer_shapes(shapes, read)
+
+
+@pytest.mark.parametrize("axis", ["1", "-2"])
+@pytest.mark.parametrize("broadcast", ["false", "true"])
+def test_a_gather_of_numbers_in_lanes(axis, broadcast, rng):
+    numbers = rng.integers(2**40, 2**41, (4, 5))
+    indices = rng.integers(-5, 5, (1 if broadcast == "true" else 3, 7))
+    lanes = numbers.view(np.int32).reshape(4, 5, 2)
+    attributes = GATHER_ELEMENTS_CUSTOM.read_attributes(
+        {"axis": axis, "lanes": "true", "broadcast": broadcast}, [PartialShape.of(lanes.shape), PartialShape.of(indices.shape)]
+    )
+    expanded = np.broadcast_to(indices, (4, 7)) if broadcast == "true" else indices
+    expected = np.take_along_axis(numbers[: len(expanded)], expanded, 1)
+    (output,) = GATHER_ELEMENTS_CUSTOM.evaluate([lanes, indices], attributes)
+    judged = reference.evaluate(GATHER_ELEMENTS_CUSTOM, [lanes, indices], attributes)
+    for found in (output, judged):
+        assert (found.shape, found.tobytes()) == ((*expected.shape, 2), expected.tobytes())
