@@ -11,14 +11,7 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 import ov_gather
-from helpers.inside_openvino import (
-    compiled,
-    evaluate,
-    infer,
-    inferred_shape,
-    one_layer,
-    read,
-)
+from helpers.inside_openvino import compiled, evaluate, infer, inferred_shape, one_layer, read
 from ov_gather.extension import installed
 from ov_gather.ir.builder import ModelBuilder
 from ov_gather.ir.element_types import F32, I64, by_name

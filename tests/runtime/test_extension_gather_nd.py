@@ -1,24 +1,12 @@
 """Our GatherND inside OpenVINO: types, shapes, errors, threads, round trips, ONNX."""
 
 import numpy as np
-import openvino as ov
 import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
-from openvino import opset8
 
-from helpers.inside_openvino import (
-    compiled,
-    evaluate,
-    infer,
-    inferred_shape,
-    one_layer,
-    random_values,
-    read,
-    same_bits,
-)
+from helpers.inside_openvino import compiled, evaluate, infer, one_layer, random_values, read, same_bits
 from ov_gather.ir.element_types import F32, I64
-from ov_gather.ir.shapes import PartialShape
 
 
 def layer_model(data, indices, batch_dims=0, data_type=F32, index_type=I64):
@@ -40,26 +28,6 @@ def layer_model(data, indices, batch_dims=0, data_type=F32, index_type=I64):
 def test_what_does_not_fit(core, data, indices, batch_dims, reason):
     with pytest.raises(RuntimeError, match=f"gather[^$]*{reason}"):
         read(core, layer_model(data, indices, batch_dims))
-
-
-DIMS = st.sampled_from(["?", "0", "1", "2", "3", "1..2", "2..", "..3", "2..5"])
-SHAPES = st.one_of(st.just("..."), st.lists(DIMS, max_size=4).map(",".join))
-
-
-@pytest.mark.slow
-@settings(max_examples=300, deadline=None)
-@given(SHAPES, SHAPES, st.integers(0, 3))
-def test_shapes_are_inferred_as_by_the_stock_operation(core, data, indices, batch_dims):
-    shapes = [ov.PartialShape.dynamic() if text == "..." else ov.PartialShape(f"[{text}]") for text in (data, indices)]
-    try:
-        stock = opset8.gather_nd(*(opset8.parameter(shape, np.int64) for shape in shapes), batch_dims)
-        expected = PartialShape.parse(str(stock.get_output_partial_shape(0)).strip("[]"))
-    except RuntimeError:
-        expected = None
-    try:
-        assert inferred_shape(read(core, layer_model(data, indices, batch_dims))) == expected
-    except RuntimeError:
-        assert expected is None
 
 
 @pytest.mark.sanitized
