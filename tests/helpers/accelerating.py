@@ -4,6 +4,7 @@ import numpy as np
 import openvino as ov
 from openvino import opset1
 from openvino import opset13 as ops
+from openvino.op.util import Variable, VariableInfo
 
 import ov_gather
 from ov_gather.acceleration.graph import operation, walk
@@ -15,6 +16,12 @@ def parameter(name, shape, dtype=np.float32):
     node = ops.parameter(ov.PartialShape(shape), dtype, name=name)
     node.output(0).set_names({name})
     return node
+
+
+def variable(name, shape):
+    info = VariableInfo()
+    info.data_shape, info.data_type, info.variable_id = ov.PartialShape(shape), ov.Type.f32, name
+    return Variable(info)
 
 
 def model_of(*outputs):

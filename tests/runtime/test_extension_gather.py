@@ -1,4 +1,4 @@
-"""Our Gather inside OpenVINO: types, shapes, errors and zeros, threads, round trips, ONNX models that compute shapes."""
+"""Our Gather and GatherND inside OpenVINO: types, shapes, errors, zeros, threads, ONNX models that compute shapes."""
 
 import numpy as np
 import pytest
@@ -49,23 +49,33 @@ def test_axis_scalar_of_one_element_or_not_constant(core, axis):
     assert same_bits(infer(compiled(core, model), data, *arrays), data[:, indices])
 
 
+def tuples_model(data, indices, batch_dims=0):
+    return one_layer("GatherND", {"data": (data, F32), "indices": (indices, I64)}, {"batch_dims": batch_dims})
+
+
 @pytest.mark.parametrize(
-    ("data", "indices", "axis", "attributes", "reason"),
+    ("model", "reason"),
     [
-        ("", "2", 0, {}, "data is a scalar"),
-        ("3,7", "2", 2, {}, "axis 2 is out of range for rank 2 .valid -2..1."),
-        ("3,7", "2", -3, {}, "axis -3 is out of range"),
-        ("3,7", "2", [0, 1], {}, "axis must be a scalar or of shape .1., not .2."),
-        ("3,7", "3,2", 1, {"batch_dims": 3}, "batch_dims 3 is out of range for indices .3,2. .valid -2..2."),
-        ("3,7", "3,2", 1, {"batch_dims": -3}, "batch_dims -3 is out of range"),
-        ("3,7", "3,2", 0, {"batch_dims": 1}, "batch_dims 1 exceeds axis 0"),
-        ("3,7", "2,2", 1, {"batch_dims": 1}, "differ in dimension 0, which is one of 1 batch_dims"),
-        ("3,7", "2", 0, {"bounds": "wrap"}, "bounds must be 'error' or 'zero', not 'wrap'"),
+        (layer_model("", "2"), "data is a scalar"),
+        (layer_model("3,7", "2", 2), "axis 2 is out of range for rank 2 .valid -2..1."),
+        (layer_model("3,7", "2", -3), "axis -3 is out of range"),
+        (layer_model("3,7", "2", [0, 1]), "axis must be a scalar or of shape .1., not .2."),
+        (layer_model("3,7", "3,2", 1, batch_dims=3), "batch_dims 3 is out of range for indices .3,2. .valid -2..2."),
+        (layer_model("3,7", "3,2", 1, batch_dims=-3), "batch_dims -3 is out of range"),
+        (layer_model("3,7", "3,2", 0, batch_dims=1), "batch_dims 1 exceeds axis 0"),
+        (layer_model("3,7", "2,2", 1, batch_dims=1), "differ in dimension 0, which is one of 1 batch_dims"),
+        (layer_model("3,7", "2", bounds="wrap"), "bounds must be 'error' or 'zero', not 'wrap'"),
+        (tuples_model("", "2,1"), "must have a rank of at least 1"),
+        (tuples_model("3,7", ""), "must have a rank of at least 1"),
+        (tuples_model("3,7", "3,2", -1), "batch_dims -1 is negative"),
+        (tuples_model("3,7", "3", 1), "batch_dims 1 must be less than the ranks of data .3,7. and indices .3."),
+        (tuples_model("3,7", "2,1", 1), "differ in dimension 0, which is one of 1 batch_dims"),
+        (tuples_model("3,7", "3,2", 1), "tuples of 2 coordinates index data .3,7. behind 1 batch_dims"),
     ],
 )
-def test_what_does_not_fit(core, data, indices, axis, attributes, reason):
+def test_what_does_not_fit(core, model, reason):
     with pytest.raises(RuntimeError, match=f"gather[^$]*{reason}"):
-        read(core, layer_model(data, indices, axis, **attributes))
+        read(core, model)
 
 
 @pytest.mark.sanitized
@@ -135,3 +145,28 @@ def test_arithmetic_on_shapes_stays_known(core, cast, given, kept):
 def test_integers_that_are_no_shape_are_ours(core):
     proto = parsed("(int64[9] data, int64[2] indices) => (int64[] output) { output = Gather(data, indices) }", 13)
     assert opsets(core.read_model(proto.SerializeToString()), "Gather") == ["ov_gather"]
+
+
+@pytest.mark.sanitized
+@settings(max_examples=100, deadline=None)
+@given(st.data())
+def test_tuples_against_numpy(core, data):
+    shape = data.draw(st.lists(st.integers(1, 4), min_size=1, max_size=4))
+    batch = data.draw(st.integers(0, len(shape) - 1))
+    depth = data.draw(st.integers(1, len(shape) - batch))
+    tuples = shape[:batch] + data.draw(st.lists(st.integers(0, 4), max_size=2))
+    rng = np.random.default_rng(0)
+    sizes = np.array(shape[batch : batch + depth])
+    table, where = rng.random(shape, np.float32), rng.integers(-sizes, sizes, (*tuples, depth))
+    texts = [",".join(map(str, array.shape)) for array in (table, where)]
+    result = evaluate(read(core, tuples_model(*texts, batch)), F32, table, where)
+    assert list(result.shape) == tuples + shape[batch + depth :]
+    for place in np.ndindex(*shape[:batch]):
+        assert np.array_equal(result[place], table[place][tuple(np.moveaxis(where[place], -1, 0))])
+
+
+def test_tuples_of_no_coordinates_name_the_whole(core):
+    table = random_values(F32, (3, 7))
+    for indices in ("4,0", "?,0"):
+        result = infer(compiled(core, read(core, tuples_model("3,7", indices))), table, np.zeros((4, 0), np.int64))
+        assert same_bits(result, np.broadcast_to(table, (4, 3, 7)))

@@ -5,7 +5,7 @@ import openvino as ov
 import pytest
 from openvino import opset13 as op
 
-from helpers.accelerating import parameter
+from helpers.accelerating import parameter, variable
 from helpers.saved_models import saved
 from ov_gather import validate
 from ov_gather.rules.findings import Severity
@@ -84,13 +84,9 @@ def shapes():
 
 
 def stateful():
-    from openvino.op.util import Variable, VariableInfo
-
-    data, info = parameter("data", [1, 4]), VariableInfo()
-    info.data_shape, info.data_type, info.variable_id = ov.PartialShape([1, 4]), ov.Type.f32, "state"
-    variable = Variable(info)
-    total = op.add(data, op.read_value(op.constant(np.zeros((1, 4), F32)), variable))
-    return [total], [data], [op.assign(total, variable)]
+    data, state = parameter("data", [1, 4]), variable("state", [1, 4])
+    total = op.add(data, op.read_value(op.constant(np.zeros((1, 4), F32)), state))
+    return [total], [data], [op.assign(total, state)]
 
 
 def scattering():
