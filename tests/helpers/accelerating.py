@@ -4,6 +4,7 @@ import numpy as np
 import openvino as ov
 from openvino import opset1
 from openvino import opset13 as ops
+from openvino.op.util import Variable, VariableInfo
 
 import ov_gather
 from ov_gather.acceleration.graph import operation, walk
@@ -15,6 +16,12 @@ def parameter(name, shape, dtype=np.float32):
     node = ops.parameter(ov.PartialShape(shape), dtype, name=name)
     node.output(0).set_names({name})
     return node
+
+
+def variable(name, shape):
+    info = VariableInfo()
+    info.data_shape, info.data_type, info.variable_id = ov.PartialShape(shape), ov.Type.f32, name
+    return Variable(info)
 
 
 def model_of(*outputs):
@@ -32,20 +39,32 @@ def operations(model):
     return sorted(operation(node) for _, node in walk(model) if node.get_type_name() not in ("Parameter", "Constant", "Result"))
 
 
-def outputs_of(model, arrays, hint="f32"):
+def executable(model, hint="f32"):
+    """The function of arrays that a model computes, compiled once."""
     request = ov.Core().compile_model(model, "CPU", {"INFERENCE_PRECISION_HINT": hint}).create_infer_request()
-    tensors = [array if isinstance(array, ov.Tensor) else ov.Tensor(array) for array in arrays]
-    for i, tensor in enumerate(tensors):
-        request.set_input_tensor(i, tensor)
-    request.start_async()
-    request.wait()
-    return [np.array(tensor.data) for tensor in request.output_tensors]
+
+    def execute(arrays):
+        tensors = [array if isinstance(array, ov.Tensor) else ov.Tensor(array) for array in arrays]
+        for i, tensor in enumerate(tensors):
+            request.set_input_tensor(i, tensor)
+        request.start_async()
+        request.wait()
+        return [np.array(tensor.data) for tensor in request.output_tensors]
+
+    return execute
 
 
-def check_same(model, accelerated, arrays):
-    for one, other in zip(outputs_of(model, arrays), outputs_of(accelerated, arrays), strict=True):
-        assert one.shape == other.shape
-        assert one.tobytes() == other.tobytes()
+def outputs_of(model, arrays, hint="f32"):
+    return executable(model, hint)(arrays)
+
+
+def check_same(model, accelerated, *cases):
+    """Assert that both models compute the same bits of each list of arrays."""
+    before, after = executable(model), executable(accelerated)
+    for arrays in cases:
+        for one, other in zip(before(arrays), after(arrays), strict=True):
+            assert one.shape == other.shape
+            assert one.tobytes() == other.tobytes()
 
 
 def arrays_for(model, seed=0, size=7):
@@ -63,6 +82,14 @@ def accelerated(model, *passes, **options):
     return other, ov_gather.accelerate(other, passes=passes or None, **options)
 
 
+def check_stays(model, *passes, reason="", **options):
+    """Assert that the passes change no operation, and what is said of the first gather; returns the summary."""
+    other, summary = accelerated(model, *passes, **options)
+    assert operations(other) == operations(model)
+    assert not reason or reason in summary.changes[0].reason
+    return summary
+
+
 def transpose(node, order=None):
     """Transpose the last two dimensions, or by `order`."""
     rank = len(node.get_output_partial_shape(0))
@@ -71,25 +98,17 @@ def transpose(node, order=None):
 
 def expanded(kind):
     """An index [9,5,6] from `i`, in each way of writing it."""
-    shape = ops.constant(np.array([9, 5, 6]))
-    column, line = parameter("i", [9, 1, 1], np.int64), parameter("i", [9], np.int64)
-    if kind == "bidirectional":
-        return ops.broadcast(column, ops.constant(np.array([1, 5, 6])), broadcast_spec="BIDIRECTIONAL")
-    if kind == "numpy":
-        return ops.broadcast(column, shape)
-    if kind == "explicit":
-        return ops.broadcast(line, shape, ops.constant(np.array([0])), broadcast_spec="EXPLICIT")
-    if kind == "opset1":
-        return opset1.broadcast(column, shape)
-    if kind == "tile":
-        return ops.tile(column, ops.constant(np.array([1, 5, 6])))
-    if kind == "tile of broadcast":
-        return ops.tile(ops.broadcast(column, ops.constant(np.array([9, 5, 1]))), ops.constant(np.array([1, 1, 6])))
-    if kind == "convert":
-        return ops.convert(ops.broadcast(ops.convert(column, "i32"), shape), "i64")
-    if kind == "concat":
-        return ops.tile(ops.concat([column] * 5, 1), ops.constant(np.array([1, 1, 6])))
-    columns = [
-        ops.unsqueeze(line, ops.constant(np.array([1, 2]))) for _ in range(5)
-    ]  # "stack": the parts are equal, but not the same node
-    return ops.broadcast(ops.concat(columns, 1), shape)
+    column, line, shape = parameter("i", [9, 1, 1], np.int64), parameter("i", [9], np.int64), [9, 5, 6]
+    ways = {
+        "bidirectional": lambda: ops.broadcast(column, [1, 5, 6], broadcast_spec="BIDIRECTIONAL"),
+        "numpy": lambda: ops.broadcast(column, shape),
+        "explicit": lambda: ops.broadcast(line, shape, [0], broadcast_spec="EXPLICIT"),
+        "opset1": lambda: opset1.broadcast(column, shape),
+        "tile": lambda: ops.tile(column, [1, 5, 6]),
+        "tile of broadcast": lambda: ops.tile(ops.broadcast(column, [9, 5, 1]), [1, 1, 6]),
+        "convert": lambda: ops.convert(ops.broadcast(ops.convert(column, "i32"), shape), "i64"),
+        "concat": lambda: ops.tile(ops.concat([column] * 5, 1), [1, 1, 6]),
+        # the parts are equal, but not the same node
+        "stack": lambda: ops.broadcast(ops.concat([ops.unsqueeze(line, [1, 2]) for _ in range(5)], 1), shape),
+    }
+    return ways[kind]()

@@ -4,11 +4,15 @@ from dataclasses import dataclass
 
 import numpy as np
 import openvino as ov
+import pytest
 from openvino import opset1, opset3, opset4, opset8, opset12, opset13
 
 import ov_gather
 
 CRASHED, RAISED = "crashed", "raised"
+EACH_POLICY = pytest.mark.parametrize(
+    ("policy", "portable"), [("raise", False), ("raise", True), ("clamp", True), ("zero", True)]
+)
 ROWS, COLUMNS = 5, 3
 
 
@@ -64,6 +68,12 @@ def infer_model(model, inputs, threads=2):
     except RuntimeError:
         return RAISED
     return [request.get_output_tensor(position).data.tobytes() for position in range(len(model.outputs))]
+
+
+def outputs(model, *inputs):
+    """What the model computes, as lists of numbers; or RAISED."""
+    found = infer_model(model, [np.array(array) for array in inputs])
+    return found if found == RAISED else [np.frombuffer(part, np.float32).tolist() for part in found]
 
 
 def arrays(run: Run):

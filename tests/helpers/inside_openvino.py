@@ -2,7 +2,6 @@
 
 import numpy as np
 import openvino as ov
-from onnx import helper, numpy_helper
 
 from ov_gather.ir.builder import ModelBuilder
 from ov_gather.ir.element_types import ELEMENT_TYPES, STRING
@@ -22,15 +21,6 @@ def one_layer(kind, inputs, attributes, constants=None):
     (output,) = builder.layer(kind, "gather", "ov_gather", text, values, [(data_type, PartialShape(None))])
     builder.result("output", output)
     return builder.build()
-
-
-def onnx_model(nodes, inputs, initializers=None, opset=13):
-    """An ONNX model whose output is the last node's; `inputs`: ONNX type and shape of each; `initializers`: arrays."""
-    inputs = [helper.make_tensor_value_info(name, *given) for name, given in inputs.items()]
-    tensors = [numpy_helper.from_array(np.asarray(array), name) for name, array in (initializers or {}).items()]
-    output = helper.make_empty_tensor_value_info(nodes[-1].output[0])
-    graph = helper.make_graph(nodes, "graph", inputs, [output], tensors)
-    return helper.make_model(graph, opset_imports=[helper.make_opsetid("", opset)], ir_version=10).SerializeToString()
 
 
 def opsets(model, kind):

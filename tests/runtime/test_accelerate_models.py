@@ -4,10 +4,9 @@ import numpy as np
 import openvino as ov
 import pytest
 from openvino import opset13 as ops
-from openvino.op.util import Variable, VariableInfo
 
 import ov_gather
-from helpers.accelerating import outputs_of
+from helpers.accelerating import executable, outputs_of, variable
 from helpers.branching import if_of
 from ov_gather.acceleration.accelerate import PASSES
 from ov_gather.acceleration.graph import operation, walk
@@ -158,24 +157,16 @@ def test_subgraphs(make, arrays, expected, bodies, portable, tmp_path):
 
 def test_states():
     data, index = parameter([7, 5]), parameter([9, 5], np.int64)
-    info = VariableInfo()
-    info.data_shape, info.data_type, info.variable_id = ov.PartialShape([7, 5]), ov.Type.f32, "state"
-    variable = Variable(info)
-    state = ops.read_value(ops.constant(np.zeros((7, 5), np.float32)), variable)
-    total = ops.add(state, data)
+    state = variable("state", [7, 5])
+    total = ops.add(ops.read_value(ops.constant(np.zeros((7, 5), np.float32)), state), data)
     result = ops.result(ops.gather_elements(total, index, 0))
-    model = ov.Model([result], [ops.assign(total, variable)], [data, index], "model")
+    model = ov.Model([result], [ops.assign(total, state)], [data, index], "model")
     ov_gather.accelerate(model)
     assert operations(model) == ["ov_gather.GatherElements"]
-    request = ov.Core().compile_model(model, "CPU", {"INFERENCE_PRECISION_HINT": "f32"}).create_infer_request()
-    indices = np.random.default_rng(0).integers(-7, 7, (9, 5))
+    execute, indices = executable(model), np.random.default_rng(0).integers(-7, 7, (9, 5))
     for times in (1, 2, 3):
-        request.set_input_tensor(0, ov.Tensor(VALUES))
-        request.set_input_tensor(1, ov.Tensor(indices))
-        request.start_async()
-        request.wait()
         expected = np.take_along_axis(sum([VALUES] * times, np.zeros_like(VALUES)), indices, 0)
-        assert np.array_equal(request.get_output_tensor(0).data, expected)
+        assert np.array_equal(execute([VALUES, indices])[0], expected)
 
 
 def test_names_and_rt_info_stay():

@@ -12,17 +12,12 @@ import pytest
 from onnx import TensorProto, helper
 
 import ov_gather
-from helpers.planting import candidates, with_attribute, with_element
+from helpers.bisecting import again, as_ir, converted, planted, written
+from helpers.planting import with_attribute, with_element
 from helpers.saved_models import saved
 from ov_gather.ir.reader import read_ir
-from ov_gather.ir.writer import write_ir
 
 pytestmark = [pytest.mark.onnxruntime, pytest.mark.openvino]
-
-
-def converted(path, source):
-    ov.save_model(ov.convert_model(source), path, compress_to_fp16=False)
-    return path
 
 
 def chain(path, length=12):
@@ -46,15 +41,6 @@ def chains(tmp_path_factory):
     return source, converted(folder / "m.xml", source)
 
 
-def layer_named(model, name):
-    return next(layer for layer in model.layers if layer.name == name)
-
-
-def planted(tmp_path, planted):
-    write_ir(planted.model, tmp_path / "wrong.xml")
-    return tmp_path / "wrong.xml"
-
-
 def test_a_right_model_passes(chains):
     result = ov_gather.bisect(*chains)
     assert result.passed
@@ -68,8 +54,8 @@ def test_the_node_is_named_in_few_runs(chains, tmp_path, name):
     source, ir = chains
     model = read_ir(ir)
     kind = "attribute" if "matmul" in name else "operands"
-    wrong = next(way for way in candidates(model, kind) if way(None).layer.name == name)(None)
-    result = ov_gather.bisect(source, planted(tmp_path, wrong), reproducers=tmp_path / "found")
+    wrong = planted(model, kind, name)
+    result = ov_gather.bisect(source, written(tmp_path / "wrong.xml", wrong.model), reproducers=tmp_path / "found")
     assert not result.passed
     assert result.node == f"{wrong.layer.type} '{name}'"
     assert result.culprits[0].nodes == (result.node,)
@@ -82,8 +68,8 @@ def test_the_reproducer_shows_the_fault_alone(chains, tmp_path):
     """The reproducer is executed without our code, and by the command that is told."""
     source, ir = chains
     model = read_ir(ir)
-    wrong = next(way for way in candidates(model, "attribute") if way(None).layer.name == "a7/matmul")(None)
-    result = ov_gather.bisect(source, planted(tmp_path, wrong), reproducers=tmp_path / "found")
+    wrong = planted(model, "attribute", "a7/matmul")
+    result = ov_gather.bisect(source, written(tmp_path / "wrong.xml", wrong.model), reproducers=tmp_path / "found")
     folder = tmp_path / "found" / "a7_m"
     assert result.reproducer == str(folder)
     import onnxruntime
@@ -95,8 +81,7 @@ def test_the_reproducer_shows_the_fault_alone(chains, tmp_path):
     assert expected.shape[0] == 1  # of the 4 rows one is enough
     assert np.abs(expected - found).max() > 0.1
     assert len(onnx.load(folder / "reference.onnx").graph.node) == 1
-    again = ov_gather.bisect(folder / "reference.onnx", folder / "model.xml", inputs)
-    assert again.node == "MatMul 'a7/matmul'"
+    assert again(folder).node == "MatMul 'a7/matmul'"
     command = shlex.split(result.culprits[0].command)
     assert command[:2] == ["ov-gather", "bisect"]
     assert [str(folder / name) for name in ("reference.onnx", "model.xml", "inputs.npz")] == [
@@ -107,10 +92,10 @@ def test_the_reproducer_shows_the_fault_alone(chains, tmp_path):
 def test_an_element_of_a_constant(chains, tmp_path):
     source, ir = chains
     model = read_ir(ir)
-    matmul = layer_named(model, "b4/matmul")
+    (matmul,) = (layer for layer in model.layers if layer.name == "b4/matmul")
     weights = next(source for layer, _, source, _ in model.links if layer is matmul and source.type == "Const")
     wrong = with_element(model, weights, random.Random(0))
-    result = ov_gather.bisect(source, planted(tmp_path, wrong))
+    result = ov_gather.bisect(source, written(tmp_path / "wrong.xml", wrong.model))
     assert result.node == "MatMul 'b4/matmul'"
     assert len(result.culprits[0].constants) == 1
     assert f"constant '{weights.name}'" in result.culprits[0].constants[0]
@@ -120,14 +105,13 @@ def test_an_element_of_a_constant(chains, tmp_path):
 def test_two_irs_without_common_names(chains, tmp_path):
     """Values correspond by structure where nobody has named them alike."""
     model = read_ir(chains[1])
-    wrong = next(way for way in candidates(model, "operands") if way(None).layer.name == "a9/sub")(None)
+    wrong = planted(model, "operands", "a9/sub")
     layers = []
     for layer in wrong.model.layers:
         ports = tuple(replace(port, attributes={}) for port in layer.outputs)
         name = layer.name if layer.type == "Parameter" else f"renamed_{layer.id}"
         layers.append(replace(layer, name=name, outputs=ports))
-    write_ir(replace(wrong.model, layers=tuple(layers)), tmp_path / "wrong.xml")
-    result = ov_gather.bisect(chains[1], tmp_path / "wrong.xml")
+    result = ov_gather.bisect(chains[1], written(tmp_path / "wrong.xml", replace(wrong.model, layers=tuple(layers))))
     assert result.node == f"Subtract 'renamed_{wrong.layer.id}'"
     assert result.culprits[0].reference_node == "Subtract 'a9/sub'"
     assert result.culprits[0].inputs[0].how == "structure"
@@ -140,7 +124,7 @@ def test_expected_values_of_elsewhere(chains, tmp_path, rng):
 
     source, ir = chains
     model = read_ir(ir)
-    wrong = next(way for way in candidates(model, "operands") if way(None).layer.name == "a9/sub")(None)
+    wrong = planted(model, "operands", "a9/sub")
     original = onnx.load(source)
     for name in ("a5", "a8", "a10", "b10"):
         original.graph.output.append(helper.make_tensor_value_info(name, TensorProto.FLOAT, None))
@@ -148,12 +132,14 @@ def test_expected_values_of_elsewhere(chains, tmp_path, rng):
     session = onnxruntime.InferenceSession(original.SerializeToString())
     arrays = dict(zip([given.name for given in session.get_outputs()], session.run(None, {"x": x}), strict=True))
     np.savez(tmp_path / "expected.npz", x=x, **arrays)
-    result = ov_gather.bisect(tmp_path / "expected.npz", planted(tmp_path, wrong), reproducers=tmp_path / "found")
+    result = ov_gather.bisect(
+        tmp_path / "expected.npz", written(tmp_path / "wrong.xml", wrong.model), reproducers=tmp_path / "found"
+    )
     assert "Subtract 'a9/sub'" in result.culprits[0].nodes
     assert [value.name for value in result.culprits[0].inputs] == ["a8"]
     assert result.culprits[0].output.name == "a10"
-    again = ov_gather.bisect(tmp_path / "found" / "a10" / "expected.npz", tmp_path / "found" / "a10" / "model.xml")
-    assert not again.passed
+    folder = tmp_path / "found" / "a10"
+    assert not ov_gather.bisect(folder / "expected.npz", folder / "model.xml").passed
     assert ov_gather.bisect(tmp_path / "expected.npz", ir).passed
 
 
@@ -161,9 +147,8 @@ def test_every_first_difference_is_found_if_asked(chains, tmp_path):
     source, ir = chains
     model = read_ir(ir)
     for name in ("a1/sub", "b7/sub", "a9/sub"):
-        model = next(way for way in candidates(model, "operands") if way(None).layer.name == name)(None).model
-    write_ir(model, tmp_path / "wrong.xml")
-    result = ov_gather.bisect(source, tmp_path / "wrong.xml", every=True)
+        model = planted(model, "operands", name).model
+    result = ov_gather.bisect(source, written(tmp_path / "wrong.xml", model), every=True)
     assert {culprit.node for culprit in result.culprits} == {f"Subtract '{name}'" for name in ("a1/sub", "b7/sub", "a9/sub")}
     assert len(result.culprits) == 3
 
@@ -178,55 +163,45 @@ def test_memory_bounds_what_is_observed(chains, tmp_path, monkeypatch):
     monkeypatch.setattr(
         IRSide, "observe", lambda side, values, **how: observed.append(len(values)) or original(side, values, **how)
     )
-    wrong = next(way for way in candidates(read_ir(ir), "attribute") if way(None).layer.name == "b9/matmul")(None)
-    result = ov_gather.bisect(source, planted(tmp_path, wrong), memory=2 * 2 * 4 * 8 * 4)
+    wrong = planted(read_ir(ir), "attribute", "b9/matmul")
+    result = ov_gather.bisect(source, written(tmp_path / "wrong.xml", wrong.model), memory=2 * 2 * 4 * 8 * 4)
     assert result.node == "MatMul 'b9/matmul'"
     assert max(observed) == 2
 
 
-def tile(path):
+def test_a_tile_with_repeats_of_the_run(tmp_path, rng):
     """A Tile of rank 4 whose repeats are an input."""
     text = """(float[2,2,2,2] x, int64[4] repeats) => (float[] y) {
         [before] positive = Abs(x) [tile] tiled = Tile(positive, repeats) [behind] y = Neg(tiled) }"""
-    return saved(path, text)
-
-
-def test_a_tile_with_repeats_of_the_run(tmp_path, rng):
-    source = tile(tmp_path / "m.onnx")
     inputs = {"x": rng.standard_normal((2, 2, 2, 2)).astype(np.float32), "repeats": np.array([3, 3, 3, 3])}
-    result = ov_gather.bisect(source, converted(tmp_path / "m.xml", source), inputs, reproducers=tmp_path / "found")
-    assert result.node == "Tile 'tile'"
-    assert result.culprits[0].kind == "node"
-    folder = tmp_path / "found" / "tiled"
-    with np.load(folder / "inputs.npz") as file:
-        assert not ov_gather.bisect(folder / "reference.onnx", folder / "model.xml", dict(file)).passed
+    result = ov_gather.bisect(*as_ir(tmp_path, text), inputs, reproducers=tmp_path / "found")
+    assert (result.node, result.culprits[0].kind) == ("Tile 'tile'", "node")
+    assert not again(tmp_path / "found" / "tiled").passed
 
 
 def test_a_stock_gather_out_of_bounds(tmp_path):
     """onnxruntime refuses the index, and OpenVINO gives zeros: here they differ."""
     text = """(int64[2] i) => (float[] y) {
         [next] index = Add(i, one) [look_up] rows = Gather(table, index) [behind] y = Neg(rows) }"""
-    source = saved(tmp_path / "m.onnx", text, table=np.arange(12, dtype=np.float32).reshape(4, 3), one=1)
-    ir = converted(tmp_path / "m.xml", source)
+    source, ir = as_ir(tmp_path, text, table=np.arange(12, dtype=np.float32).reshape(4, 3), one=1)
     assert ov_gather.bisect(source, ir, {"i": np.array([0, 2])}).passed
     result = ov_gather.bisect(source, ir, {"i": np.array([0, 3])}, reproducers=tmp_path / "found")
     assert result.node == "Gather 'look_up'"
     assert result.culprits[0].kind == "refusal"
     assert "the reference refuses it, and the model does not" in result.culprits[0].detail
     assert "out of" in result.culprits[0].detail
-    folder = tmp_path / "found" / "rows"
-    with np.load(folder / "inputs.npz") as file:
-        assert ov_gather.bisect(folder / "reference.onnx", folder / "model.xml", dict(file)).node == "Gather 'look_up'"
+    assert again(tmp_path / "found" / "rows").node == "Gather 'look_up'"
 
 
 def test_a_model_that_is_refused_in_the_midst(chains, tmp_path):
     """The IR gathers out of bounds, with a GatherElements, which OpenVINO checks; the reference does not."""
     text = """(float[2,4] x) => (float[] y) {
         [first] a = Tanh(x) [take] b = GatherElements<axis = 1>(a, i) [second] c = Neg(b) [last] y = Tanh(c) }"""
-    source = saved(tmp_path / "m.onnx", text, i=[[0, 2], [1, 3]])
-    model = read_ir(converted(tmp_path / "m.xml", source))
-    wrong = with_attribute(model, layer_named(model, "take"), "axis", "0")
-    result = ov_gather.bisect(source, planted(tmp_path, wrong), reproducers=tmp_path / "found")
+    source, ir = as_ir(tmp_path, text, i=[[0, 2], [1, 3]])
+    model = read_ir(ir)
+    (take,) = (layer for layer in model.layers if layer.name == "take")
+    wrong = with_attribute(model, take, "axis", "0")
+    result = ov_gather.bisect(source, written(tmp_path / "wrong.xml", wrong.model), reproducers=tmp_path / "found")
     assert result.node == "GatherElements 'take'"
     assert result.culprits[0].kind == "refusal"
     assert "the model refuses it, and the reference does not" in result.culprits[0].detail
@@ -238,8 +213,8 @@ def test_what_rounding_decides_is_no_fault(tmp_path, rng):
     text = """(float[200,64] x) => (int64[] y) {
         [scores] scores = MatMul(x, w) [best] y = ArgMax<axis = 1, keepdims = 0>(scores) }"""
     w = rng.standard_normal((64, 4)).astype(np.float32)
-    source = saved(tmp_path / "m.onnx", text, w=np.concatenate([w, w * np.float32(1 + 1e-7), w], axis=1))
-    result = ov_gather.bisect(source, converted(tmp_path / "m.xml", source))
+    source, ir = as_ir(tmp_path, text, w=np.concatenate([w, w * np.float32(1 + 1e-7), w], axis=1))
+    result = ov_gather.bisect(source, ir)
     assert result.node == ""
     assert result.passed
 
@@ -264,29 +239,27 @@ def test_models_with_other_inputs(chains, tmp_path):
 def test_low_precision_is_no_fault_and_a_fault_in_low_precision_is_found(chains, tmp_path):
     source, ir = chains
     assert ov_gather.bisect(source, ir, precision="bf16").passed
-    wrong = next(way for way in candidates(read_ir(ir), "operands") if way(None).layer.name == "a9/sub")(None)
-    assert ov_gather.bisect(source, planted(tmp_path, wrong), precision="bf16").node == "Subtract 'a9/sub'"
+    wrong = planted(read_ir(ir), "operands", "a9/sub")
+    assert ov_gather.bisect(source, written(tmp_path / "wrong.xml", wrong.model), precision="bf16").node == "Subtract 'a9/sub'"
 
 
 def test_a_crash_in_the_midst(tmp_path):
     """OpenVINO dies of a Gather whose static indices have no elements."""
     text = "(float[4,2] x, int64[0] i) => (float[] y) { [first] a = Tanh(x) [none] b = Gather(a, i) [last] y = Neg(b) }"
-    source = saved(tmp_path / "m.onnx", text)
-    result = ov_gather.bisect(source, converted(tmp_path / "m.xml", source), reproducers=tmp_path / "found")
+    source, ir = as_ir(tmp_path, text)
+    result = ov_gather.bisect(source, ir, reproducers=tmp_path / "found")
     assert result.node == "Gather 'none'"
     assert result.culprits[0].kind == "crash"
     assert "SIGFPE" in result.culprits[0].detail
-    folder = tmp_path / "found" / "b"
-    with np.load(folder / "inputs.npz") as file:
-        assert ov_gather.bisect(folder / "reference.onnx", folder / "model.xml", dict(file)).culprits[0].kind == "crash"
+    assert again(tmp_path / "found" / "b").culprits[0].kind == "crash"
 
 
 def test_an_output_that_is_a_wrong_constant(tmp_path):
     text = "(float[4] x) => (float[] y, float[] z) { [neg] y = Neg(x) [same] z = Identity(c) }"
-    source = saved(tmp_path / "m.onnx", text, c=np.arange(4, dtype=np.float32))
-    model = read_ir(converted(tmp_path / "m.xml", source))
+    source, ir = as_ir(tmp_path, text, c=np.arange(4, dtype=np.float32))
+    model = read_ir(ir)
     layer = next(source for layer, _, source, _ in model.links if layer.type == "Result" and source.type == "Const")
-    result = ov_gather.bisect(source, planted(tmp_path, with_element(model, layer, random.Random(0))))
+    result = ov_gather.bisect(source, written(tmp_path / "wrong.xml", with_element(model, layer, random.Random(0)).model))
     assert result.node == f"Const '{layer.name}'"
 
 
@@ -315,20 +288,19 @@ def test_a_gather_of_constants_before_a_matmul(tmp_path, rng):
     text = """(float[2,7,3,5] x) => (float[] y) {
         [before] before = Tanh(x) [take] rows = GatherElements<axis = 0>(data, index)
         [scores] scores = Einsum<equation = "binh,tnh->bnit">(before, rows) [behind] y = Neg(scores) }"""
-    source = saved(tmp_path / "m.onnx", text, data=data, index=index)
-    result = ov_gather.bisect(source, converted(tmp_path / "m.xml", source), reproducers=tmp_path / "found")
+    source, ir = as_ir(tmp_path, text, data=data, index=index)
+    result = ov_gather.bisect(source, ir, reproducers=tmp_path / "found")
     assert result.node == "Einsum 'scores'"
     assert result.culprits[0].kind == "fusion"
     assert result.culprits[0].nodes == ("GatherElements 'take'", "Einsum 'scores'")
-    with np.load(f"{result.reproducer}/inputs.npz") as file:
-        assert not ov_gather.bisect(f"{result.reproducer}/reference.onnx", f"{result.reproducer}/model.xml", dict(file)).passed
+    assert not again(result.reproducer).passed
 
 
 def test_a_reference_without_a_kernel_is_not_compared(tmp_path):
     """onnxruntime has no GridSample with a grid in f64."""
     text = "(float[1,1,4,4] x, double[1,4,4,2] grid) => (float[] y) { [sample] y = GridSample(x, grid) }"
-    source = saved(tmp_path / "m.onnx", text)
+    source, ir = as_ir(tmp_path, text)
     given = {"x": np.zeros((1, 1, 4, 4), np.float32), "grid": np.zeros((1, 4, 4, 2))}
-    result = ov_gather.bisect(source, converted(tmp_path / "m.xml", source), given)
+    result = ov_gather.bisect(source, ir, given)
     assert result.not_run.startswith("the reference cannot be executed: ")
     assert not result.passed

@@ -3,35 +3,24 @@
 import warnings
 
 import numpy as np
-import onnx.parser
-import onnxruntime
 import pytest
 from onnx.reference import ReferenceEvaluator
 
+from helpers.legalized import run
+from helpers.saved_models import parsed
 from ov_gather.converters import LossyConversionWarning, compile_onnx
-
-_HEADER = '<ir_version: 10, opset_import: ["": 18]> g '
-
-
-def parse(text):
-    return onnx.parser.parse_model(_HEADER + text)
-
-
-def on_onnxruntime(model, inputs):
-    session = onnxruntime.InferenceSession(model.SerializeToString(), providers=["CPUExecutionProvider"])
-    return dict(zip((output.name for output in model.graph.output), session.run(None, inputs), strict=True))
 
 
 @pytest.mark.parametrize("largest", [0, 1])
 @pytest.mark.parametrize(("name", "dtype", "size", "k"), [("float", "float32", 20, 12), ("int32", "int32", 40, 30)])
 def test_topk_takes_the_first_of_equal_numbers(name, dtype, size, k, largest):
     topk = f"k = Constant<value = int64[1] {{{k}}}>() v, y = TopK<largest = {largest}>(a, k)"
-    model = parse(f"({name}[{size}] a) => (int64[{k}] y) {{ {topk} }}")
+    model = parsed(f"({name}[{size}] a) => (int64[{k}] y) {{ {topk} }}")
     inputs = {"a": np.tile(np.array([1, 2, 2, 1], dtype), size // 4)}
     with warnings.catch_warnings():
         warnings.simplefilter("error")
         result = compile_onnx(model)(inputs)
-    np.testing.assert_array_equal(result["y"], on_onnxruntime(model, inputs)["y"])
+    np.testing.assert_array_equal(result["y"], run(model, inputs)[0])
 
 
 @pytest.mark.parametrize(
@@ -46,7 +35,7 @@ def test_topk_takes_the_first_of_equal_numbers(name, dtype, size, k, largest):
     ],
 )
 def test_a_cast_to_float16_that_does_not_round_is_named(text):
-    model = parse(text)
+    model = parsed(text)
     values = {
         "w": np.arange(3000, dtype=np.float32),
         "a": np.array([2049, 2051], np.int32 if "int32" in text else np.float32),
@@ -75,4 +64,4 @@ def test_a_cast_to_float16_that_does_not_round_is_named(text):
 def test_a_cast_to_float16_that_makes_no_difference_is_not_named(text):
     with warnings.catch_warnings():
         warnings.simplefilter("error")
-        compile_onnx(parse(text))
+        compile_onnx(parsed(text))

@@ -5,71 +5,50 @@ import openvino as ov
 import pytest
 from openvino import opset13 as ops
 
+from helpers.openvino_models import counted, looked_up, made_of, number, size_of
 from ov_gather import prove
 from ov_gather.runtimes.session import Session
 
-AXIS = ops.constant(0)
+LIMIT = "in bounds if dim(ids, 0) <= dim(mask, 0)"
 
 
-def named(name: str, *shape: int, dtype: type = np.float32) -> ov.Node:
-    node = ops.parameter(ov.PartialShape(list(shape)), dtype)
-    node.output(0).set_names({name})
-    return node
+def flat_rows(mask, ids):
+    """A common factor of both sizes does not matter."""
+    places = counted(ops.multiply(size_of(ids), size_of(mask, 1)))
+    return ops.gather(ops.reshape(mask, [-1], False), places, number(0))
 
 
-def size_of(x: ov.Node, axis: int) -> ov.Node:
-    return ops.gather(ops.shape_of(x), ops.constant(np.int64(axis)), AXIS)
+def greatest(x, shape):
+    """The place of the greatest element of an empty axis is whatever lies in memory, but it may never be used."""
+    place = ops.topk(x, number(1), 0, "max", "value").output(1)
+    return ops.gather(x, ops.broadcast(place, shape), number(0))
 
 
-def count(x: ov.Node, axis: int) -> ov.Node:
-    return ops.range(ops.constant(np.int64(0)), size_of(x, axis), ops.constant(np.int64(1)), "i64")
-
-
-def only(node: ov.Node, *inputs: ov.Node):
-    """The proof of the last gather."""
-    return prove(ov.Model([node], list(inputs), "m"))[-1]
-
-
-def test_a_table_of_positions_bounds_a_size() -> None:
-    x = named("x", -1, -1)
-    table = ops.constant(np.zeros((130, 2), np.float32))
-    proof = only(ops.gather(table, ops.add(count(x, 1), ops.constant(np.int64(2))), AXIS), x)
-    assert (proof.status, dict(proof.requires)) == ("conditional", {"dim(x, 1)": (None, 128)})
-
-
-def test_rows_of_one_input_are_looked_up_in_another() -> None:
-    ids, mask = named("ids", -1, -1), named("mask", -1, -1)
-    proof = only(ops.gather(mask, count(ids, 0), AXIS), ids, mask)
-    assert proof.status == "conditional"
-    assert proof.reason == "in bounds if dim(ids, 0) <= dim(mask, 0)"
-
-
-def test_a_common_factor_does_not_matter() -> None:
-    ids, mask = named("ids", -1, -1), named("mask", -1, -1)
-    flat = ops.reshape(mask, ops.constant(np.array([-1])), False)
-    end = ops.multiply(size_of(ids, 0), size_of(mask, 1))
-    places = ops.range(ops.constant(np.int64(0)), end, ops.constant(np.int64(1)), "i64")
-    proof = only(ops.gather(flat, places, AXIS), ids, mask)
-    assert proof.reason == "in bounds if dim(ids, 0) <= dim(mask, 0)"
-
-
-@pytest.mark.parametrize("is_read", [True, False])
-def test_nothing_is_required_where_nothing_is_read(is_read: bool) -> None:
-    """The place of the greatest element of an empty axis is whatever lies in memory, but it is never used here."""
-    x = named("x", -1)
-    place = ops.topk(x, ops.constant(1), 0, "max", "value").output(1)
-    shape = ops.constant(np.array([3])) if is_read else ops.shape_of(x)
-    proof = only(ops.gather(x, ops.broadcast(place, shape), AXIS), x)
-    assert (proof.status, dict(proof.requires)) == (("conditional", {"dim(x, 0)": (1, None)}) if is_read else ("proved", {}))
+@pytest.mark.parametrize(
+    ("make", "inputs", "requires", "reason"),
+    [
+        (lambda x: looked_up(130, ops.add(counted(size_of(x, 1)), number(2))), "x", {"dim(x, 1)": (None, 128)}, ""),
+        (lambda mask, ids: ops.gather(mask, counted(size_of(ids)), number(0)), "mask ids", None, LIMIT),
+        (flat_rows, "mask ids", None, LIMIT),
+        (lambda x: greatest(x, [3]), "line", {"dim(line, 0)": (1, None)}, ""),
+        (lambda x: greatest(x, ops.shape_of(x)), "line", {}, ""),
+    ],
+    ids=["a table of positions", "rows of another input", "a common factor", "what is read", "what is not read"],
+)
+def test_what_is_required(make, inputs, requires, reason):
+    proof = prove(made_of(make, **{name: "f32[?]" if name == "line" else "f32[?,?]" for name in inputs.split()}))[-1]
+    assert proof.status == ("proved" if requires == {} else "conditional")
+    assert requires is None or dict(proof.requires) == requires
+    assert reason in proof.reason
 
 
 @pytest.mark.parametrize("step", [1, -1])
-def test_what_is_counted_between_two_sizes_has_their_difference_as_its_size(step: int) -> None:
-    x = named("x", -1)
-    size = size_of(x, 0)
-    ends = [ops.multiply(size, ops.constant(np.int64(sign * step))) for sign in (-1, 1)]
-    counted = ops.range(*ends, ops.constant(np.int64(step)), "i64")
-    model = ov.Model([ops.gather(counted, ops.add(count(x, 0), size), AXIS), counted], [x], "m")
+def test_what_is_counted_between_two_sizes_has_their_difference_as_its_size(step):
+    def make(x):
+        between = ops.range(*(ops.multiply(size_of(x), number(sign * step)) for sign in (-1, 1)), number(step), "i64")
+        return ops.gather(between, ops.add(counted(size_of(x)), size_of(x)), number(0)), between
+
+    model = made_of(make, x="f32[?]")
     assert prove(model)[-1].status == "proved"
     _, found = Session(ov.Core(), model)([np.zeros(3, np.float32)])
     np.testing.assert_array_equal(found, np.arange(-3 * step, 3 * step, step))

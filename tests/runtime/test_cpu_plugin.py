@@ -1,6 +1,7 @@
 """What we say the CPU plugin computes against the CPU plugin itself, bit by bit."""
 
 from dataclasses import dataclass
+from functools import partial
 from itertools import product
 
 import numpy as np
@@ -101,11 +102,8 @@ class Layer:
         if "axis" in self.attributes and not is_ours:
             inputs.append(builder.const("axis", by_name("i64"), np.array(self.attributes["axis"])))
         text = {name: str(value).lower() for name, value in self.attributes.items() if is_ours or name != "axis"}
-        outputs = [(self.operands[0][0], UNKNOWN)]
-        builder.result(
-            "output",
-            builder.layer(layer_type, "layer", opset, text, inputs, outputs)[0],
-        )
+        (output,) = builder.layer(layer_type, "layer", opset, text, inputs, [(self.operands[0][0], UNKNOWN)])
+        builder.result("output", output)
         return builder.build()
 
     def executed_on(self, live):
@@ -121,6 +119,10 @@ class Layer:
 def operand(type_name, values):
     element_type = by_name(type_name)
     return element_type, np.asarray(values).astype(element_type.dtype)
+
+
+def scatter(name, type_name, data, indices, updates, **attributes):
+    return Layer(name, attributes, [operand(type_name, data), operand("i64", indices), operand(type_name, updates)])
 
 
 def assert_predicted(live, layer, by):
@@ -202,8 +204,8 @@ def test_scatter(openvino, type_name, reduction, rng):
     reduction, use_init_val = reduction
     for _ in range(3):
         values = [rng.choice(np.array(SPECIAL[type_name], by_name(type_name).dtype), size) for size in ((6, 2), (9, 2))]
-        operands = [operand(type_name, values[0]), operand("i64", rng.integers(-6, 6, (9, 2))), operand(type_name, values[1])]
-        layer = Layer("ScatterElementsUpdate-12", {"axis": 0, "reduction": reduction, "use_init_val": use_init_val}, operands)
+        attributes = {"axis": 0, "reduction": reduction, "use_init_val": use_init_val}
+        layer = scatter("ScatterElementsUpdate-12", type_name, values[0], rng.integers(-6, 6, (9, 2)), values[1], **attributes)
         assert_predicted(openvino, layer, cpu_scatters.scattered)
 
 
@@ -218,9 +220,9 @@ def test_scatter_rounds_bf16(openvino, reduction, use_init_val, rng):
         sizes[axis] = 11
         data, updates = (rng.standard_normal(of) * 10.0 ** rng.integers(-3, 3, of) for of in (tuple(shape), sizes))
         indices = rng.integers(-shape[axis], shape[axis], sizes)
-        operands = [operand("bf16", data), operand("i64", indices), operand("bf16", updates)]
         attributes = {"axis": axis, "reduction": reduction, "use_init_val": use_init_val}
-        assert_predicted(openvino, Layer("ScatterElementsUpdate-12", attributes, operands), cpu_scatters.scattered)
+        layer = scatter("ScatterElementsUpdate-12", "bf16", data, indices, updates, **attributes)
+        assert_predicted(openvino, layer, cpu_scatters.scattered)
 
 
 @pytest.mark.parametrize(
@@ -236,17 +238,16 @@ def test_scatter_nd(openvino, type_name, reduction, depth, rng):
     if reduction == "none":  # no place twice, as the order of threads decides the last one
         tuples = np.array([*np.ndindex((6, 2)[:depth])])
         values[1] = np.resize(values[1], (len(tuples), *values[1].shape[1:]))
-    operands = [operand(type_name, values[0]), operand("i64", tuples), operand(type_name, values[1])]
-    assert_predicted(openvino, Layer("ScatterNDUpdate-15", {"reduction": reduction}, operands), cpu_scatters.scattered)
+    layer = scatter("ScatterNDUpdate-15", type_name, values[0], tuples, values[1], reduction=reduction)
+    assert_predicted(openvino, layer, cpu_scatters.scattered)
 
 
 @pytest.mark.parametrize(("name", "reduction"), [("ScatterElementsUpdate-12", "sum"), ("ScatterNDUpdate-15", "sub")])
 @pytest.mark.parametrize("count", [255, 256, 257])
 def test_scatter_adds_booleans_as_bytes(openvino, name, reduction, count):
-    indices = np.zeros((count, 1) if "ND" in name else count)
-    operands = [operand("boolean", [False, True]), operand("i64", indices), operand("boolean", np.ones(count))]
-    attributes = {"reduction": reduction} if "ND" in name else {"axis": 0, "reduction": reduction}
-    assert_predicted(openvino, Layer(name, attributes, operands), cpu_scatters.scattered)
+    indices, axis = (np.zeros((count, 1)), {}) if "ND" in name else (np.zeros(count), {"axis": 0})
+    layer = scatter(name, "boolean", [False, True], indices, np.ones(count), reduction=reduction, **axis)
+    assert_predicted(openvino, layer, cpu_scatters.scattered)
 
 
 def test_our_scatters_of_bf16_and_booleans(alive, cpu, rng):
@@ -254,65 +255,58 @@ def test_our_scatters_of_bf16_and_booleans(alive, cpu, rng):
     for name, reduction in product(("ScatterElements", "ScatterND"), ("add", "mul", "min")):
         attributes = {"reduction": reduction} | ({"axis": 0} if name == "ScatterElements" else {})
         rest = () if name == "ScatterElements" else (1,)
-        indices = operand("i64", rng.integers(-6, 6, (9, *rest)))
-        operands = [operand("bf16", rng.standard_normal(6)), indices, operand("bf16", rng.standard_normal(9))]
-        assert_predicted(live, Layer(f"{name}-ov_gather", attributes, operands), cpu_scatters.scattered_by_ours)
-        for count in (255, 256):
-            indices = operand("i64", np.zeros((count, *rest)))
-            operands = [operand("boolean", [False, True]), indices, operand("boolean", np.ones(count))]
-            assert_predicted(live, Layer(f"{name}-ov_gather", attributes, operands), cpu_scatters.scattered_by_ours)
+        given = [("bf16", rng.standard_normal(6), rng.integers(-6, 6, (9, *rest)), rng.standard_normal(9))]
+        given += [("boolean", [False, True], np.zeros((count, *rest)), np.ones(count)) for count in (255, 256)]
+        for each in given:
+            assert_predicted(live, scatter(f"{name}-ov_gather", *each, **attributes), cpu_scatters.scattered_by_ours)
 
 
 def test_scatter_nd_of_older_releases():
     """Before 2026.4 only the place that a tuple names was checked, as measured from 2024.6.0 to 2026.3.1."""
+
+    def written(place):
+        layer = scatter("ScatterNDUpdate-3", "f32", np.zeros((3, 4)), [place], [1.0])
+        return layer.predicted(partial(cpu_scatters.scattered, by_coordinate=False), BASELINE)
+
     for place, row in (([0, 5], 5), ([1, -5], 3), ([0, -1], 3), ([0, 11], 11)):
-        operands = [operand("f32", np.zeros((3, 4))), operand("i64", [place]), operand("f32", [1.0])]
-        layer = Layer("ScatterNDUpdate-3", {}, operands)
-        written = cpu_scatters.scattered(layer, [array for _, array in operands], BASELINE, by_coordinate=False)
-        assert np.flatnonzero(written).tolist() == [row]
+        assert np.flatnonzero(written(place)).tolist() == [row]
     for place in ([2, 4], [3, 0], [0, 10**9], [-(10**9), 0]):
-        operands = [operand("f32", np.zeros((3, 4))), operand("i64", [place]), operand("f32", [1.0])]
         with pytest.raises(IndexError):
-            Layer("ScatterNDUpdate-3", {}, operands).predicted(
-                lambda *given: cpu_scatters.scattered(*given, by_coordinate=False), BASELINE
-            )
+            written(place)
 
 
 def test_scatter_lets_threads_race():
     """What is permitted of a race: each element is an update of its place, or stays where there is none."""
-    indices = np.array([[1], [0], [1], [-2]])
-    operands = [operand("f32", [7, 8, 9]), operand("i64", indices), operand("f32", [1, 2, 3, 4])]
-    layer = Layer("ScatterNDUpdate-3", {}, operands)
-    outside = [operands[0], operand("i64", [[3]]), operand("f32", [1])]
+
+    def permitted(found, indices, updates):
+        layer = scatter("ScatterNDUpdate-3", "f32", [7, 8, 9], indices, updates)
+        return layer.predicted(partial(cpu_scatters.written_in_any_order, found=np.float32(found)), BASELINE)
+
     with pytest.raises(IndexError):
-        cpu_scatters.written_in_any_order(layer, [array for _, array in outside], BASELINE, outside[0][1])
-    for found, permitted in (([2, 4, 9], [1, 1, 1]), ([2, 1, 9], [1, 1, 1]), ([1, 2, 8], [0, 0, 0]), ([7, 8, 9], [0, 0, 1])):
-        result = np.array(found, np.float32)
-        said = cpu_scatters.written_in_any_order(layer, [array for _, array in operands], BASELINE, result)
-        assert said.tolist() == [bool(bit) for bit in permitted]
+        permitted([7, 8, 9], [[3]], [1])
+    for found, expected in (([2, 4, 9], [1, 1, 1]), ([2, 1, 9], [1, 1, 1]), ([1, 2, 8], [0, 0, 0]), ([7, 8, 9], [0, 0, 1])):
+        assert permitted(found, [[1], [0], [1], [-2]], [1, 2, 3, 4]).tolist() == [bool(bit) for bit in expected]
 
 
 def test_a_short_scatter_does_not_check(openvino):
     for data_type, sizes, error in (("i32", 64, CrashedError), ("i32", 65, RefusedError), ("u8", 64, RefusedError)):
         for index in (10**9, -(10**9)):
-            operands = [operand(data_type, np.ones(sizes)), operand("i64", [0, index]), operand(data_type, [1, 2])]
             with pytest.raises(error):
-                Layer("ScatterUpdate-3", {"axis": 0}, operands).executed_on(openvino)
+                scatter("ScatterUpdate-3", data_type, np.ones(sizes), [0, index], [1, 2], axis=0).executed_on(openvino)
 
 
 @pytest.mark.parametrize("name", ["ScatterNDUpdate-3", "ScatterNDUpdate-15"])
 def test_scatter_nd_checks_every_coordinate(openvino, name):
     for place in ([0, 4], [0, -5], [3, 0], [-4, 0], [2, 10**9]):
-        operands = [operand("f32", np.zeros((3, 4))), operand("i64", [place]), operand("f32", [1.0])]
         with pytest.raises(RefusedError, match="non-existing"):
-            Layer(name, {}, operands).executed_on(openvino)
+            scatter(name, "f32", np.zeros((3, 4)), [place], [1.0]).executed_on(openvino)
 
 
 @pytest.mark.parametrize("type_name", ["f8e4m3", "f8e5m2"])
 def test_scatter_of_every_f8(openvino, type_name):
     every = np.arange(256, dtype=np.uint8).view(by_name(type_name).dtype)
-    operands = [operand(type_name, every), operand("i64", np.arange(0, 256, 2)), operand(type_name, every[::2])]
-    assert_predicted(openvino, Layer("ScatterElementsUpdate-3", {"axis": 0}, operands), cpu_scatters.scattered)
+    layer = scatter("ScatterElementsUpdate-3", type_name, every, np.arange(0, 256, 2), every[::2], axis=0)
+    assert_predicted(openvino, layer, cpu_scatters.scattered)
 
 
 @pytest.mark.parametrize("name", ["GatherND-5", "GatherND-8"])
@@ -326,6 +320,5 @@ def test_gather_nd_does_not_check(openvino, name, index):
 @pytest.mark.parametrize("name", ["ScatterElementsUpdate-3", "ScatterElementsUpdate-12"])
 def test_scatter_checks_but_the_upper_bound(openvino, name):
     for index, error in ((5, RefusedError), (10**9, RefusedError), (-(10**9), CrashedError)):
-        layer = Layer(name, {"axis": 0}, [operand("f32", np.zeros(5)), operand("i64", [index]), operand("f32", [1.0])])
         with pytest.raises(error):
-            layer.executed_on(openvino)
+            scatter(name, "f32", np.zeros(5), [index], [1.0], axis=0).executed_on(openvino)

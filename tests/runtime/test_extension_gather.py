@@ -1,12 +1,9 @@
-"""Our Gather inside OpenVINO: types, shapes, errors and zeros, threads, round trips, ONNX models that compute shapes."""
+"""Our Gather and GatherND inside OpenVINO: types, shapes, errors, zeros, threads, ONNX models that compute shapes."""
 
 import numpy as np
-import openvino as ov
 import pytest
-from hypothesis import assume, given, settings
+from hypothesis import given, settings
 from hypothesis import strategies as st
-from onnx import TensorProto, helper
-from openvino import opset8
 
 from helpers.inside_openvino import (
     WHOLE_BYTES,
@@ -15,14 +12,13 @@ from helpers.inside_openvino import (
     infer,
     inferred_shape,
     one_layer,
-    onnx_model,
     opsets,
     random_values,
     read,
     same_bits,
 )
+from helpers.saved_models import parsed
 from ov_gather.ir.element_types import F32, I64, STRING
-from ov_gather.ir.shapes import PartialShape
 
 
 def layer_model(data, indices, axis=0, data_type=F32, index_type=I64, **attributes):
@@ -53,47 +49,33 @@ def test_axis_scalar_of_one_element_or_not_constant(core, axis):
     assert same_bits(infer(compiled(core, model), data, *arrays), data[:, indices])
 
 
+def tuples_model(data, indices, batch_dims=0):
+    return one_layer("GatherND", {"data": (data, F32), "indices": (indices, I64)}, {"batch_dims": batch_dims})
+
+
 @pytest.mark.parametrize(
-    ("data", "indices", "axis", "attributes", "reason"),
+    ("model", "reason"),
     [
-        ("", "2", 0, {}, "data is a scalar"),
-        ("3,7", "2", 2, {}, "axis 2 is out of range for rank 2 .valid -2..1."),
-        ("3,7", "2", -3, {}, "axis -3 is out of range"),
-        ("3,7", "2", [0, 1], {}, "axis must be a scalar or of shape .1., not .2."),
-        ("3,7", "3,2", 1, {"batch_dims": 3}, "batch_dims 3 is out of range for indices .3,2. .valid -2..2."),
-        ("3,7", "3,2", 1, {"batch_dims": -3}, "batch_dims -3 is out of range"),
-        ("3,7", "3,2", 0, {"batch_dims": 1}, "batch_dims 1 exceeds axis 0"),
-        ("3,7", "2,2", 1, {"batch_dims": 1}, "differ in dimension 0, which is one of 1 batch_dims"),
-        ("3,7", "2", 0, {"bounds": "wrap"}, "bounds must be 'error' or 'zero', not 'wrap'"),
+        (layer_model("", "2"), "data is a scalar"),
+        (layer_model("3,7", "2", 2), "axis 2 is out of range for rank 2 .valid -2..1."),
+        (layer_model("3,7", "2", -3), "axis -3 is out of range"),
+        (layer_model("3,7", "2", [0, 1]), "axis must be a scalar or of shape .1., not .2."),
+        (layer_model("3,7", "3,2", 1, batch_dims=3), "batch_dims 3 is out of range for indices .3,2. .valid -2..2."),
+        (layer_model("3,7", "3,2", 1, batch_dims=-3), "batch_dims -3 is out of range"),
+        (layer_model("3,7", "3,2", 0, batch_dims=1), "batch_dims 1 exceeds axis 0"),
+        (layer_model("3,7", "2,2", 1, batch_dims=1), "differ in dimension 0, which is one of 1 batch_dims"),
+        (layer_model("3,7", "2", bounds="wrap"), "bounds must be 'error' or 'zero', not 'wrap'"),
+        (tuples_model("", "2,1"), "must have a rank of at least 1"),
+        (tuples_model("3,7", ""), "must have a rank of at least 1"),
+        (tuples_model("3,7", "3,2", -1), "batch_dims -1 is negative"),
+        (tuples_model("3,7", "3", 1), "batch_dims 1 must be less than the ranks of data .3,7. and indices .3."),
+        (tuples_model("3,7", "2,1", 1), "differ in dimension 0, which is one of 1 batch_dims"),
+        (tuples_model("3,7", "3,2", 1), "tuples of 2 coordinates index data .3,7. behind 1 batch_dims"),
     ],
 )
-def test_what_does_not_fit(core, data, indices, axis, attributes, reason):
+def test_what_does_not_fit(core, model, reason):
     with pytest.raises(RuntimeError, match=f"gather[^$]*{reason}"):
-        read(core, layer_model(data, indices, axis, **attributes))
-
-
-DIMS = st.sampled_from(["?", "0", "1", "2", "3", "1..2", "2..", "..3", "2..5"])
-SHAPES = st.one_of(st.just("..."), st.lists(DIMS, max_size=4).map(",".join))
-DATA_SHAPES = SHAPES.filter(bool)  # the stock operation takes a scalar as data, until the index has a rank
-
-
-@pytest.mark.slow
-@settings(max_examples=300, deadline=None)
-@given(DATA_SHAPES, SHAPES, st.one_of(st.none(), st.integers(-4, 4)), st.integers(-4, 4))
-def test_shapes_are_inferred_as_by_the_stock_operation(core, data, indices, axis, batch_dims):
-    """The stock operation alone takes batch_dims below -rank of an unknown rank, and above the rank with an unknown axis."""
-    assume(indices == "..." or -len(PartialShape.parse(indices).dims) <= batch_dims)
-    shapes = [ov.PartialShape.dynamic() if text == "..." else ov.PartialShape(f"[{text}]") for text in (data, indices)]
-    place = opset8.parameter([], np.int64) if axis is None else opset8.constant(axis, np.int64)
-    try:
-        stock = opset8.gather(*(opset8.parameter(shape, np.int64) for shape in shapes), place, batch_dims)
-        expected = PartialShape.parse(str(stock.get_output_partial_shape(0)).strip("[]"))
-    except (RuntimeError, ValueError):
-        expected = None
-    try:
-        assert inferred_shape(read(core, layer_model(data, indices, axis, batch_dims=batch_dims))) == expected
-    except RuntimeError as error:
-        assert expected is None or "must be less than the rank of data" in str(error)
+        read(core, model)
 
 
 @pytest.mark.sanitized
@@ -144,24 +126,16 @@ def test_no_index_is_valid_for_an_axis_of_size_0(core, sizes):
 
 
 @pytest.mark.parametrize("cast", [False, True], ids=["", "cast"])
-@pytest.mark.parametrize(("given", "kept"), [([2, 3, 4, 5], "[2,3,2]"), (["n", 3, "h", "w"], "[?,3,2]")])
+@pytest.mark.parametrize(("given", "kept"), [("2, 3, 4, 5", "[2,3,2]"), ("n, 3, h, w", "[?,3,2]")])
 def test_arithmetic_on_shapes_stays_known(core, cast, given, kept):
     """Gathers in Shape -> Gather -> Concat -> Reshape stay stock ones, through which OpenVINO propagates values."""
-    nodes = [
-        helper.make_node("Shape", ["image"], ["whole"]),
-        helper.make_node("Cast", ["whole"], ["narrow"], to=TensorProto.INT32),
-        helper.make_node("Gather", ["narrow" if cast else "whole", "zero"], ["n"]),
-        helper.make_node("Gather", ["narrow" if cast else "whole", "one"], ["c"]),
-        helper.make_node("Unsqueeze", ["n", "axes"], ["batch"]),
-        helper.make_node("Concat", ["batch", "c"], ["two"], axis=0),
-        helper.make_node("Cast", ["two"], ["wide"], to=TensorProto.INT64),
-        helper.make_node("Concat", ["wide", "minus"], ["shape"], axis=0),
-        helper.make_node("Reshape", ["image", "shape"], ["flat"]),
-        helper.make_node("Gather", ["flat", "indices"], ["output"], axis=2),
-    ]
-    numbers = {"zero": 0, "one": [1], "axes": [0], "minus": [-1]}
-    inputs = {"image": (TensorProto.FLOAT, given), "indices": (TensorProto.INT64, [2])}
-    model = core.read_model(onnx_model(nodes, inputs, numbers))
+    first = "shape = Shape(image) whole = Cast<to = 6>(shape)" if cast else "whole = Shape(image)"
+    text = f"""(float[{given}] image, int64[2] indices) => (float[] output) {{
+        {first} n = Gather(whole, zero) c = Gather(whole, one) batch = Unsqueeze(n, axes)
+        two = Concat<axis = 0>(batch, c) wide = Cast<to = 7>(two) sizes = Concat<axis = 0>(wide, minus)
+        flat = Reshape(image, sizes) output = Gather<axis = 2>(flat, indices) }}"""
+    proto = parsed(text, 13, zero=0, one=[1], axes=[0], minus=[-1])
+    model = core.read_model(proto.SerializeToString())
     assert sorted(opsets(model, "Gather")) == ["opset8", "opset8", "ov_gather"]
     assert str(inferred_shape(model)) == kept
     image, where = np.random.default_rng(0).random((2, 3, 4, 5), np.float32), np.array([19, -20])
@@ -169,6 +143,30 @@ def test_arithmetic_on_shapes_stays_known(core, cast, given, kept):
 
 
 def test_integers_that_are_no_shape_are_ours(core):
-    node = helper.make_node("Gather", ["data", "indices"], ["output"])
-    vector = {"data": (TensorProto.INT64, [9]), "indices": (TensorProto.INT64, [2])}
-    assert opsets(core.read_model(onnx_model([node], vector)), "Gather") == ["ov_gather"]
+    proto = parsed("(int64[9] data, int64[2] indices) => (int64[] output) { output = Gather(data, indices) }", 13)
+    assert opsets(core.read_model(proto.SerializeToString()), "Gather") == ["ov_gather"]
+
+
+@pytest.mark.sanitized
+@settings(max_examples=100, deadline=None)
+@given(st.data())
+def test_tuples_against_numpy(core, data):
+    shape = data.draw(st.lists(st.integers(1, 4), min_size=1, max_size=4))
+    batch = data.draw(st.integers(0, len(shape) - 1))
+    depth = data.draw(st.integers(1, len(shape) - batch))
+    tuples = shape[:batch] + data.draw(st.lists(st.integers(0, 4), max_size=2))
+    rng = np.random.default_rng(0)
+    sizes = np.array(shape[batch : batch + depth])
+    table, where = rng.random(shape, np.float32), rng.integers(-sizes, sizes, (*tuples, depth))
+    texts = [",".join(map(str, array.shape)) for array in (table, where)]
+    result = evaluate(read(core, tuples_model(*texts, batch)), F32, table, where)
+    assert list(result.shape) == tuples + shape[batch + depth :]
+    for place in np.ndindex(*shape[:batch]):
+        assert np.array_equal(result[place], table[place][tuple(np.moveaxis(where[place], -1, 0))])
+
+
+def test_tuples_of_no_coordinates_name_the_whole(core):
+    table = random_values(F32, (3, 7))
+    for indices in ("4,0", "?,0"):
+        result = infer(compiled(core, read(core, tuples_model("3,7", indices))), table, np.zeros((4, 0), np.int64))
+        assert same_bits(result, np.broadcast_to(table, (4, 3, 7)))

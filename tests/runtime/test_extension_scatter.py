@@ -6,21 +6,10 @@ import openvino as ov
 import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
-from onnx import TensorProto, helper
 
-from helpers.inside_openvino import (
-    as_tensor,
-    compiled,
-    evaluate,
-    infer,
-    one_layer,
-    onnx_model,
-    opsets,
-    random_values,
-    read,
-    same_bits,
-)
+from helpers.inside_openvino import as_tensor, compiled, evaluate, infer, one_layer, opsets, random_values, read, same_bits
 from helpers.reductions import REDUCTIONS, scattered
+from helpers.saved_models import parsed
 from ov_gather.ir.element_types import BF16, F16, F32, I32, I64, by_name
 
 NUMBERS = ["boolean", "i8", "u8", "i16", "u16", "i32", "u32", "i64", "u64", "f32", "f64"]
@@ -243,16 +232,15 @@ def test_arithmetic_on_shapes_stays_openvino_s_own(core, op):
     """OpenVINO infers shapes from values that its own operations compute."""
     places = {"at": [1], "beyond": [2]} if op == "ScatterElements" else {"at": [[1]], "beyond": [[2]]}
     kind = "ScatterElementsUpdate" if op == "ScatterElements" else "ScatterNDUpdate"
-    nodes = [
-        helper.make_node("Shape", ["x"], ["shape"]),
-        helper.make_node(op, ["shape", "at", "seven"], ["sizes"]),
-        helper.make_node("ConstantOfShape", ["sizes"], ["output"]),
-    ]
-    constants = {**{name: np.array(place) for name, place in places.items()}, "seven": np.array([7])}
-    model = core.read_model(onnx_model(nodes, {"x": (TensorProto.FLOAT, ["n", 3])}, constants))
+
+    def read_with(place):
+        text = (
+            f"(float[n, 3] x) => (float[] y) {{ shape = Shape(x) sizes = {op}(shape, at, seven) y = ConstantOfShape(sizes) }}"
+        )
+        return core.read_model(parsed(text, 13, at=place, seven=[7]).SerializeToString())
+
+    model = read_with(places["at"])
     assert (opsets(model, kind), opsets(model, op)) == (["opset12" if op == "ScatterElements" else "opset15"], [])
     assert str(model.output(0).partial_shape) == "[?,7]"
-    nodes[1].input[1] = "beyond"
     with pytest.raises(RuntimeError, match=r"indices\[0(, 0)?\] = 2 is out of bounds for axis 0 of size 2"):
-        wrong = core.read_model(onnx_model(nodes, {"x": (TensorProto.FLOAT, ["n", 3])}, constants))
-        infer(compiled(core, wrong), np.zeros((2, 3), np.float32))
+        infer(compiled(core, read_with(places["beyond"])), np.zeros((2, 3), np.float32))

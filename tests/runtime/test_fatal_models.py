@@ -9,6 +9,7 @@ import pytest
 from helpers.saved_models import parsed
 from ov_gather import register
 from ov_gather.converters import ConversionError, LossyConversionWarning, compile_onnx, convert_model
+from ov_gather.runtimes.session import Session
 
 F32 = np.float32
 LONG = np.array([f"{letter} is longer than the strings that stand in the object" for letter in "abcdef"], object)
@@ -19,21 +20,14 @@ def converted(model, feeds, target):
         warnings.simplefilter("ignore", LossyConversionWarning)
         made = convert_model(model, target=target)
     core = register(openvino.Core()) if target == "extension" else openvino.Core()
-    request = core.compile_model(
-        made, "CPU", {"INFERENCE_PRECISION_HINT": "f32", "INFERENCE_NUM_THREADS": 1}
-    ).create_infer_request()
-    request.start_async(feeds)
-    request.wait()
-    return [tensor.data.copy() for tensor in request.output_tensors]
+    execute = Session(core, made, properties={"INFERENCE_NUM_THREADS": 1})
+    return execute([feeds[port.any_name] for port in made.inputs])
 
 
 def assert_everywhere(text, feeds, expected):
     model = parsed(text)
-    for results in (
-        converted(model, feeds, "stock"),
-        converted(model, feeds, "extension"),
-        list(compile_onnx(model)(feeds).values()),
-    ):
+    by_target = (converted(model, feeds, target) for target in ("stock", "extension"))
+    for results in (*by_target, list(compile_onnx(model)(feeds).values())):
         assert [array.tolist() for array in results] == expected
 
 
@@ -132,12 +126,7 @@ def test_gather_of_no_data(kind, dtype, given):
     results = compile_onnx(parsed(text))(feeds)
     assert results["y"].shape == (0, 2) and results["y"].dtype == dtype
     for target in ("stock", "extension"):
-        with warnings.catch_warnings():
-            warnings.simplefilter("ignore", LossyConversionWarning)
-            made = convert_model(parsed(text), target=target)
-        used = {port.any_name: feeds[port.any_name] for port in made.inputs}
-        core = register(openvino.Core()) if target == "extension" else openvino.Core()
-        assert core.compile_model(made, "CPU")(used)[0].shape == (0, 2)
+        assert converted(parsed(text), feeds, target)[0].shape == (0, 2)
 
 
 STRINGS = {

@@ -8,43 +8,40 @@ import pytest
 from openvino import opset1, opset3, opset8, opset13, opset15
 
 import ov_gather
-from helpers.hardening import RAISED, infer_model
+from helpers.hardening import EACH_POLICY, RAISED, infer_model
 from helpers.worker_process import call_each
 
-POLICIES = [("raise", False), ("raise", True), ("clamp", True), ("zero", True)]
 INDEX_TYPES = ("int8", "uint8", "int16", "uint16", "int32", "uint32", "int64", "uint64")
 OF_ANY_RANK = ("Gather-1", "Gather-8", "GatherND-8", "ScatterUpdate-3", "ScatterNDUpdate-15")
 
 
 def one_index(kind, rank, dtype):
     """Take or write position 2 of the open second axis of [2, ?], by one constant index of a rank; with what NumPy makes."""
-    x = np.arange(8, dtype=np.float32).reshape(2, 4)
-    data, axis, index = opset13.parameter([2, -1], np.float32), opset13.constant(1), np.full([1] * rank, 2, dtype)
-    inputs, feed, expected = [data], [x], x[:, index]
-    if kind.startswith("Gather-"):
-        node = {"Gather-1": opset1, "Gather-8": opset8}[kind].gather(data, index, axis)
-    elif kind == "ScatterUpdate-3":
-        written = np.full(expected.shape, 50, np.float32)
-        updates = opset13.parameter([-1] * written.ndim, np.float32)
-        node, inputs, feed, expected = (
-            opset3.scatter_update(data, index, updates, axis),
-            [data, updates],
-            [x, written],
-            x.copy(),
-        )
-        expected[:, 2] = 50
-    else:  # tuples of one coordinate, along an open axis that is the first one
-        data, x = opset13.parameter([-1, 2], np.float32), np.ascontiguousarray(x.T)
-        inputs, feed, expected = [data], [x], x[index[..., 0]]
+    x, index, axis = np.arange(8, dtype=np.float32).reshape(2, 4), np.full([1] * rank, 2, dtype), opset13.constant(1)
+    of_tuples = "ND" in kind
+    if of_tuples:  # of one coordinate, along an open axis that is the first one
+        x = np.ascontiguousarray(x.T)
+    data, taken = (
+        opset13.parameter([-1, 2] if of_tuples else [2, -1], np.float32),
+        x[index[..., 0]] if of_tuples else x[:, index],
+    )
+    inputs, feed, updates = [data], [x], np.full(taken.shape, 50, np.float32)
+    if kind == "ScatterUpdate-3":
+        inputs.append(opset13.parameter([-1] * updates.ndim, np.float32))
+        feed.append(updates)
+        node = opset3.scatter_update(data, index, inputs[1], axis)
+    elif kind == "ScatterNDUpdate-15":
+        node = opset15.scatter_nd_update(data, index, opset13.constant(updates))
+    elif of_tuples:
         node = opset8.gather_nd(data, index)
-        if kind == "ScatterNDUpdate-15":
-            written = np.full(expected.shape, 50, np.float32)
-            node, expected = opset15.scatter_nd_update(data, index, opset13.constant(written)), x.copy()
-            expected[2] = 50
-    return ov.Model([node], inputs, "model"), feed, [expected.tobytes()]
+    else:
+        node = {"Gather-1": opset1, "Gather-8": opset8}[kind].gather(data, index, axis)
+    if kind.startswith("Scatter"):
+        taken = np.where(x == (x[2] if of_tuples else x[:, 2:3]), np.float32(50), x)
+    return ov.Model([node], inputs, "model"), feed, [taken.tobytes()]
 
 
-@pytest.mark.parametrize(("policy", "portable"), POLICIES)
+@EACH_POLICY
 @pytest.mark.parametrize("kind", OF_ANY_RANK)
 def test_one_constant_index_keeps_its_rank(kind, policy, portable):
     """The CPU plugin refuses ScatterUpdate of a scalar."""
@@ -55,7 +52,7 @@ def test_one_constant_index_keeps_its_rank(kind, policy, portable):
         assert infer_model(model, feed) == expected, (rank, dtype)
 
 
-@pytest.mark.parametrize(("policy", "portable"), POLICIES)
+@EACH_POLICY
 @pytest.mark.parametrize("rank", range(1, 5))
 def test_one_constant_index_of_elements_keeps_its_rank(rank, policy, portable):
     data = np.arange(3, dtype=np.float32).reshape([3] + [1] * (rank - 1))
@@ -87,7 +84,7 @@ def gather_empty(run):
     return infer_model(model, feed if is_constant else [data, *feed])
 
 
-@pytest.mark.parametrize(("policy", "portable"), POLICIES)
+@EACH_POLICY
 def test_empty_gathers_compile(policy, portable):
     """OpenVINO dies of them (dies-of-empty-gathers)."""
     rows = [(case, index) for case in EMPTY for index in (0, 9)] + [(case, 0) for case in AXIS_EMPTY]

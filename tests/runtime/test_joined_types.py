@@ -6,11 +6,13 @@ import numpy as np
 import openvino
 import pytest
 
+from helpers.legalized import run
 from helpers.saved_models import parsed
 from ov_gather import accelerate, register
 from ov_gather.converters import compile_onnx, convert_model
 
-onnxruntime = pytest.importorskip("onnxruntime")
+pytestmark = pytest.mark.onnxruntime
+
 ARRAYS = {"x": np.array([3, 1, 2]), "i": np.array([2, 0, 1]), "u": np.array([10, 11, 12])}
 CONSTANTS = {
     **{"axis": np.array([1]), "c": np.array([True, False, True]), "k": np.array([5, 6, 7]), "yes": np.array(True)},
@@ -81,11 +83,7 @@ def executed(model):
 
 
 def as_onnxruntime(model):
-    options = onnxruntime.SessionOptions()
-    options.log_severity_level = 4
-    session = onnxruntime.InferenceSession(model.SerializeToString(), options)
-    given = {port.name: ARRAYS[port.name] for port in session.get_inputs()}
-    return dict(zip(("y", "a"), session.run(["y", "a"], given), strict=True))
+    return dict(zip(("y", "a"), run(model, {port.name: ARRAYS[port.name] for port in model.graph.input}), strict=True))
 
 
 @pytest.mark.parametrize("ours", OURS)

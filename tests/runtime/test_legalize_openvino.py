@@ -1,7 +1,5 @@
 """What stock OpenVINO refuses or gets wrong, it executes as onnxruntime does once it is legalized."""
 
-import io
-
 import numpy as np
 import onnx_ir
 import openvino
@@ -9,19 +7,15 @@ import pytest
 
 from helpers.legalized import constant, indices, model, random, run
 from ov_gather.converters.legalize import legalize
+from ov_gather.runtimes.session import Session
 
 pytestmark = pytest.mark.onnxruntime
 
 
 def on_openvino(proto, inputs):
     core = openvino.Core()
-    compiled = core.compile_model(
-        core.read_model(io.BytesIO(proto.SerializeToString())), "CPU", {"INFERENCE_PRECISION_HINT": "f32"}
-    )
-    request = compiled.create_infer_request()
-    request.start_async(inputs)
-    request.wait()
-    return [np.array(request.get_output_tensor(i).data) for i in range(len(compiled.outputs))]
+    model = core.read_model(proto.SerializeToString())
+    return Session(core, model)([inputs[port.any_name] for port in model.inputs])
 
 
 def compare(proto, inputs, **options):

@@ -1,12 +1,13 @@
 """Inputs that are made up for converted models: sizes that both runtimes accept, and what can be said where there are none."""
 
 import numpy as np
+import onnx
 import onnx_ir
 import openvino as ov
 import pytest
-from onnx import TensorProto, helper, numpy_helper, save
 from openvino import opset13 as ops
 
+from helpers.saved_models import parsed, saved
 from ov_gather import read_ir
 from ov_gather.crosscheck.comparisons import Status
 from ov_gather.crosscheck.inputs import ir, openvino
@@ -19,18 +20,6 @@ from ov_gather.runtimes.session import Session
 
 pytestmark = pytest.mark.onnxruntime
 
-FLOAT, INT32, INT64, UINT8, BOOL = (getattr(TensorProto, name) for name in ("FLOAT", "INT32", "INT64", "UINT8", "BOOL"))
-PICTURE = ("x", FLOAT, [-1, 3, "height", None])
-
-
-def model(path, nodes, inputs, outputs=(("y", FLOAT),), constants=None):
-    infos = [helper.make_tensor_value_info(*declaration) for declaration in inputs]
-    results = [helper.make_tensor_value_info(name, kind, None) for name, kind in outputs]
-    tensors = [numpy_helper.from_array(array, name) for name, array in (constants or {}).items()]
-    graph = helper.make_graph(nodes, "graph", infos, results, tensors)
-    save(helper.make_model(graph, opset_imports=[helper.make_opsetid("", 18)], ir_version=9), path)
-    return path
-
 
 def verify(source):
     ir = source.with_suffix(".xml")
@@ -38,30 +27,21 @@ def verify(source):
     return verify_conversion(source, ir)
 
 
-def node(operator, *inputs, output="y", **attributes):
-    return helper.make_node(operator, inputs, [output], name=f"{operator} to {output}", **attributes)
-
-
 @pytest.mark.slow
 def test_pictures_whose_sizes_must_be_a_multiple_of_eight(tmp_path):
     """The model shrinks a picture by 8, enlarges it again and adds both: of 6 pixels nothing would be left to add."""
-    pool = {"kernel_shape": [8, 8], "strides": [8, 8]}
-    nodes = [
-        node("MaxPool", "x", output="small", **pool),
-        node("Resize", "small", "", "scales", output="large", mode="nearest"),
-        node("Add", "x", "large"),
-    ]
-    result = verify(model(tmp_path / "m.onnx", nodes, [PICTURE], constants={"scales": np.array([1, 1, 8, 8], np.float32)}))
+    text = """(float[n,3,height,w] x) => (float[] y) {
+        small = MaxPool<kernel_shape = [8, 8], strides = [8, 8]>(x) large = Resize<mode = "nearest">(small, , scales)
+        y = Add(x, large) }"""
+    result = verify(saved(tmp_path / "m.onnx", text, scales=np.float32([1, 1, 8, 8])))
     assert result.passed, result
     assert result.outputs[0].shape == (6, 3, 64, 64)
 
 
 def test_sizes_that_only_onnxruntime_accepts_are_told_and_others_tried(tmp_path):
-    nodes = [
-        node("MaxPool", "x", output="small", kernel_shape=[32, 32], strides=[32, 32]),
-        node("AveragePool", "small", kernel_shape=[3, 3], pads=[0, 0, 0, 0]),
-    ]
-    result = verify(model(tmp_path / "m.onnx", nodes, [PICTURE]))
+    text = """(float[n,3,height,w] x) => (float[] y) { small = MaxPool<kernel_shape = [32, 32], strides = [32, 32]>(x)
+        y = AveragePool<kernel_shape = [3, 3], pads = [0, 0, 0, 0]>(small) }"""
+    result = verify(saved(tmp_path / "m.onnx", text))
     assert result.passed, result
     assert result.outputs[0].shape == (1, 3, 5, 5)
     (note,) = result.notes
@@ -71,48 +51,40 @@ def test_sizes_that_only_onnxruntime_accepts_are_told_and_others_tried(tmp_path)
 
 
 def test_what_the_names_of_dimensions_relate_stays_related(tmp_path):
-    inputs = [
-        ("past", FLOAT, ["batch", 2, "past", 4]),
-        ("new", FLOAT, ["batch", 2, "new", 4]),
-        ("mask", FLOAT, ["batch", "past + new", 1]),
-    ]
-    nodes = [
-        node("Concat", "past", "new", output="all", axis=2),
-        node("Unsqueeze", "mask", "one", output="wide"),
-        node("Mul", "all", "wide"),
-    ]
-    path = model(tmp_path / "m.onnx", nodes, inputs, constants={"one": np.array([1])})
+    text = """(float[batch,2,past,4] past, float[batch,2,new,4] new, float[batch,sum,1] mask) => (float[] y) {
+        all = Concat<axis = 2>(past, new) wide = Unsqueeze(mask, one) y = Mul(all, wide) }"""
+    proto = parsed(text, one=[1])
+    proto.graph.input[2].type.tensor_type.shape.dim[1].dim_param = "past + new"
+    onnx.save(proto, path := tmp_path / "m.onnx")
     made = next(made_up_inputs(load(path), 0))
     assert made["past"].shape[2] + made["new"].shape[2] == made["mask"].shape[1]
     assert verify(path).passed
 
 
 def test_without_names_sizes_are_equal(tmp_path):
-    inputs = [("a", FLOAT, [None, "?x y", 4]), ("b", FLOAT, [None, None, 4])]
-    assert verify(model(tmp_path / "m.onnx", [node("Add", "a", "b")], inputs)).passed
+    proto = parsed("(float[p,q,4] a, float[r,s,4] b) => (float[] y) { y = Add(a, b) }")
+    for given in proto.graph.input:
+        for dim in given.type.tensor_type.shape.dim[:2]:
+            dim.ClearField("dim_param")
+    proto.graph.input[0].type.tensor_type.shape.dim[1].dim_param = "?x y"
+    onnx.save(proto, tmp_path / "m.onnx")
+    assert verify(tmp_path / "m.onnx").passed
 
 
 def test_sizes_that_a_long_kernel_asks_for(tmp_path):
-    nodes = [node("Conv", "x", "w", strides=[64])]
-    weights = np.ones((2, 1, 256), np.float32)
-    result = verify(model(tmp_path / "m.onnx", nodes, [("x", FLOAT, ["n", 1, "samples"])], constants={"w": weights}))
+    text = "(float[n,1,samples] x) => (float[] y) { y = Conv<strides = [64]>(x, w) }"
+    result = verify(saved(tmp_path / "m.onnx", text, w=np.ones((2, 1, 256), np.float32)))
     assert result.passed, result
     assert result.outputs[0].shape[2] > 0
 
 
 def test_bytes_are_bytes_and_classes_are_within_their_number(tmp_path):
-    nodes = [
-        node("Cast", "bytes", output="y", to=FLOAT),
-        node("Cast", "classes", output="wide", to=INT64),
-        node("OneHot", "wide", "depth", "values", output="z"),
-        node("Equal", "labels", "row", output="e"),
-        node("Cast", "mask", output="m", to=FLOAT),
-        node("Gather", "x", "rows", output="r"),
-    ]
-    inputs = [("bytes", UINT8, [4000]), ("classes", INT32, [4000]), ("labels", INT32, [4000, 1]), ("mask", INT64, [4000])]
-    inputs += [("x", FLOAT, ["n", 2]), ("rows", INT64, [4000])]
-    constants = {"row": np.arange(-1, 9, dtype=np.int32), "depth": np.array(257), "values": np.array([0, 1], np.float32)}
-    path = model(tmp_path / "m.onnx", nodes, inputs, [*((name, FLOAT) for name in "yzmr"), ("e", BOOL)], constants)
+    text = """(uint8[4000] bytes, int32[4000] classes, int32[4000,1] labels, int64[4000] mask, float[n,2] x, int64[4000] rows)
+        => (float[] y, float[] z, float[] m, float[] r, bool[] e) {
+        y = Cast<to = 1>(bytes) wide = Cast<to = 7>(classes) z = OneHot(wide, depth, values) e = Equal(labels, row)
+        m = Cast<to = 1>(mask) r = Gather(x, rows) }"""
+    constants = {"row": np.arange(-1, 9, dtype=np.int32), "depth": 257, "values": np.float32([0, 1])}
+    path = saved(tmp_path / "m.onnx", text, **constants)
     made = next(made_up_inputs(load(path), 0))
     ranges = {name: (int(array.min()), int(array.max())) for name, array in made.items() if name != "x"}
     assert ranges == {"bytes": (0, 255), "classes": (0, 256), "labels": (-1, 8), "mask": (0, 1), "rows": (0, 5)}
@@ -173,16 +145,16 @@ def test_no_inputs_for_a_shape_that_is_open():
 
 @pytest.mark.slow
 def test_random_values_are_named_and_nothing_else_is_excused(tmp_path):
-    nodes = [node("RandomNormalLike", "x", output="noise"), node("Add", "x", "noise"), node("Mul", "x", "two", output="z")]
-    inputs, outputs = [("x", FLOAT, ["n", 4])], [("y", FLOAT), ("z", FLOAT)]
-    path = model(tmp_path / "m.onnx", nodes, inputs, outputs, {"two": np.array(2, np.float32)})
+    text = """(float[n,4] x) => (float[] y, float[] z) {
+        [dice] noise = RandomNormalLike(x) y = Add(x, noise) z = Mul(x, two) }"""
+    path = saved(tmp_path / "m.onnx", text, two=np.float32(2))
     result = verify(path)
     noisy, right = (output.comparison for output in result.outputs)
     assert result.passed, result
     assert (noisy.status, noisy.divergences) == (Status.EXPECTED, ("random-values",))
-    assert "it depends on RandomNormalLike 'RandomNormalLike to noise'" in noisy.detail
+    assert "it depends on RandomNormalLike 'dice'" in noisy.detail
     assert right.status is Status.PASSED
-    wrong = model(tmp_path / "w.onnx", nodes, inputs, outputs, {"two": np.array(3, np.float32)})
+    wrong = saved(tmp_path / "w.onnx", text, two=np.float32(3))
     ov.save_model(ov.convert_model(wrong), tmp_path / "m.xml", compress_to_fp16=False)
     result = verify_conversion(path, tmp_path / "m.xml")
     assert [output.comparison.status for output in result.outputs] == [Status.EXPECTED, Status.FAILED]
@@ -223,22 +195,11 @@ def test_a_model_that_only_moves_numbers_is_exact(operator, is_exact):
 def test_where_rounding_decides_everything_it_is_said(tmp_path):
     """The model makes numbers that are nearly the same for all pixels differ by 1 on average."""
     rng = np.random.default_rng(0)
-    constants = {
-        "tiny": np.array(1e-6, np.float32),
-        "much": np.array(1000, np.float32),
-        "w": rng.random((8, 3, 3, 3), np.float32),
-        "b": rng.random((8, 1, 1), np.float32),
-        "scale": np.ones(8, np.float32),
-        "bias": np.zeros(8, np.float32),
-    }
-    nodes = [
-        node("Mul", "x", "tiny", output="less"),
-        node("Add", "less", "much", output="shifted"),
-        node("Conv", "shifted", "w", output="c"),
-        node("Mul", "c", "b", output="scaled"),
-        node("InstanceNormalization", "scaled", "scale", "bias", epsilon=1e-12),
-    ]
-    result = verify(model(tmp_path / "m.onnx", nodes, [("x", FLOAT, [1, 3, 16, 16])], constants=constants))
+    text = """(float[1,3,16,16] x) => (float[] y) { less = Mul(x, tiny) shifted = Add(less, much) c = Conv(shifted, w)
+        scaled = Mul(c, b) y = InstanceNormalization<epsilon = 1e-12>(scaled, scale, bias) }"""
+    constants = {"w": rng.random((8, 3, 3, 3), np.float32), "b": rng.random((8, 1, 1), np.float32)}
+    constants |= {"tiny": np.float32(1e-6), "much": np.float32(1000), "scale": np.ones(8, "f4"), "bias": np.zeros(8, "f4")}
+    result = verify(saved(tmp_path / "m.onnx", text, **constants))
     (output,) = result.outputs
     assert (output.comparison.status, output.comparison.divergences) == (Status.EXPECTED, ("rounding-decides",)), output
     assert result.passed

@@ -42,25 +42,18 @@ def model_with_taken_names():
     return ov.Model([first, value, third, chain], [data, rows, ids], "model")
 
 
-@pytest.mark.parametrize("options", [{}, {"portable": True}])
-def test_accelerate(options, tmp_path):
+CHANGES = [(ov_gather.accelerate, {"portable": portable}) for portable in (False, True)]
+CHANGES += [(ov_gather.harden, {"policy": policy}) for policy in ("raise", "clamp", "zero")]
+CHANGES += [(ov_gather.harden, {"policy": "raise", "portable": True})]
+
+
+@pytest.mark.parametrize(("change", "options"), CHANGES)
+def test_no_name_is_given_twice(change, options, tmp_path):
     model = model_with_taken_names()
     before = names(model)
-    summary = ov_gather.accelerate(model, **options)
-    assert summary.changed
+    assert change(model, **options).changed
     assert set(names(model).values()) == {1}
     assert {name for name in before if "Result" in name[1] or "Relu" in name[1]} <= names(model).keys()
-    ov.serialize(model, tmp_path / "m.xml")
-    assert ov_gather.validate(tmp_path / "m.xml", select=("OVG114",)) == []
-
-
-@pytest.mark.parametrize(
-    "options", [{"policy": "raise"}, {"policy": "raise", "portable": True}, {"policy": "clamp"}, {"policy": "zero"}]
-)
-def test_harden(options, tmp_path):
-    model = model_with_taken_names()
-    ov_gather.harden(model, **options)
-    assert set(names(model).values()) == {1}
     ov.serialize(model, tmp_path / "m.xml")
     assert ov_gather.validate(tmp_path / "m.xml", select=("OVG114",)) == []
 

@@ -32,6 +32,14 @@ def value_range(value):
     return elements.low, elements.high
 
 
+def compiled(expression, *inputs):
+    return ov.Core().compile_model(ov.Model([expression], list(inputs), "m"), "CPU", {"INFERENCE_PRECISION_HINT": "f32"})
+
+
+def computed(expression, x, values):
+    return compiled(expression, x)([values])[0]
+
+
 SHAPE = ops.constant(np.array([1, 9, 1, 1]))
 table = ops.constant(np.arange(3, 73))
 
@@ -72,9 +80,9 @@ def test_no_value_is_outside(data):
     expression = data.draw(expressions(x))
     low, high = value_range(expression.output(0))
     assert low <= high
-    compiled = ov.Core().compile_model(ov.Model([expression], [x], "m"), "CPU", {"INFERENCE_PRECISION_HINT": "f32"})
+    execute = compiled(expression, x)
     for value in (-(2**31), -30, -1, 0, 1, 2, 30, 2**24 + 1, 2**31 - 1):
-        found = compiled([np.array([value])])[0]
+        found = execute([np.array([value])])[0]
         assert all(low <= value <= high for value in found)
 
 
@@ -127,8 +135,7 @@ def test_a_maximum_that_is_not_bounded_above_is_not_bounded_below(dtype):
     x = ops.parameter([1], dtype)
     zeros = [ops.constant(np.zeros(1, dtype)) for _ in range(3)]  # one constant for all is not computed in float32
     expression = ops.select(ops.less(x, zeros[0]), zeros[1], ops.maximum(zeros[2], x))
-    compiled = ov.Core().compile_model(ov.Model([expression], [x], "m"), "CPU", {"INFERENCE_PRECISION_HINT": "f32"})
-    assert compiled([np.array([2**31 - 1], dtype)])[0][0] < 0
+    assert computed(expression, x, np.array([2**31 - 1], dtype))[0] < 0
     assert value_range(expression.output(0)) == EVERY_INT32
 
 
@@ -136,8 +143,7 @@ def test_a_remainder_of_what_float32_cannot_hold_is_not_bounded():
     """The CPU plugin computes the remainder of a division by 7 in float32, and comes to -128 to 128."""
     x = ops.parameter([2000], np.int64)
     remainder = ops.floor_mod(x, integer(7))
-    compiled = ov.Core().compile_model(ov.Model([remainder], [x], "m"), "CPU", {"INFERENCE_PRECISION_HINT": "f32"})
-    assert compiled([np.arange(2**31 - 2000, 2**31)])[0].max() > 6
+    assert computed(remainder, x, np.arange(2**31 - 2000, 2**31)).max() > 6
     assert value_range(remainder.output(0)) == EVERY_INT32
     assert value_range(ops.floor_mod(ops.clamp(x, -1000, 1000), integer(7)).output(0)) == (0, 6)
 
@@ -185,11 +191,6 @@ def test_a_comparison_of_small_numbers_bounds_what_it_chooses():
     assert value_range(ops.select(ops.less(x, limits), x, integer(0)).output(0)) == EVERY_INT32  # x may have more bits
 
 
-def computed(expression, x, values):
-    compiled = ov.Core().compile_model(ov.Model([expression], [x], "m"), "CPU", {"INFERENCE_PRECISION_HINT": "f32"})
-    return compiled([values])[0]
-
-
 def check_inside(expression, x, values):
     low, high = value_range(expression.output(0))
     found = computed(expression, x, values)
@@ -224,8 +225,7 @@ def test_other_gathers_give_zeros_out_of_bounds(gather, shape, axis):
     data, x = ops.parameter(ov.PartialShape(shape), np.int64), ops.parameter([7], np.int64)
     shown = [2 if isinstance(size, str) else size for size in shape]
     expression = gather(ops.clamp(data, 3, 7), x, ops.constant(axis))
-    compiled = ov.Core().compile_model(ov.Model([expression], [data, x], "m"), "CPU", {"INFERENCE_PRECISION_HINT": "f32"})
-    found = compiled([np.full(shown, 5), np.array([0, 64, -1, -70, -(2**31), 10**6, 2**31 - 1])])[0]
+    found = compiled(expression, data, x)([np.full(shown, 5), np.array([0, 64, -1, -70, -(2**31), 10**6, 2**31 - 1])])[0]
     assert set(found.flat) == {0, 5}
     assert value_range(expression.output(0)) == (0, 7)
 

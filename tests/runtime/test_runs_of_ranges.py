@@ -8,6 +8,7 @@ import openvino as ov
 import pytest
 from openvino import opset13 as ops
 
+from helpers.openvino_models import counted, loop_of, made_of, number, size_of
 from ov_gather.ranges.algebra.intervals import Interval
 from ov_gather.ranges.algebra.polynomials import Polynomial
 from ov_gather.ranges.analysis import Analysis, Assumption, analyse
@@ -26,29 +27,20 @@ ASSUMPTIONS = {
 }
 
 
-def number(value: int) -> ov.Node:
-    return ops.constant(np.int64(value))
-
-
 @pytest.fixture(scope="module")
 def graph() -> OpenvinoGraph:
     """Sizes, a number that gets a name, a choice, a loop, and what depends on none of the inputs."""
-    ids, mask = ops.parameter([-1, 4], np.int64), ops.parameter([-1, 4], np.float32)
-    for name, node in (("ids", ids), ("mask", mask)):
-        node.output(0).set_names({name})
-    size = ops.gather(ops.shape_of(mask), number(0), number(0))
-    most = ops.reduce_max(ops.clamp(ids, 0, 9), ops.constant(np.array([0, 1])))
-    places = ops.range(number(0), ops.add(most, size), number(1), "i64")
-    chosen = ops.select(ops.less(places, number(3)), places, ops.subtract(places, number(3)))
-    fixed = ops.add(ops.constant(np.arange(5)), number(2))
-    state = ops.parameter([], np.int64)
-    round_ = ops.minimum(ops.add(state, number(1)), number(7))
-    loop = ops.loop(most, ops.constant(True))
-    loop.set_function(ov.Model([ops.result(ops.constant(True)), ops.result(round_)], [state], "body"))
-    loop.set_special_body_ports([-1, 0])
-    loop.set_merged_input(state, ops.minimum(size, number(2)).output(0), round_.output(0))
-    last = loop.get_iter_value(round_.output(0), -1)
-    return OpenvinoGraph(ov.Model([ops.add(ops.add(chosen, last), ops.reduce_max(fixed, number(0)))], [ids, mask], "m"))
+
+    def make(ids: ov.Node, mask: ov.Node) -> ov.Node:
+        size = size_of(mask)
+        most = ops.reduce_max(ops.clamp(ids, 0, 9), [0, 1])
+        places = counted(ops.add(most, size))
+        chosen = ops.select(ops.less(places, number(3)), places, ops.subtract(places, number(3)))
+        fixed = ops.add(number(np.arange(5)), number(2))
+        last = loop_of(ops.minimum(size, number(2)), most, lambda state: ops.minimum(ops.add(state, number(1)), number(7)))
+        return ops.add(ops.add(chosen, last), ops.reduce_max(fixed, number(0)))
+
+    return OpenvinoGraph(made_of(make, ids="i64[?,4]", mask="f32[?,4]"))
 
 
 def all_steps(graph: OpenvinoGraph) -> list[Step]:

@@ -8,10 +8,9 @@ import numpy as np
 import openvino as ov
 import pytest
 from openvino import opset13 as ops
-from openvino.op.util import Variable, VariableInfo
 
 import ov_gather
-from helpers.accelerating import accelerated, operations, parameter
+from helpers.accelerating import accelerated, operations, parameter, variable
 from helpers.planting import candidates
 from ov_gather.ir.reader import read_ir
 from ov_gather.runtimes.isolated import borrowed
@@ -22,12 +21,6 @@ RNG = np.random.default_rng(9)
 BEAMS, WIDTH, WORDS = 3, 16, 40
 KEYS, VALUES = (RNG.standard_normal((WIDTH, WIDTH), np.float32) for _ in range(2))
 HEAD = RNG.standard_normal((WIDTH, WORDS), np.float32)
-
-
-def variable(name, shape):
-    info = VariableInfo()
-    info.data_shape, info.data_type, info.variable_id = ov.PartialShape(shape), ov.Type.f32, name
-    return Variable(info)
 
 
 def constant(value):
