@@ -10,8 +10,7 @@ import numpy as np
 from numpy.typing import ArrayLike
 
 from ov_gather.crosscheck.cases.designed import DEFAULT_CASES, DEFAULT_SEED, as_cases, check_given, designed
-from ov_gather.crosscheck.expected import read_expected
-from ov_gather.crosscheck.layers import Job, LayerChecks
+from ov_gather.crosscheck.layers import Job, LayerChecks, read_expected
 from ov_gather.crosscheck.models.ir import ModelRun, has_several_layers
 from ov_gather.crosscheck.progress import Progress
 from ov_gather.crosscheck.reduce import Reducer

@@ -2,13 +2,15 @@
 
 from __future__ import annotations
 
+import json
 from collections import deque
-from collections.abc import Callable, Hashable, Iterable, Iterator, Sequence
+from collections.abc import Callable, Hashable, Iterable, Iterator, Mapping, Sequence
 from concurrent.futures import Future
 from contextlib import ExitStack
 from dataclasses import dataclass, replace
 from hashlib import sha256
 from itertools import chain
+from pathlib import Path
 from typing import Any
 
 import numpy as np
@@ -26,6 +28,7 @@ from ov_gather.ops.isolation import isolate
 from ov_gather.ops.layer_view import LayerView, family_layers
 from ov_gather.ops.reference import evaluate
 from ov_gather.runtimes.isolated import IsolatedRuntime
+from ov_gather.system.files import replacing
 
 Runtimes = Sequence[IsolatedRuntime[Model]]
 Reducer = Callable[[LayerView, Case, CaseResult, Any], CaseResult]
@@ -258,3 +261,26 @@ def _compare_expected(right: Outcome, values: Any) -> Comparison:
         difference = str(error)
     where = difference if isinstance(difference, Difference) else None
     return Comparison(EXPECTED_OUTPUT, Status.FAILED if difference else Status.PASSED, str(difference), difference=where)
+
+
+def read_expected(path: str) -> Mapping[str, Any]:
+    """Read the outputs by layer name from `x.expected.json` beside `x.xml`, if it exists. Raises OSError, ValueError."""
+    if not path or not (file := _beside(Path(path))).is_file():
+        return {}
+    try:
+        values = json.loads(file.read_bytes())
+    except (ValueError, RecursionError) as error:
+        raise ValueError(f"{file}: not JSON: {error}") from None
+    if not isinstance(values, dict):
+        raise ValueError(f"{file}: must be an object that gives the values for each layer name")
+    return values
+
+
+def write_expected(path: Path, values: Mapping[str, Any]) -> None:
+    """Write expected outputs beside an IR. Raises OSError."""
+    with replacing(_beside(path)) as stream:
+        stream.write(json.dumps(values).encode())
+
+
+def _beside(path: Path) -> Path:
+    return path.with_suffix(".expected.json")

@@ -14,8 +14,7 @@ from numpy.typing import NDArray
 from ov_gather.crosscheck.cases.designed import Case, as_cases, operands
 from ov_gather.crosscheck.cases.values import as_declared
 from ov_gather.crosscheck.comparisons import CaseResult
-from ov_gather.crosscheck.expected import read_expected, write_expected
-from ov_gather.crosscheck.layers import EXPECTED_OUTPUT, Job, LayerChecks, reference_outcome
+from ov_gather.crosscheck.layers import EXPECTED_OUTPUT, Job, LayerChecks, read_expected, reference_outcome, write_expected
 from ov_gather.crosscheck.shrinking import cut, new_folder, shrunk
 from ov_gather.crosscheck.verdict import Observation, judge
 from ov_gather.ir.builder import ModelBuilder

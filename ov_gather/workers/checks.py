@@ -20,7 +20,7 @@ from ov_gather.rules.findings import Finding
 from ov_gather.rules.validation import not_checked
 from ov_gather.system.files import scratch
 from ov_gather.workers import each
-from ov_gather.workers.scheduler import ClusterError
+from ov_gather.workers.cluster import ClusterError
 
 _LAYERS = 8
 """Number of layers of a sweep per task."""

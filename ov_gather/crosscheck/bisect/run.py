@@ -15,10 +15,9 @@ from ov_gather.crosscheck.bisect.comparer import Comparer
 from ov_gather.crosscheck.bisect.correspondence import correspond, pair_outputs
 from ov_gather.crosscheck.bisect.graphs import Value
 from ov_gather.crosscheck.bisect.inputs import Reference, Sides, choices, load_arrays, read_reference
-from ov_gather.crosscheck.bisect.refusals import first_refused
 from ov_gather.crosscheck.bisect.results import BisectResult, ComparedOutput, Culprit
 from ov_gather.crosscheck.bisect.rounding import Rounding
-from ov_gather.crosscheck.bisect.search import CutObservation, Search, sizes_of
+from ov_gather.crosscheck.bisect.search import CutObservation, Search, first_refused, sizes_of
 from ov_gather.crosscheck.bisect.sides import ArraysSide, Replacement
 from ov_gather.crosscheck.cases.designed import DEFAULT_SEED
 from ov_gather.crosscheck.inputs.onnx import NoInputsError

@@ -1,4 +1,4 @@
-"""Binary search for the first value that differs, observing few values per execution.
+"""Binary search for the first value that differs, observing few values per execution; or the first node that is refused.
 
 A value differs because the nodes between it and the nearest comparable values are wrong, or because one of these values
 differs. The search therefore goes upwards from a wrong value and stops at equal ones. It observes a cut through the remaining
@@ -11,6 +11,9 @@ from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, field
 
 from ov_gather.crosscheck.bisect.graphs import Node, Value, ValueGraph
+from ov_gather.crosscheck.bisect.sides import Side
+from ov_gather.ir.states import STATES
+from ov_gather.runtimes.base import FAILURES
 from ov_gather.system.traversal import reachable
 
 FEW = 8
@@ -170,3 +173,43 @@ def sizes_of(graph: ValueGraph) -> Mapping[Value, int]:
             count *= min(longest, 1024) if size < 0 else size
         found[value] = count
     return found
+
+
+@dataclass(frozen=True)
+class Refusal:
+    """The first node with which a side fails, and the error."""
+
+    node: Node
+    error: Exception
+
+
+def first_refused(side: Side, error: Exception) -> Refusal:
+    """Return the first node in topological order with which a side fails, given the error of the whole model."""
+    nodes = side.graph.nodes
+    right, wrong = 0, len(nodes)  # the first `right` nodes execute, the first `wrong` do not
+    while wrong - right > 1:
+        middle = (right + wrong) // 2
+        try:
+            side.prefix(_ends(nodes[:middle]))
+        except FAILURES as found:
+            wrong, error = middle, found
+        else:
+            right = middle
+    of_state = _of_state(side) if wrong == len(nodes) else None
+    return Refusal(of_state or nodes[wrong - 1], error)
+
+
+def _of_state(side: Side) -> Node | None:
+    """Return a node that uses a state, if all nodes execute without states."""
+    node = next((node for node in side.graph.nodes if node.type in STATES), None)
+    try:
+        return node if node and side.prefix(_ends(side.graph.nodes)) else None
+    except FAILURES:
+        return None
+
+
+def _ends(nodes: Sequence[Node]) -> list[Value]:
+    """Return the values of some nodes that none of these nodes uses."""
+    used = {value for node in nodes for value in node.inputs}
+    ends = [value for node in nodes for value in node.outputs if value not in used]
+    return ends or [nodes[-1].outputs[0]]
