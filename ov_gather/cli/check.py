@@ -17,7 +17,7 @@ from ov_gather.cli.options import DEVICE, DIRECTORY, FORCE, INPUTS, SCHEDULER, T
 from ov_gather.cli.output import print_all, say, show, shown, warn
 from ov_gather.crosscheck.cases.designed import DEFAULT_CASES, DEFAULT_SEED
 from ov_gather.crosscheck.cases.swept import DEFAULT_SWEEP
-from ov_gather.crosscheck.paths import CheckOutcome
+from ov_gather.crosscheck.check import CheckOutcome
 from ov_gather.crosscheck.progress import Progress
 from ov_gather.extension import extension_path
 from ov_gather.ir.files import NoIRError, Place

@@ -24,8 +24,7 @@ from ov_gather.cli.options import (
 )
 from ov_gather.cli.output import say, show, warn, with_progress, without_controls
 from ov_gather.ir.files import Found, Place
-from ov_gather.report.findings import FORMATS, render
-from ov_gather.report.findings.report import Report
+from ov_gather.report.findings import FORMATS, Report, render
 from ov_gather.report.findings.text import oldest_line
 from ov_gather.rules.findings import Finding, Severity
 from ov_gather.rules.oldest import OldestRelease, oldest_release

@@ -17,7 +17,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from ov_gather.crosscheck.cases.designed import OWN_OPERANDS, Case, operands
-from ov_gather.crosscheck.comparisons import CaseResult, Comparison, Difference, LayerResult, Status
+from ov_gather.crosscheck.results import CaseResult, Comparison, Difference, LayerResult, Status
 from ov_gather.crosscheck.runtime_queue import PreparedCase, QueueResult, RuntimeQueue
 from ov_gather.crosscheck.verdict import Outcome, first_difference
 from ov_gather.divergences.register import lacking

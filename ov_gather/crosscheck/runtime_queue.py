@@ -14,7 +14,7 @@ from typing import Any
 from numpy.typing import NDArray
 
 from ov_gather.crosscheck.cases.designed import Case
-from ov_gather.crosscheck.comparisons import Comparison, Status
+from ov_gather.crosscheck.results import Comparison, Status
 from ov_gather.crosscheck.verdict import Observation, Outcome, judge
 from ov_gather.divergences.base import Observed
 from ov_gather.divergences.register import explaining, is_predicted

@@ -10,11 +10,10 @@ from pathlib import Path
 
 from ov_gather.crosscheck.cases.designed import DEFAULT_SEED, DESIGNS, Case, designed
 from ov_gather.crosscheck.cases.swept import CASES_A_LAYER, DEFAULT_SWEEP, UNSAFE, layers
-from ov_gather.crosscheck.comparisons import LayerResult
 from ov_gather.crosscheck.layers import Job, LayerChecks
 from ov_gather.crosscheck.progress import Progress
 from ov_gather.crosscheck.reduce import Reducer
-from ov_gather.crosscheck.results import CrossCheckResult, Environment
+from ov_gather.crosscheck.results import CrossCheckResult, Environment, LayerResult
 from ov_gather.divergences.register import lacking
 from ov_gather.ir.model import Model
 from ov_gather.ops.layer_view import LayerView, family_layers

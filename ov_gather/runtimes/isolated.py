@@ -123,7 +123,7 @@ on_end(_kill_all)
 
 
 class _Worker:
-    """A process that executes `worker.py`."""
+    """A process that `launcher.py` starts: it creates the runtime and answers questions."""
 
     def __init__(self, name: str) -> None:
         if name in _WITH_EXTENSION:

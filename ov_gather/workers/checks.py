@@ -10,10 +10,9 @@ from itertools import count
 from pathlib import Path
 from typing import NoReturn
 
-from ov_gather.crosscheck.comparisons import LayerResult
-from ov_gather.crosscheck.paths import CheckOutcome, InputsFor, check_paths
+from ov_gather.crosscheck.check import CheckOutcome, InputsFor, check_paths
 from ov_gather.crosscheck.progress import Progress
-from ov_gather.crosscheck.results import CrossCheckResult
+from ov_gather.crosscheck.results import CrossCheckResult, LayerResult
 from ov_gather.crosscheck.sweep import sweep, sweep_part
 from ov_gather.ir.files import Place, find_irs
 from ov_gather.rules.findings import Finding

@@ -10,7 +10,7 @@ import pytest
 import ov_gather
 from helpers.planting import candidates, swapped, with_payload
 from helpers.saved_models import saved
-from ov_gather.crosscheck.bisect import body_iterations, ir_bodies
+from ov_gather.crosscheck.bisect import body_iterations, ir_side
 from ov_gather.ir.bodies import Slicing
 from ov_gather.ir.constants import constant
 from ov_gather.ir.reader import read_ir
@@ -226,5 +226,5 @@ def test_rounding_in_a_body(tmp_path, operator, seed):
     ],
 )
 def test_slices_without_gaps_are_followed(entry, expected):
-    found = ir_bodies._sliced(np.arange(6), Slicing(0, **entry))
+    found = ir_side._sliced(np.arange(6), Slicing(0, **entry))
     assert (None if found is None else found.is_reversed) == expected

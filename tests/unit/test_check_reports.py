@@ -25,8 +25,7 @@ from helpers.artificial_report import (
     report,
     whole,
 )
-from ov_gather.crosscheck.comparisons import CaseResult, Comparison, OutputResult, Status
-from ov_gather.crosscheck.results import CrossCheckResult
+from ov_gather.crosscheck.results import CaseResult, Comparison, CrossCheckResult, OutputResult, Status
 from ov_gather.report.check import html as check_html
 from ov_gather.report.check import json as check_json
 from ov_gather.report.check import junit as check_junit

@@ -13,12 +13,11 @@ from ov_gather.crosscheck.bisect.body_trace import BodyTrace, Culprits, follow
 from ov_gather.crosscheck.bisect.comparer import Comparer
 from ov_gather.crosscheck.bisect.excuses import is_left_open, is_rounding, is_rounding_of_fused
 from ov_gather.crosscheck.bisect.graphs import Node, Value
-from ov_gather.crosscheck.bisect.replay import Piece, Replay
-from ov_gather.crosscheck.bisect.reproducer import IsShown, Written, write_reproducer
+from ov_gather.crosscheck.bisect.reproducer import IsShown, Piece, Replay, Written, write_reproducer
 from ov_gather.crosscheck.bisect.results import ComparedValue, Culprit
 from ov_gather.crosscheck.bisect.rounding import difference
 from ov_gather.crosscheck.bisect.search import Refusal, Search, SearchResult
-from ov_gather.crosscheck.comparisons import Difference
+from ov_gather.crosscheck.results import Difference
 from ov_gather.runtimes.base import FAILURES, CrashedError
 from ov_gather.runtimes.configured import Setting
 

@@ -15,7 +15,7 @@ from ov_gather.crosscheck.bisect.results import ComparedValue
 from ov_gather.crosscheck.bisect.rounding import Rounding, difference, largest_error
 from ov_gather.crosscheck.bisect.search import CutObservation
 from ov_gather.crosscheck.bisect.sides import Replacement, Side
-from ov_gather.crosscheck.comparisons import Difference
+from ov_gather.crosscheck.results import Difference
 from ov_gather.runtimes.base import FAILURES
 
 Arrays = Mapping[Value, NDArray[Any]]

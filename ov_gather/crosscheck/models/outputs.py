@@ -23,9 +23,9 @@ import numpy as np
 import onnx_ir
 from numpy.typing import NDArray
 
-from ov_gather.crosscheck.comparisons import Comparison, Difference, OutputResult, Status
 from ov_gather.crosscheck.models import intermediates
-from ov_gather.crosscheck.models.dependents import dependents
+from ov_gather.crosscheck.models.nondeterminism import dependents
+from ov_gather.crosscheck.results import Comparison, Difference, OutputResult, Status
 from ov_gather.crosscheck.verdict import difference_at, first_difference
 from ov_gather.ops.meanings import ONNX, operators
 from ov_gather.ops.onnx_nodes import attribute

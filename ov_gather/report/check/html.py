@@ -12,7 +12,7 @@ from collections import Counter
 from collections.abc import Iterator, Mapping, Sequence
 from pathlib import Path
 
-from ov_gather.crosscheck.comparisons import LayerResult, Status
+from ov_gather.crosscheck.results import LayerResult, Status
 from ov_gather.report.check.html_layer import MARKS, Packed, anchor, card, css_class
 from ov_gather.report.check.page import environment_section, header, page, row, table
 from ov_gather.report.check.report import CheckReport, outcome, word

@@ -7,7 +7,7 @@ from typing import TypeAlias
 
 from lxml import etree
 
-from ov_gather.crosscheck.comparisons import CaseResult, Comparison, Difference, LayerResult, Status
+from ov_gather.crosscheck.results import CaseResult, Comparison, Difference, LayerResult, Status
 from ov_gather.report.check.page import fact_list, row, table
 from ov_gather.report.check.report import failures, outcome, word
 from ov_gather.report.elements import Element, element

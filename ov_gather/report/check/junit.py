@@ -8,12 +8,12 @@ from __future__ import annotations
 
 from collections import Counter
 
-from ov_gather.crosscheck.comparisons import LayerResult, OutputResult
+from ov_gather.crosscheck.results import LayerResult, OutputResult
 from ov_gather.report.check.report import CheckReport
 from ov_gather.report.check.text import failure_lines
 from ov_gather.report.elements import Element, element, junit_document
+from ov_gather.report.findings import Report
 from ov_gather.report.findings.junit import suite
-from ov_gather.report.findings.report import Report
 from ov_gather.report.places import path_text
 from ov_gather.system.tables import printable
 

@@ -7,15 +7,21 @@ from collections.abc import Iterator, Sequence
 
 from rich.table import Table
 
-from ov_gather.crosscheck.comparisons import CaseResult, LayerResult
-from ov_gather.crosscheck.results import CrossCheckResult
-from ov_gather.crosscheck.tables import add_output, counts_cell, layers_table, new_table, runtimes_of
+from ov_gather.crosscheck.results import (
+    CaseResult,
+    CrossCheckResult,
+    LayerResult,
+    add_output,
+    counts_cell,
+    layers_table,
+    runtimes_of,
+)
 from ov_gather.divergences.base import Observed
 from ov_gather.divergences.register import DIVERGENCES
 from ov_gather.report.check.report import CheckReport
 from ov_gather.report.convert import verification_summary
 from ov_gather.rules.releases import RELEASES, is_newer_than_known
-from ov_gather.system.tables import cell, printable
+from ov_gather.system.tables import cell, new_table, printable
 
 _LEGEND = "13 + 3: 13 cases passed, 3 are expected divergences; -: not applicable"
 

@@ -7,7 +7,7 @@ from collections.abc import Iterator, Sequence
 from click import unstyle
 
 from ov_gather.report.elements import Element, element, junit_document
-from ov_gather.report.findings.report import Report
+from ov_gather.report.findings import Report
 from ov_gather.report.findings.text import lines
 from ov_gather.report.places import message_text, path_text
 from ov_gather.rules.findings import Finding

@@ -1,8 +1,8 @@
-"""Results that the specification of TopK leaves undetermined: their order, and the choice among equal numbers."""
+"""Results that specifications leave undetermined: random values, and of TopK the order and the choice among equal numbers."""
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from typing import Any
 
@@ -10,11 +10,13 @@ import numpy as np
 import onnx_ir
 from numpy.typing import NDArray
 
+from ov_gather.converters.graphs import bodies_of
 from ov_gather.crosscheck.models import intermediates
-from ov_gather.crosscheck.models.dependents import dependents
 from ov_gather.ir.model import Layer
 from ov_gather.ops.onnx_nodes import attribute
 from ov_gather.runtimes.base import Runtime
+
+_RANDOM = ("RandomNormal", "RandomNormalLike", "RandomUniform", "RandomUniformLike", "Bernoulli", "Multinomial")
 
 Picked = Sequence["NDArray[Any] | None"]
 """The outputs of a TopK: numbers, and their indices along the axis; None if unknown."""
@@ -86,3 +88,45 @@ def permitted_orders(
         if not np.array_equal(expected[1], here[1]) and picks.allow(scores, expected, here):
             found.append(node)
     return dependents(model, found)
+
+
+def dependents(model: onnx_ir.Model, sources: Iterable[onnx_ir.Node]) -> dict[str, onnx_ir.Node]:
+    """Map the name of each value that depends on one of these nodes to the first such node.
+
+    A value in a body also makes the outputs of the node that owns the body (If, Loop, Scan) dependent.
+    """
+    owners = _owners(model)
+    found: dict[str, onnx_ir.Node] = {}
+    seen: set[onnx_ir.Node] = set()
+    for source in sources:
+        waiting = [source]
+        while waiting:
+            node = waiting.pop()
+            if node in seen:
+                continue
+            seen.add(node)
+            found |= {str(value.name): source for value in node.outputs}
+            waiting += [user for value in node.outputs for user, _ in value.uses()]
+            waiting += [owners[node.graph]] if node.graph in owners else []
+    return found
+
+
+def random_nodes(model: onnx_ir.Model) -> Iterator[onnx_ir.Node]:
+    """Yield the nodes, also in bodies, whose outputs are random and thus differ between runtimes."""
+    for node in model.graph.all_nodes():
+        if node.domain == "" and (node.op_type in _RANDOM or (node.op_type == "Dropout" and _trains(node))):
+            yield node
+
+
+def _trains(node: onnx_ir.Node) -> bool:
+    """Return True if a Dropout may drop elements: its `training_mode` is given and not constant False."""
+    mode = node.inputs[2] if len(node.inputs) > 2 else None
+    if mode is None:
+        return False
+    tensor = onnx_ir.convenience.get_const_tensor(mode)
+    return tensor is None or bool(tensor.numpy().any())
+
+
+def _owners(model: onnx_ir.Model) -> dict[object, onnx_ir.Node]:
+    """Map each body to the node that owns it."""
+    return {body: node for node in model.graph.all_nodes() for _, body in bodies_of(node)}
