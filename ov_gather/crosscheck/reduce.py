@@ -51,19 +51,16 @@ class Reducer:
         # The expected output holds for this case only, and a smaller case may hang for as long.
         if name in RUNTIMES and not failed.hangs:
             with borrowed([name], self.device) as (runtime,):  # a second instance: the one that failed has more cases queued
-                arrays = _shrunk(_Failure(view, runtime, case.threads, arrays), arrays)
+                arrays = shrunk(arrays, _Failure(view, runtime, case.threads, arrays).smaller, ATTEMPTS)
         path = new_folder(self.directory, f"{view.layer.name}-{case.name}-{name}") / "layer.xml"
         files = _write(path, view, arrays)
         if name == EXPECTED_OUTPUT:
             write_expected(path, {view.layer.name or view.operation.type: expected})
-        return replace(result, **self._run_again(path, files, name if name in RUNTIMES else "kernel"))
-
-    def _run_again(self, path: Path, files: Sequence[Path], name: str) -> dict[str, Any]:
-        """Execute the written case; return the command that does so and whether it passes, as fields of a CaseResult."""
+        executed = name if name in RUNTIMES else "kernel"
         inputs = (word for file in files for word in ("--input", f"{file.stem}={file}"))
         device = ["--device", self.device] if self.device != CPU else []
-        replay = shlex.join(["ov-gather", "check", str(path), *inputs, "--runtimes", name, *device])
-        return {"replay": replay, "passes_again": _passes(path, files, name, self.device)}
+        replay = shlex.join(["ov-gather", "check", str(path), *inputs, "--runtimes", executed, *device])
+        return replace(result, replay=replay, passes_again=_passes(path, files, executed, self.device))
 
 
 @dataclass(frozen=True, slots=True)
@@ -74,6 +71,10 @@ class _Failure:
     runtime: IsolatedRuntime[Model]
     threads: int
     original: Arrays
+
+    def smaller(self, arrays: Arrays) -> Iterator[Arrays | None]:
+        """Yield smaller cases; None for each that does not show the failure."""
+        return (candidate if self.is_shown_by(candidate) else None for candidate in _smaller(self.view, arrays))
 
     def is_shown_by(self, arrays: Arrays) -> bool:
         try:
@@ -90,13 +91,6 @@ class _Failure:
         return not judge(
             self.runtime.name, self.runtime.version, right, observation, alone, arrays, self.runtime.devices
         ).passed
-
-
-def _shrunk(failure: _Failure, arrays: Arrays) -> Arrays:
-    def candidates(arrays: Arrays) -> Iterator[Arrays | None]:
-        return (candidate if failure.is_shown_by(candidate) else None for candidate in _smaller(failure.view, arrays))
-
-    return shrunk(arrays, candidates, ATTEMPTS)
 
 
 def _smaller(view: LayerView, arrays: Arrays) -> Iterator[Arrays]:

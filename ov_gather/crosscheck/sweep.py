@@ -29,6 +29,8 @@ def sweep(
     device: str = CPU,
     failures: Path | None = None,
     progress: Progress | None = None,
+    start: int = 0,
+    stop: int | None = None,
 ) -> CrossCheckResult:
     """Cross-check generated layers of all operations of the family, until there are `cases` in all.
 
@@ -38,6 +40,7 @@ def sweep(
         cases: the total number of cases.
         device, failures: as for `cross_check`.
         progress: receives each result as soon as its layer is done.
+        start, stop: number of the first layer, and of the one behind the last; None for no end.
 
     Raises FileNotFoundError, ImportError if a runtime is not installed.
     """
@@ -46,30 +49,12 @@ def sweep(
     reducer = Reducer(failures, device) if failures else None
     with borrowed(runtimes, device) as others, LayerChecks(others, reducer) as checks:
         progress.watch(checks.queues)
-        for number, model in enumerate(layers(seed)):
+        for number, model in islice(enumerate(layers(seed)), start, stop):
             for layer in _checked(number, model, others, checks, seed, cases - progress.done):
                 progress.add(number, layer, len(layer.cases))
             if progress.done >= cases:
                 break
         return CrossCheckResult(progress.layers, seed, Environment.of(others))
-
-
-def sweep_part(
-    start: int, stop: int, runtimes: Sequence[str], *, seed: int, device: str = CPU, failures: Path | None = None
-) -> CrossCheckResult:
-    """Cross-check the generated layers `start` to `stop` (exclusive), each in all of its cases.
-
-    Layers, arguments and errors are those of `sweep`.
-    """
-    reducer = Reducer(failures, device) if failures else None
-    with borrowed(runtimes, device) as others, LayerChecks(others, reducer) as checks:
-        found = [
-            layer
-            for number, model in enumerate(islice(layers(seed), stop))
-            if number >= start
-            for layer in _checked(number, model, others, checks, seed)
-        ]
-        return CrossCheckResult(tuple(found), seed, Environment.of(others))
 
 
 def _checked(
@@ -78,7 +63,7 @@ def _checked(
     others: Sequence[IsolatedRuntime[Model]],
     checks: LayerChecks,
     seed: int,
-    limit: int = CASES_A_LAYER,
+    limit: int,
 ) -> Iterator[LayerResult]:
     """Yield the result of one layer in at most `limit` cases; nothing if every runtime beside "kernel" lacks the operation."""
     (view,) = family_layers(model)

@@ -71,18 +71,19 @@ class Launcher:
         self._lock = Lock()
         self._control, theirs = socket.socketpair(socket.AF_UNIX, socket.SOCK_SEQPACKET)
         with theirs:
-            self._process = subprocess.Popen(
+            self.process = subprocess.Popen(
                 _command("main()"),
                 stdin=theirs.fileno(),
                 stdout=subprocess.DEVNULL,
                 stderr=subprocess.DEVNULL,
                 env={**os.environ, "OPENBLAS_NUM_THREADS": "1"},  # workers multiply no matrices
             )
-        finalize(self, _end, self._control, self._process).atexit = False  # workers are stopped before that
+        self.end = finalize(self, _end, self._control, self.process)  # its workers keep running
+        self.end.atexit = False  # workers are stopped before that
 
     def is_current(self) -> bool:
         """Return True if the launcher runs and has the same module search path as this process."""
-        return self._control.fileno() >= 0 and self._process.poll() is None and self._path == sys.path
+        return self._control.fileno() >= 0 and self.process.poll() is None and self._path == sys.path
 
     def start(self, module: str, name: str, connection: int) -> Process:
         """Start a worker process. Raises OSError if the launcher has ended."""
@@ -90,14 +91,6 @@ class Launcher:
         changes = {variable: now.get(variable) for variable in {*before, *now} if before.get(variable) != now.get(variable)}
         question = {"module": module, "name": name, "environment": changes}
         return Process(self, self.ask(question, connection) or 0)
-
-    def wait(self) -> int:
-        """Wait until the launcher has ended, and return its exit code."""
-        return self._process.wait()
-
-    def end(self) -> None:
-        """End the launcher and wait for it. Its workers keep running."""
-        _end(self._control, self._process)
 
     def ask(self, question: Mapping[str, Any], *files: int) -> int | None:
         """Send a question to the launcher and return the answer. Raises OSError if the launcher has ended."""
@@ -145,7 +138,7 @@ def start(module: str, name: str, connection: int) -> Process | subprocess.Popen
     try:
         return launcher.start(module, name, connection)
     except ConnectionError:  # an import crashes it, as it would crash the worker
-        return Process(launcher, 0, launcher.wait())
+        return Process(launcher, 0, launcher.process.wait())
 
 
 def end_launcher() -> None:

@@ -59,12 +59,6 @@ class Blame:
     of_body: Culprits
     open_orders: dict[str, None] = field(default_factory=dict)
 
-    def culprits(self, wrong: Sequence[Value]) -> Iterator[tuple[Culprit, Value]]:
-        """Yield a Culprit and its value for each wrong output that has no excuse. Raises as `for_output`."""
-        for culprit, _, value in map(self.for_output, wrong):
-            if culprit is not None:
-                yield culprit, value
-
     def for_output(self, wrong: Value) -> tuple[Culprit | None, str, Value]:
         """Trace a wrong output to a Culprit; return it with its value, or None with an excuse and the output.
 

@@ -32,7 +32,8 @@ class IRSide(Side):
     def __init__(self, model: Model, inputs: Arrays, setting: Setting) -> None:
         model = with_results(model, list(stored_values(model).values()))  # wrong states show in later inferences
         self.graph, self._model, self._setting = ir_graph(model), model, setting
-        self._inputs = [_as_declared(array, model, self.graph.inputs[name]) for name, array in inputs.items()]
+        parameters = {layer.name: layer for layer in model.of_type("Parameter")}
+        self._inputs = {name: _as(array, parameters[name].declared_type) for name, array in inputs.items()}
         self.title = f"{setting.runtime} on {setting.device} in {setting.precision}"
 
     def observe(self, values: Sequence[Value], *, plain: bool = False) -> dict[Value, NDArray[Any]]:
@@ -40,7 +41,9 @@ class IRSide(Side):
         self.runs += 1
         outputs = list(dict.fromkeys(self._results()))
         new = [value for value in dict.fromkeys(values) if value not in outputs and isinstance(value, tuple)]
-        found = _run(ConfiguredModel(with_results(self._model, new), self._setting), self._inputs, 1 if plain else 0)
+        found = _run(
+            ConfiguredModel(with_results(self._model, new), self._setting), list(self._inputs.values()), 1 if plain else 0
+        )
         return dict(zip([*self._results(), *new], found, strict=True))
 
     def _results(self) -> list[Value]:
@@ -86,7 +89,7 @@ class IRSide(Side):
         part = self.part({value: given}, names)
         if not isinstance(part, IRPart):
             return None
-        by_name = {**self._by_name(), given.name: given.array}
+        by_name = {**self._inputs, given.name: given.array}
         inputs = {layer.name: by_name[layer.name] for layer in part.model.of_type("Parameter")}
         return IRSide(part.model, inputs, self._setting)
 
@@ -95,15 +98,11 @@ class IRSide(Side):
         return next(port.element_type for port in layer.outputs if port.id == value[1])
 
     def _given(self) -> Mapping[Value, NDArray[Any]]:
-        return dict(zip(self.graph.inputs.values(), self._inputs, strict=True))
+        return {value: self._inputs[name] for name, value in self.graph.inputs.items()}
 
     def _inputs_of(self, part: Part) -> list[NDArray[Any]]:
         assert isinstance(part, IRPart)
-        by_name = self._by_name()
-        return [by_name[layer.name] for layer in part.model.of_type("Parameter")]
-
-    def _by_name(self) -> Arrays:
-        return dict(zip((layer.name for layer in self._model.of_type("Parameter")), self._inputs, strict=True))
+        return [self._inputs[layer.name] for layer in part.model.of_type("Parameter")]
 
 
 class IRPart(Part):
@@ -129,10 +128,6 @@ def _run(model: ConfiguredModel, inputs: Sequence[NDArray[Any]], threads: int) -
     with borrowed(["configured"]) as (runtime,), runtime:
         runtime.activate(model, threads)
         return runtime.execute(inputs)
-
-
-def _as_declared(array: NDArray[Any], model: Model, value: Value) -> NDArray[Any]:
-    return _as(array, model.layer_by_id[value[0]].declared_type)  # type: ignore[index]
 
 
 def _as(array: NDArray[Any], element_type: ElementType | None) -> NDArray[Any]:

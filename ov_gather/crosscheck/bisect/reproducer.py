@@ -87,7 +87,7 @@ class Replay:
         pairs = self._comparer.pairs.reference
         arrays = self._comparer.reference.prefix([pairs[source] for source in sources])
         given = {source: Replacement(self._comparer.name(source), arrays[pairs[source]]) for source in sources}
-        part, other = self._parts(value, given)
+        part, other = _parts(self._comparer, value, given)
         inputs = [each.array for each in given.values()]
         refused = [_refuses(part, inputs), _refuses(other, inputs)]
         if part is None or other is None or bool(refused[0]) == bool(refused[1]):
@@ -103,19 +103,11 @@ class Replay:
                 return piece
         return None
 
-    def _parts(self, value: Value, given: Mapping[Value, Replacement]) -> tuple[Part | None, Part | None]:
-        """Extract the nodes that compute a value from both models."""
-        pairs, name = self._comparer.pairs.reference, self._comparer.name(value)
-        part = self._comparer.model.part(given, {value: name})
-        return part, self._comparer.reference.part(
-            {pairs[source]: each for source, each in given.items()}, {pairs[value]: name}
-        )
-
     def piece(self, value: Value, sources: Sequence[Value]) -> Piece | None:
         """Execute the nodes between `sources` and `value`; None if they cannot be extracted, or are refused."""
         arrays = self._comparer.values_of_reference([*sources, value])
         given = {source: Replacement(self._comparer.name(source), arrays[source]) for source in sources}
-        part, other = self._parts(value, given)
+        part, other = _parts(self._comparer, value, given)
         if part is None:
             return None
         nodes = self._nodes(value, sources)
@@ -155,6 +147,13 @@ class Replay:
 
         values = set(reachable([value], inputs))
         return [node for node in self._graph.nodes if not values.isdisjoint(node.outputs)]
+
+
+def _parts(comparer: Comparer, value: Value, given: Mapping[Value, Replacement]) -> tuple[Part | None, Part | None]:
+    """Extract the nodes that compute a value from the model and from the reference."""
+    pairs, name = comparer.pairs.reference, comparer.name(value)
+    theirs = {pairs[source]: each for source, each in given.items()}
+    return comparer.model.part(given, {value: name}), comparer.reference.part(theirs, {pairs[value]: name})
 
 
 def _refuses(part: Part | None, inputs: Sequence[NDArray[Any]]) -> str:
@@ -228,10 +227,7 @@ def _halved(arrays: Sequence[NDArray[Any]]) -> Iterator[list[NDArray[Any]]]:
 def _cut(piece: Piece, arrays: Sequence[NDArray[Any]], comparer: Comparer, setting: Setting) -> Piece | None:
     """Return the piece for smaller inputs; None if a side refuses them, or the fault does not show."""
     given = {value: Replacement(name, array) for value, name, array in zip(piece.sources, piece.inputs, arrays, strict=True)}
-    pairs, value = comparer.pairs.reference, piece.value
-    name = comparer.reference.graph.label(pairs[value])
-    part = comparer.model.part(given, {value: name})
-    other = comparer.reference.part({pairs[source]: each for source, each in given.items()}, {pairs[value]: name})
+    part, other = _parts(comparer, piece.value, given)
     if part is None or other is None:
         return None
     try:

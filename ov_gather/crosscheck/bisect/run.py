@@ -105,7 +105,8 @@ class _Bisection:
         self._result = BisectResult(name, self._model.path or "the model", seed=None if inputs is not None else seed)
 
     def run(self, every: bool) -> BisectResult:
-        with borrowed(["configured", *(["onnxruntime"] if self._needs_onnxruntime else [])]) as runtimes:
+        is_onnx = not isinstance(self._reference, Model | Mapping)
+        with borrowed(["configured", "onnxruntime"] if is_onnx else ["configured"]) as runtimes:
             known = Environment.of(runtimes)
         versions = {"openvino": known.versions["configured"], **{k: v for k, v in known.versions.items() if k != "configured"}}
         self._result = replace(self._result, environment=replace(known, versions=versions))
@@ -125,10 +126,6 @@ class _Bisection:
         if refusal is not None:
             return self._refused_by_reference(sides, refusal)
         return self._compared(sides, every)
-
-    @property
-    def _needs_onnxruntime(self) -> bool:
-        return not isinstance(self._reference, Model | Mapping)
 
     def _sides(self) -> tuple[Sides, Exception | None]:
         """Return sides with inputs that the reference accepts; if it refuses given inputs, return its error, too."""
@@ -246,7 +243,7 @@ class _Bisection:
         """Yield the culprits of two bodies. Raises RefusedError, CrashedError, IndexError."""
         blame = self._blame(inner.sides, inner.outputs, rounding)
         wrong = [output for output, text in blame.comparer.compare_outputs().items() if text]
-        return (culprit for culprit, _ in blame.culprits(wrong))
+        return (culprit for output in wrong if (culprit := blame.for_output(output)[0]))
 
     def _is_shown(self, reference: Path, model: Path, inputs: Path | None) -> bool:
         """Return True if the written models differ: execute them as the reproducer's command does."""

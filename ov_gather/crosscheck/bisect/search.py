@@ -8,7 +8,7 @@ values: if the whole cut is equal, the values above it are excluded; if a part o
 from __future__ import annotations
 
 from collections.abc import Callable, Mapping, Sequence
-from dataclasses import dataclass, field
+from dataclasses import dataclass
 
 from ov_gather.crosscheck.bisect.graphs import Node, Value, ValueGraph
 from ov_gather.crosscheck.bisect.sides import Side
@@ -44,12 +44,12 @@ class SearchResult:
     healed_by: Sequence[Value] = ()
 
 
-@dataclass
+@dataclass(frozen=True)
 class Region:
     """The nodes between a value and the nearest comparable values above it, which are its sources."""
 
-    nodes: list[Node] = field(default_factory=list)
-    sources: list[Value] = field(default_factory=list)
+    nodes: Sequence[Node]
+    sources: Sequence[Value]
 
 
 class Search:
@@ -73,7 +73,8 @@ class Search:
     ) -> None:
         self.equal: set[Value] = set()
         self.left = 0
-        self._graph, self._comparable, self._sizes, self._observe, self._memory = graph, comparable, sizes, observe, memory
+        self._graph, self._sizes, self._observe, self._memory = graph, sizes, observe, memory
+        self._ends = comparable | set(graph.inputs.values())
         self._regions: dict[Value, Region] = {}
 
     def first_difference(self, wrong: Value) -> SearchResult:
@@ -96,20 +97,14 @@ class Search:
     def region(self, value: Value) -> Region:
         """Return the nodes between a value and the nearest comparable values above it."""
         if value not in self._regions:
-            region, seen = Region(), set[Node]()
-            waiting = [self._graph.producers[value]] if value in self._graph.producers else []
-            while waiting:
-                node = waiting.pop()
-                if node in seen:
-                    continue
-                seen.add(node)
-                for source in node.inputs:
-                    if source in self._comparable or source in self._graph.inputs.values():
-                        region.sources += [] if source in region.sources else [source]
-                    elif source in self._graph.producers:
-                        waiting.append(self._graph.producers[source])
-            region.nodes = [node for node in self._graph.nodes if node in seen]
-            self._regions[value] = region
+            producers = self._graph.producers
+
+            def above(node: Node) -> list[Node]:
+                return [producers[source] for source in node.inputs if source in producers and source not in self._ends]
+
+            nodes = dict.fromkeys(reachable([producers[value]] if value in producers else [], above))
+            sources = dict.fromkeys(source for node in nodes for source in node.inputs if source in self._ends)
+            self._regions[value] = Region([node for node in self._graph.nodes if node in nodes], list(sources))
         return self._regions[value]
 
     def _above(self, value: Value) -> list[Value]:

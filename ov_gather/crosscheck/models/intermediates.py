@@ -12,6 +12,7 @@ import numpy as np
 import onnx
 import onnx_ir
 from numpy.typing import NDArray
+from onnx_ir.convenience import get_const_tensor
 from onnx_ir.passes.common import InlinePass
 
 from ov_gather.ops.onnx_nodes import GATHERS
@@ -63,7 +64,7 @@ def tensors_of(
         tensors = iter(values(model, wanted, inputs, runtime))
         for node in batch:
             data, indices, output = next(tensors), next(tensors), next(tensors)
-            constant = tuple(value is not None and _constant(value) is not None for value in node.inputs)
+            constant = tuple(value is not None and get_const_tensor(value) is not None for value in node.inputs)
             yield GatherTensors(node, (data, indices), (constant[0], constant[1]), output)
 
 
@@ -73,7 +74,7 @@ def values(
     """Return the arrays of some values of the main graph for these inputs. Raises RefusedError, CrashedError."""
     known = dict(inputs)
     for value in wanted:
-        constant = _constant(value)
+        constant = get_const_tensor(value)
         if constant is not None:
             known[str(value.name)] = _array(constant)
     computed = {str(value.name): value for value in wanted if value.name not in known}
@@ -135,7 +136,3 @@ def _array(constant: onnx_ir.TensorProtocol) -> NDArray[Any]:
     if constant.dtype is not onnx_ir.DataType.STRING:
         return array
     return np.array([bytes(word).decode() for word in array.ravel()], object).reshape(array.shape)
-
-
-def _constant(value: onnx_ir.Value) -> onnx_ir.TensorProtocol | None:
-    return onnx_ir.convenience.get_const_tensor(value)

@@ -15,6 +15,7 @@ from ov_gather.crosscheck.models import intermediates
 from ov_gather.ir.model import Layer
 from ov_gather.ops.onnx_nodes import attribute
 from ov_gather.runtimes.base import Runtime
+from ov_gather.system.traversal import reachable
 
 _RANDOM = ("RandomNormal", "RandomNormalLike", "RandomUniform", "RandomUniformLike", "Bernoulli", "Multinomial")
 
@@ -95,20 +96,16 @@ def dependents(model: onnx_ir.Model, sources: Iterable[onnx_ir.Node]) -> dict[st
 
     A value in a body also makes the outputs of the node that owns the body (If, Loop, Scan) dependent.
     """
-    owners = _owners(model)
-    found: dict[str, onnx_ir.Node] = {}
-    seen: set[onnx_ir.Node] = set()
-    for source in sources:
-        waiting = [source]
-        while waiting:
-            node = waiting.pop()
-            if node in seen:
-                continue
-            seen.add(node)
-            found |= {str(value.name): source for value in node.outputs}
-            waiting += [user for value in node.outputs for user, _ in value.uses()]
-            waiting += [owners[node.graph]] if node.graph in owners else []
-    return found
+    owners = {body: node for node in model.graph.all_nodes() for _, body in bodies_of(node)}
+
+    def followers(item: tuple[onnx_ir.Node, onnx_ir.Node]) -> list[tuple[onnx_ir.Node, onnx_ir.Node]]:
+        node, source = item
+        users = [user for value in node.outputs for user, _ in value.uses()]
+        return [(user, source) for user in (*users, owners.get(node.graph)) if user]
+
+    start = [(source, source) for source in sources][::-1]  # the last one is followed first
+    found = reachable(start, followers, key=lambda item: item[0])
+    return {str(value.name): source for node, source in found for value in node.outputs}
 
 
 def random_nodes(model: onnx_ir.Model) -> Iterator[onnx_ir.Node]:
@@ -125,8 +122,3 @@ def _trains(node: onnx_ir.Node) -> bool:
         return False
     tensor = onnx_ir.convenience.get_const_tensor(mode)
     return tensor is None or bool(tensor.numpy().any())
-
-
-def _owners(model: onnx_ir.Model) -> dict[object, onnx_ir.Node]:
-    """Map each body to the node that owns it."""
-    return {body: node for node in model.graph.all_nodes() for _, body in bodies_of(node)}
