@@ -16,9 +16,9 @@ from ov_gather.cli.inputs import load_inputs
 from ov_gather.cli.options import DEVICE, DIRECTORY, FORCE, INPUTS, SCHEDULER, TIMEOUT_OF_SERVERS, WRITTEN, PathOrUrl
 from ov_gather.cli.output import print_all, say, show, shown, warn
 from ov_gather.crosscheck.cases.designed import DEFAULT_CASES, DEFAULT_SEED
-from ov_gather.crosscheck.cases.swept import DEFAULT_SWEEP
 from ov_gather.crosscheck.check import CheckOutcome
 from ov_gather.crosscheck.progress import Progress
+from ov_gather.crosscheck.sweep import DEFAULT_SWEEP
 from ov_gather.extension import extension_path
 from ov_gather.ir.files import NoIRError, Place
 from ov_gather.ir.remote import redacted
@@ -31,7 +31,7 @@ from ov_gather.report.check.report import CheckReport
 from ov_gather.report.findings import text as findings_text
 from ov_gather.runtimes.devices import CPU
 from ov_gather.runtimes.isolated import RUNTIMES
-from ov_gather.system.extras import require
+from ov_gather.system.imports import require
 from ov_gather.system.interrupts import exit_code
 from ov_gather.workers.checks import CheckOptions
 

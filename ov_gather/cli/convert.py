@@ -14,7 +14,7 @@ from ov_gather.cli.convert_many import convert_many, written_files
 from ov_gather.cli.files import array_files, check_outputs
 from ov_gather.cli.options import DIRECTORY, FORCE, READ, SCHEDULER, given_besides, parse_release
 from ov_gather.cli.output import print_all, print_table, say, warn
-from ov_gather.system.extras import require
+from ov_gather.system.imports import require
 
 if TYPE_CHECKING:
     import openvino

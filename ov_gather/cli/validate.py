@@ -29,7 +29,7 @@ from ov_gather.report.findings.text import oldest_line
 from ov_gather.rules.findings import Finding, Severity
 from ov_gather.rules.oldest import OldestRelease, oldest_release
 from ov_gather.rules.selection import Chosen, select_rules
-from ov_gather.system.extras import require
+from ov_gather.system.imports import require
 from ov_gather.system.private import NotPrivateError, user_cache
 from ov_gather.system.tables import printable
 from ov_gather.workers import each, processes_for

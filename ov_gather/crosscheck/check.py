@@ -27,7 +27,7 @@ from ov_gather.rules.findings import Finding
 from ov_gather.rules.validation import read_and_validate
 from ov_gather.runtimes.devices import CPU
 from ov_gather.runtimes.isolated import RUNTIMES, borrowed
-from ov_gather.system.extras import require
+from ov_gather.system.imports import require
 
 InputsFor = Callable[[Model, Place], Sequence[NDArray[Any]]]
 """Returns the inputs of the only layer of an IR."""

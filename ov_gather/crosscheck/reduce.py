@@ -51,7 +51,7 @@ class Reducer:
         # The expected output holds for this case only, and a smaller case may hang for as long.
         if name in RUNTIMES and not failed.hangs:
             with borrowed([name], self.device) as (runtime,):  # a second instance: the one that failed has more cases queued
-                arrays = shrunk(arrays, _Failure(view, runtime, case.threads, arrays).smaller, ATTEMPTS)
+                arrays = _shrunk(_Failure(view, runtime, case.threads, arrays), arrays)
         path = new_folder(self.directory, f"{view.layer.name}-{case.name}-{name}") / "layer.xml"
         files = _write(path, view, arrays)
         if name == EXPECTED_OUTPUT:
@@ -72,10 +72,6 @@ class _Failure:
     threads: int
     original: Arrays
 
-    def smaller(self, arrays: Arrays) -> Iterator[Arrays | None]:
-        """Yield smaller cases; None for each that does not show the failure."""
-        return (candidate if self.is_shown_by(candidate) else None for candidate in _smaller(self.view, arrays))
-
     def is_shown_by(self, arrays: Arrays) -> bool:
         try:
             model = _layer_for(self.view, arrays)
@@ -91,6 +87,13 @@ class _Failure:
         return not judge(
             self.runtime.name, self.runtime.version, right, observation, alone, arrays, self.runtime.devices
         ).passed
+
+
+def _shrunk(failure: _Failure, arrays: Arrays) -> Arrays:
+    def candidates(arrays: Arrays) -> Iterator[Arrays | None]:
+        return (candidate if failure.is_shown_by(candidate) else None for candidate in _smaller(failure.view, arrays))
+
+    return shrunk(arrays, candidates, ATTEMPTS)
 
 
 def _smaller(view: LayerView, arrays: Arrays) -> Iterator[Arrays]:

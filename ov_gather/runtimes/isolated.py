@@ -17,7 +17,7 @@ from ov_gather.extension import extension_path
 from ov_gather.runtimes.base import FAILURES, CrashedError, HungError, ModelT, Runtime
 from ov_gather.runtimes.devices import CPU, involved, leading, require_device
 from ov_gather.runtimes.launcher import end_launcher, start
-from ov_gather.system.extras import explained
+from ov_gather.system.imports import explained
 from ov_gather.system.interrupts import exit_code, on_end
 from ov_gather.system.platforms import in_forked_processes
 

@@ -16,7 +16,7 @@ from itertools import islice
 from time import monotonic, sleep
 from typing import TYPE_CHECKING, Any
 
-from ov_gather.system.extras import require
+from ov_gather.system.imports import require
 from ov_gather.workers.processes import Died
 
 if TYPE_CHECKING:

@@ -10,8 +10,7 @@ from typing import Any
 from numpy.typing import NDArray
 
 from ov_gather.crosscheck.bisect.body_trace import BodyTrace, Culprits, follow
-from ov_gather.crosscheck.bisect.comparer import Comparer
-from ov_gather.crosscheck.bisect.excuses import is_left_open, is_rounding, is_rounding_of_fused
+from ov_gather.crosscheck.bisect.comparer import Comparer, is_left_open, is_rounding, is_rounding_of_fused
 from ov_gather.crosscheck.bisect.graphs import Node, Value
 from ov_gather.crosscheck.bisect.reproducer import IsShown, Piece, Replay, Written, write_reproducer
 from ov_gather.crosscheck.bisect.results import ComparedValue, Culprit

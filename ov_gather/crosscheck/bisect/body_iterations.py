@@ -8,11 +8,11 @@ from typing import Any
 
 from numpy.typing import NDArray
 
-from ov_gather.crosscheck.bisect.bodies import ITERATION, Array, ObservedBody, Origin, SliceOrigin
 from ov_gather.crosscheck.bisect.comparer import Comparer
 from ov_gather.crosscheck.bisect.graphs import Value
 from ov_gather.crosscheck.bisect.inputs import Sides
 from ov_gather.crosscheck.bisect.ir_side import IRSide
+from ov_gather.crosscheck.bisect.sides import ITERATION, Array, ObservedBody, Origin, SliceOrigin
 from ov_gather.runtimes.base import FAILURES
 
 MOST_ITERATIONS = 50

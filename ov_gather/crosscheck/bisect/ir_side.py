@@ -11,9 +11,20 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from ov_gather.crosscheck.bisect.bodies import ITERATION, Array, Joined, ObservedBody, Origin, Sliced, SliceOrigin
 from ov_gather.crosscheck.bisect.graphs import Value, ir_graph
-from ov_gather.crosscheck.bisect.sides import Arrays, Part, Replacement, Side
+from ov_gather.crosscheck.bisect.sides import (
+    ITERATION,
+    Array,
+    Arrays,
+    Joined,
+    ObservedBody,
+    Origin,
+    Part,
+    Replacement,
+    Side,
+    Sliced,
+    SliceOrigin,
+)
 from ov_gather.ir.bodies import BODIES, Entry, Slicing, carried, entries
 from ov_gather.ir.constants import constant
 from ov_gather.ir.cuts import NewInput, part_of, with_results

@@ -12,9 +12,20 @@ import onnx
 import onnx_ir
 from numpy.typing import NDArray
 
-from ov_gather.crosscheck.bisect.bodies import ITERATION, Array, Joined, ObservedBody, Origin, Sliced, SliceOrigin
 from ov_gather.crosscheck.bisect.graphs import Value, captured, onnx_graph
-from ov_gather.crosscheck.bisect.sides import Arrays, Part, Replacement, Side
+from ov_gather.crosscheck.bisect.sides import (
+    ITERATION,
+    Array,
+    Arrays,
+    Joined,
+    ObservedBody,
+    Origin,
+    Part,
+    Replacement,
+    Side,
+    Sliced,
+    SliceOrigin,
+)
 from ov_gather.crosscheck.models import intermediates
 from ov_gather.ops.onnx_nodes import attribute
 from ov_gather.runtimes.isolated import borrowed

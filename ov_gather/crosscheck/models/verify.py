@@ -31,7 +31,7 @@ from ov_gather.ops.onnx_nodes import fitted, single_layer
 from ov_gather.ops.reference import evaluate
 from ov_gather.runtimes.base import CrashedError, RefusedError
 from ov_gather.runtimes.isolated import IsolatedRuntime, borrowed
-from ov_gather.system.extras import require
+from ov_gather.system.imports import require
 
 _EXECUTED_BY = {"stock": "openvino", "extension": "extension"}
 """The runtime for models converted for each target."""

@@ -153,22 +153,16 @@ def _models(report: CheckReport) -> Iterator[Element]:
         )
         for path, output in report.outputs
     ]
-    not_run = [
-        element("p", f"{path_text(result.path)}: not run as a whole: {result.not_run}")
-        for result in report.results
-        if result.not_run
-    ]
-    failed = [
-        element("p", f"{path_text(path)}: {problem}", class_=css_class(Status.FAILED)) for path, problem in report.problems
-    ]
-    inexactness = [
-        element("p", f"{path_text(result.path)}: not as ONNX says: {text}")
-        for result in report.results
-        for text in result.inexactness
-    ]
+    failed = [_remark(path, problem, class_=css_class(Status.FAILED)) for path, problem in report.problems]
+    not_run = [_remark(each.path, f"not run as a whole: {each.not_run}") for each in report.results if each.not_run]
+    inexactness = [_remark(each.path, f"not as ONNX says: {text}") for each in report.results for text in each.inexactness]
     if rows or not_run or failed or inexactness:
         tables = [table("outputs", ("file", "output", "shape", "result"), rows)] if rows else []
         yield element("section", element("h2", "Whole models"), *failed, *tables, *not_run, *inexactness, class_="findings")
+
+
+def _remark(path: str, text: str, **attributes: str) -> Element:
+    return element("p", f"{path_text(path)}: {text}", **attributes)
 
 
 def _divergences(report: CheckReport) -> Iterator[Element]:
