@@ -231,9 +231,4 @@ def _stop_idle() -> None:
     end_launcher()
 
 
-def _forget_idle() -> None:
-    for runtimes in _idle.values():
-        runtimes.clear()
-
-
-in_forked_processes(_forget_idle)  # these workers belong to the parent
+in_forked_processes(_idle.clear)  # these workers belong to the parent

@@ -15,8 +15,6 @@ _SELDOM_NEEDED = ("sympy", "onnx_ir._symbolic_shapes")
 """Modules that onnx_ir always imports but only needs for models with symbolic size expressions."""
 _NEVER_NEEDED = "openvino.tools.ovc"
 """OpenVINO's converter: `import openvino` imports it if installed, and it starts a thread that sends statistics."""
-
-
 _EXTRAS = {
     "openvino": "openvino",
     "onnx": "onnx",

@@ -48,13 +48,8 @@ class OnnxSide(Side):
         wanted = [
             str(value) for value in dict.fromkeys([*self.graph.outputs.values(), *values]) if value not in self.graph.inputs
         ]
-        outputs = list(self._model.graph.outputs)
-        self._model.graph.outputs[:] = [by_name[name] for name in wanted]
-        try:
-            with borrowed(["plain onnxruntime" if plain else "onnxruntime"]) as (runtime,):
-                found = intermediates.run(self._model, self._inputs, runtime)
-        finally:
-            self._model.graph.outputs[:] = outputs
+        with borrowed(["plain onnxruntime" if plain else "onnxruntime"]) as (runtime,):
+            found = intermediates.values(self._model, [by_name[name] for name in wanted], self._inputs, runtime)
         return {**dict(zip(wanted, found, strict=True)), **self._given()}
 
     def part(self, inputs: Mapping[Value, Replacement], outputs: Mapping[Value, str]) -> Part | None:
@@ -66,9 +61,7 @@ class OnnxSide(Side):
             )
         except ValueError:
             return None
-        for value in list(graph.inputs):
-            if value.name not in names and not value.uses() and not value.is_graph_output():
-                graph.inputs.remove(value)
+        graph.inputs[:] = [value for value in graph.inputs if value.name in names or value.uses() or value.is_graph_output()]
         for value in graph.inputs:
             if value.name in inputs:
                 array = inputs[str(value.name)].array
@@ -231,9 +224,7 @@ def _with_inputs(model: onnx_ir.Model, graph: onnx_ir.Graph, inputs: dict[str, N
         proto.input.append(onnx.helper.make_tensor_value_info(name, kind.value, found.shape))
     made = onnx_ir.serde.deserialize_graph(proto)
     onnx_ir.external_data.set_base_dir(made, intermediates.folder_of_data(model) or "")
-    for value in list(made.inputs):
-        if not value.uses() and not value.is_graph_output():
-            made.inputs.remove(value)
+    made.inputs[:] = [value for value in made.inputs if value.uses() or value.is_graph_output()]
     made.opset_imports.update(model.opset_imports)
     return made
 
