@@ -193,11 +193,6 @@ def _of_tuples(rng: np.random.Generator, operation: Operation, data: Sizes, axis
     return (*data[:batch], *_sizes(rng, int(rng.integers(0, 3))), depth), {"batch_dims": str(batch)}
 
 
-def _of_places(rng: np.random.Generator, operation: Operation, data: Sizes, axis: int) -> tuple[Sizes, Text]:
-    """Choose indices for ScatterUpdate, occasionally of rank 0."""
-    return _sizes(rng, int(rng.choice([0, 1, 1, 1, 2, 2]))), {}
-
-
 def _of_places_by_tuples(rng: np.random.Generator, operation: Operation, data: Sizes, axis: int) -> tuple[Sizes, Text]:
     """Choose indices for ScatterND and ScatterNDUpdate, with tuples of `axis` + 1 coordinates (`axis` made non-negative)."""
     return (*_sizes(rng, int(rng.integers(0, 3))), axis % len(data) + 1), {}
@@ -217,7 +212,7 @@ _INDICES: Mapping[str, Callable[[np.random.Generator, Operation, Sizes, int], tu
     "GatherND": _of_tuples,
     "ScatterElements": _of_updates,
     "ScatterElementsUpdate": _of_updates,
-    "ScatterUpdate": _of_places,
+    "ScatterUpdate": lambda rng, operation, data, axis: (_sizes(rng, int(rng.choice([0, 1, 1, 1, 2, 2]))), {}),
     "ScatterND": _of_places_by_tuples,
     "ScatterNDUpdate": _of_places_by_tuples,
 }

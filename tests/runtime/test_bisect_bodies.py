@@ -10,7 +10,7 @@ import pytest
 import ov_gather
 from helpers.planting import candidates, swapped, with_payload
 from helpers.saved_models import saved
-from ov_gather.crosscheck.bisect import body_iterations, ir_side
+from ov_gather.crosscheck.bisect import body_trace, ir_side
 from ov_gather.ir.bodies import Slicing
 from ov_gather.ir.constants import constant
 from ov_gather.ir.reader import read_ir
@@ -142,7 +142,7 @@ def test_a_body_that_gives_the_same(tmp_path):
 
 def test_iterations_that_are_not_followed(tmp_path, monkeypatch):
     source, ir = converted(tmp_path, BODIES)
-    monkeypatch.setattr(body_iterations, "MOST_ITERATIONS", 1)
+    monkeypatch.setattr(body_trace, "MOST_ITERATIONS", 1)
     inputs = {"x": np.float32([1, 2, 3, 4]), "c": np.array(True), "n": np.array(3)}
     result = ov_gather.bisect(source, with_swapped(ir, "late"), inputs)
     assert result.node == "Loop 'loop'"

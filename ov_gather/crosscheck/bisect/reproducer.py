@@ -182,15 +182,14 @@ def write_reproducer(piece: Piece, comparer: Comparer, setting: Setting, directo
     """
     folder = new_folder(directory, comparer.model.graph.label(piece.value))
     for smaller in (_smaller(piece, comparer, setting), piece):
-        written, is_right = _written(smaller, comparer, setting, folder, is_shown)
-        if is_right:
+        if (written := _written(smaller, comparer, setting, folder, is_shown)).command:
             return written
     shutil.rmtree(folder)
     return Written()
 
 
-def _written(piece: Piece, comparer: Comparer, setting: Setting, folder: Path, is_shown: IsShown) -> tuple[Written, bool]:
-    """Write a piece, and execute the written models."""
+def _written(piece: Piece, comparer: Comparer, setting: Setting, folder: Path, is_shown: IsShown) -> Written:
+    """Write a piece, and execute the written models; without a command if they do not show the fault."""
     model = piece.part.write(folder, "model")
     given, inputs = {name: _storable(array) for name, array in piece.inputs.items()}, None
     if piece.other is not None:
@@ -207,7 +206,7 @@ def _written(piece: Piece, comparer: Comparer, setting: Setting, folder: Path, i
     for option in ("runtime", "device", "precision"):
         if (value := getattr(setting, option)) != getattr(usual, option):
             command += [f"--{option}", value]
-    return Written(str(folder), shlex.join(command)), is_shown(reference, model, inputs)
+    return Written(str(folder), shlex.join(command)) if is_shown(reference, model, inputs) else Written()
 
 
 def _smaller(piece: Piece, comparer: Comparer, setting: Setting) -> Piece:

@@ -120,11 +120,10 @@ class BisectResult(InNotebooks):
         """Return a table for `rich.print`: a row for each input and output of the guilty nodes."""
         table = new_table("node", "", "value", "type", "outcome")
         for culprit in self.culprits:
-            for i, given in enumerate(culprit.inputs):
-                node = culprit.node if i == 0 else ""
-                table.add_row(*map(cell, (node, "in", given.name, given.type, given.outcome)))
-            output = culprit.output
-            node = "" if culprit.inputs else culprit.node
-            table.add_row(*map(cell, (node, "out", output.name, output.type, output.outcome)), style="red")
+            node = culprit.node
+            for side, value in (*(("in", given) for given in culprit.inputs), ("out", culprit.output)):
+                cells = map(cell, (node, side, value.name, value.type, value.outcome))
+                table.add_row(*cells, style="red" if side == "out" else None)
+                node = ""
             table.add_section()
         return table

@@ -10,7 +10,7 @@ import numpy as np
 from numpy.typing import ArrayLike
 
 from ov_gather.crosscheck.bisect.blame import Blame
-from ov_gather.crosscheck.bisect.body_iterations import BodyIteration
+from ov_gather.crosscheck.bisect.body_trace import BodyIteration
 from ov_gather.crosscheck.bisect.comparer import Comparer
 from ov_gather.crosscheck.bisect.correspondence import correspond, pair_outputs
 from ov_gather.crosscheck.bisect.graphs import Value
@@ -209,8 +209,7 @@ class _Bisection:
 
     def _going_on(self, sides: Sides, blame: Blame, value: Value) -> tuple[Sides, Blame] | None:
         """Return the sides with the reference's value in place of the differing one; None if that fails, or nothing is left."""
-        if value in self._outputs:
-            del self._outputs[value]
+        self._outputs.pop(value, None)
         if not self._outputs:
             return None
         array = blame.comparer.values_of_reference([value])[value]

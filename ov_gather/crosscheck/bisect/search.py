@@ -9,6 +9,7 @@ from __future__ import annotations
 
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
+from math import prod
 
 from ov_gather.crosscheck.bisect.graphs import Node, Value, ValueGraph
 from ov_gather.crosscheck.bisect.sides import Side
@@ -160,14 +161,8 @@ class Search:
 
 def sizes_of(graph: ValueGraph) -> Mapping[Value, int]:
     """Estimate the bytes of values from declared shapes. An open dimension counts as the longest declared one."""
-    longest = max((size for shape in graph.shapes.values() for size in shape or ()), default=1)
-    found = {}
-    for value, shape in graph.shapes.items():
-        count = 4
-        for size in shape or ():
-            count *= min(longest, 1024) if size < 0 else size
-        found[value] = count
-    return found
+    longest = min(1024, max((size for shape in graph.shapes.values() for size in shape or ()), default=1))
+    return {value: 4 * prod(longest if size < 0 else size for size in shape or ()) for value, shape in graph.shapes.items()}
 
 
 @dataclass(frozen=True)

@@ -204,14 +204,9 @@ def _findings(report: CheckReport) -> Iterator[Element]:
         )
         for finding in report.findings
     )
-    heading = element("h2", "Findings of the validation")
     headers = ("severity", "rule", "place", "what is wrong")
-    yield element(
-        "section",
-        heading,
-        table("findings", headers, rows) if report.findings else element("p", "None."),
-        class_="findings",
-    )
+    content = table("findings", headers, rows) if report.findings else element("p", "None.")
+    yield element("section", element("h2", "Findings of the validation"), content, class_="findings")
 
 
 def _environment(report: CheckReport) -> Iterator[Element]:
