@@ -30,7 +30,6 @@ from ov_gather.ops.reference import evaluate
 from ov_gather.runtimes.isolated import IsolatedRuntime
 from ov_gather.system.files import replacing
 
-Runtimes = Sequence[IsolatedRuntime[Model]]
 Reducer = Callable[[LayerView, Case, CaseResult, Any], CaseResult]
 """Writes a failed case to disk and adds the command that replays it. The last argument is the expected output, if any."""
 
@@ -87,7 +86,7 @@ class LayerChecks:
     Layers that differ only in names share the results of the first; each is only executed on its own operands from the model.
     """
 
-    def __init__(self, runtimes: Runtimes, reducer: Reducer | None = None) -> None:
+    def __init__(self, runtimes: Sequence[IsolatedRuntime[Model]], reducer: Reducer | None = None) -> None:
         self.queues = [RuntimeQueue(runtime) for runtime in runtimes]
         self._reducer = reducer
         self._stack = ExitStack()

@@ -180,7 +180,8 @@ class _Worker:
                 raise HungError(f"hangs: no answer within {TIME_LIMIT:g} s")
             answer = self._connection.recv()
         except (EOFError, OSError):
-            raise CrashedError(f"crashes: {_ending(self._process.wait())}") from None
+            code = self._process.wait()
+            raise CrashedError(f"crashes: {signal.Signals(-code).name if code < 0 else f'exit code {code}'}") from None
         except BaseException:
             self.stop()  # else the next question would get the answer to this one
             raise
@@ -189,10 +190,6 @@ class _Worker:
         if isinstance(answer, Exception):
             raise answer
         return answer
-
-
-def _ending(exit_code: int) -> str:
-    return signal.Signals(-exit_code).name if exit_code < 0 else f"exit code {exit_code}"
 
 
 _idle: defaultdict[str, list[IsolatedRuntime[Any]]] = defaultdict(list)

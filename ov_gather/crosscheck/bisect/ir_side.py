@@ -65,7 +65,8 @@ class IRSide(Side):
         """Extract layers. New Parameters have static shapes, and the element types of the ports."""
         new = {}
         for value, given in inputs.items():
-            element_type = self._port_type(value)
+            layer = self._model.layer_by_id[value[0]]  # type: ignore[index]
+            element_type = next(port.element_type for port in layer.outputs if port.id == value[1])
             if element_type is None:
                 return None
             new[value] = NewInput(given.name, element_type, given.array.shape)
@@ -103,10 +104,6 @@ class IRSide(Side):
         by_name = {**self._inputs, given.name: given.array}
         inputs = {layer.name: by_name[layer.name] for layer in part.model.of_type("Parameter")}
         return IRSide(part.model, inputs, self._setting)
-
-    def _port_type(self, value: Value) -> ElementType | None:
-        layer = self._model.layer_by_id[value[0]]  # type: ignore[index]
-        return next(port.element_type for port in layer.outputs if port.id == value[1])
 
     def _given(self) -> Mapping[Value, NDArray[Any]]:
         return {value: self._inputs[name] for name, value in self.graph.inputs.items()}

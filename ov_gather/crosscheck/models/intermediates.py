@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Collection, Iterator, Mapping, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 from contextlib import contextmanager
 from dataclasses import dataclass
 from pathlib import Path
@@ -111,16 +111,13 @@ def activated(model: onnx_ir.Model, runtime: Runtime[Any]) -> Iterator[None]:
 @contextmanager
 def _sorted(model: onnx_ir.Model) -> Iterator[None]:
     """Make every TopK return sorted results for the duration of the context, as conversions do."""
-    given = {node: node.attributes.pop("sorted") for node in model.graph.all_nodes() if "sorted" in _of_top_k(node)}
+    nodes = (node for node in model.graph.all_nodes() if node.op_type == "TopK" and not node.domain)
+    given = {node: node.attributes.pop("sorted") for node in nodes if "sorted" in node.attributes}
     try:
         yield
     finally:
         for node, attribute in given.items():
             node.attributes.add(attribute)
-
-
-def _of_top_k(node: onnx_ir.Node) -> Collection[str]:
-    return node.attributes if node.op_type == "TopK" and not node.domain else ()
 
 
 def folder_of_data(model: onnx_ir.Model) -> Path | None:
