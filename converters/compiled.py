@@ -15,8 +15,7 @@ from ov_gather.ir.element_types import I64, STRING, U64
 from ov_gather.kernels.tensors import as_array
 from ov_gather.runtimes.base import OutOfBoundsError
 from ov_gather.runtimes.openvino import core_with_extension
-from ov_gather.runtimes.session import Session
-from ov_gather.runtimes.tensors import element_type_of
+from ov_gather.runtimes.session import Session, element_type_of
 
 from .calls import CallPort, Outputs, arrays_by_name
 from .errors import ConversionError

@@ -78,7 +78,7 @@ def __getattr__(name: str) -> Any:
     try:
         value = import_module("ov_gather.converters") if name == "converters" else getattr(import_module(_HOME[name]), name)
     except ModuleNotFoundError as error:
-        from ov_gather.system.extras import explained
+        from ov_gather.system.imports import explained
 
         raise explained(error) from error
     globals()[name] = value  # skip __getattr__ next time: it takes longer than a small gather

@@ -11,7 +11,7 @@ from contextlib import contextmanager
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, TypeAlias, TypeGuard
 
-from ov_gather.system.extras import require
+from ov_gather.system.imports import require
 
 from ..errors import ConversionError
 

@@ -20,7 +20,8 @@ from numpy.typing import NDArray
 
 from ov_gather.acceleration.graph import operation, walk
 from ov_gather.bench.case import seconds_of
-from ov_gather.bench.inputs import inputs_for
+from ov_gather.crosscheck.inputs.openvino import generate_inputs
+from ov_gather.extension import reason
 from ov_gather.ops.spec import CUSTOM_OPSET
 from ov_gather.runtimes.devices import CPU, leading, require_device
 from ov_gather.runtimes.session import Inference, Session
@@ -32,6 +33,8 @@ PAIRS = 10
 SECONDS = 4.0
 TOLERANCE = 1.05
 """Factor by which the error in bf16 or f16 may grow."""
+OPEN_SIZE = 128
+"""Size of dynamic dimensions of generated inputs, clamped to their bounds."""
 _PROFILED = 10
 """Profiled inferences, after as many for warming up."""
 
@@ -167,3 +170,39 @@ def _shares(model: ov.Model, inputs: list[Array], precision: str, place: Target)
             seconds[ours.get(info.node_name, info.node_type)] += info.real_time.total_seconds()
     total = seconds.total() or 1.0  # some devices report no times
     return {name: value / total for name, value in seconds.most_common()}
+
+
+def inputs_for(model: ov.Model, given: Mapping[str, NDArray[Any]]) -> list[NDArray[Any]]:
+    """Return one array per Parameter of a model, in order; `given` holds some of them by name.
+
+    Raises ValueError if a name is unknown, an array does not fit its input, or an input cannot be generated.
+    """
+    names = {name: node for node in model.get_parameters() for name in (*node.output(0).get_names(), node.get_friendly_name())}
+    if unknown := sorted(set(given) - set(names)):
+        raise ValueError(f"there is no input {', '.join(unknown)}; there are {', '.join(sorted(names))}")
+    arrays = {names[name].get_instance_id(): array for name, array in given.items()}
+    shapes = {}
+    for position, parameter in enumerate(model.get_parameters()):
+        name, shape = parameter.get_friendly_name(), parameter.get_partial_shape()
+        array = arrays.get(parameter.get_instance_id())
+        if shape.rank.is_dynamic and array is None:
+            raise ValueError(f"input '{name}' is of open rank: give it by --input {name}=FILE.npy")
+        if array is not None and not shape.compatible(ov.PartialShape(list(array.shape))):
+            raise ValueError(f"input '{name}' is {shape}, and cannot be {list(array.shape)}")
+        sizes = [_size(dim) for dim in shape] if array is None else list(array.shape)
+        shapes[position] = ov.PartialShape(sizes)
+    closed = model.clone()
+    try:
+        closed.reshape(shapes)
+    except RuntimeError as error:
+        tried = ", ".join(map(str, shapes.values()))
+        raise ValueError(f"inputs of {tried} do not fit the model; give some by --input: {reason(error)}") from None
+    made_up = generate_inputs(closed)
+    return [
+        arrays.get(parameter.get_instance_id(), made) for parameter, made in zip(model.get_parameters(), made_up, strict=True)
+    ]
+
+
+def _size(dim: ov.Dimension) -> int:
+    least, greatest = int(dim.get_min_length()), int(dim.get_max_length())
+    return max(least, min(OPEN_SIZE, greatest) if greatest >= 0 else OPEN_SIZE)

@@ -16,8 +16,7 @@ from numpy.typing import NDArray
 
 from ov_gather.acceleration.accelerate import accelerate
 from ov_gather.acceleration.changes import Change, Summary
-from ov_gather.bench.inputs import inputs_for
-from ov_gather.bench.model import Target, by_turns, default_precision, prepare
+from ov_gather.bench.model import Target, by_turns, default_precision, inputs_for, prepare
 from ov_gather.runtimes.devices import CPU
 from ov_gather.runtimes.session import Inference
 

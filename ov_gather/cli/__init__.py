@@ -16,8 +16,7 @@ import click
 
 from ov_gather.cli.output import harmless, say, warn
 from ov_gather.extension import reason
-from ov_gather.system.extras import explained
-from ov_gather.system.imports import defer_imports
+from ov_gather.system.imports import defer_imports, explained
 from ov_gather.system.interrupts import end_cleanly, exit_code
 
 # Summaries are repeated here so that --help does not import the commands.

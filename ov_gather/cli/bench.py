@@ -16,8 +16,7 @@ import click
 from rich.progress import track
 
 from ov_gather.bench.cases import NAMES, make
-from ov_gather.bench.contenders import BenchConditions
-from ov_gather.bench.measure import Measurement
+from ov_gather.bench.measure import BenchConditions, Measurement
 from ov_gather.bench.measure import measure as measure_case
 from ov_gather.bench.validation import generate, measure
 from ov_gather.cli.files import check_outputs

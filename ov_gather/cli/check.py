@@ -16,9 +16,8 @@ from ov_gather.cli.inputs import load_inputs
 from ov_gather.cli.options import DEVICE, DIRECTORY, FORCE, INPUTS, SCHEDULER, TIMEOUT_OF_SERVERS, WRITTEN, PathOrUrl
 from ov_gather.cli.output import print_all, say, show, shown, warn
 from ov_gather.crosscheck.cases.designed import DEFAULT_CASES, DEFAULT_SEED
-from ov_gather.crosscheck.cases.swept import DEFAULT_SWEEP
-from ov_gather.crosscheck.paths import CheckOutcome
 from ov_gather.crosscheck.progress import Progress
+from ov_gather.crosscheck.sweep import DEFAULT_SWEEP
 from ov_gather.extension import extension_path
 from ov_gather.ir.files import NoIRError, Place
 from ov_gather.ir.remote import redacted
@@ -31,7 +30,7 @@ from ov_gather.report.check.report import CheckReport
 from ov_gather.report.findings import text as findings_text
 from ov_gather.runtimes.devices import CPU
 from ov_gather.runtimes.isolated import RUNTIMES
-from ov_gather.system.extras import require
+from ov_gather.system.imports import require
 from ov_gather.system.interrupts import exit_code
 from ov_gather.workers.checks import CheckOptions
 
@@ -135,7 +134,10 @@ def command(
                     outcome = checks.of_paths(paths, scheduler, progress, warn, inputs_for)
             except NoIRError as error:
                 raise click.UsageError(str(error)) from None
-        report = _report(outcome)
+        command_line = shlex.join(["ov-gather", *map(redacted, sys.argv[1:])])
+        now = datetime.now().astimezone().isoformat(sep=" ", timespec="seconds")
+        findings = [*outcome.unreadable, *outcome.findings]
+        report = CheckReport(outcome.results, findings, command_line, now, outcome.stopped)
         if file:
             file.write(check_html.render(report).encode())
     if format_ in _FORMATS:
@@ -154,13 +156,6 @@ def command(
         say("error: there is no gather-family layer to check", err=True)
     undone = outcome.unreadable or nothing or any(result.not_run for result in report.onnx_results)
     sys.exit(2 if undone else 0 if report.passed and all(result.passed for result in report.onnx_results) else 1)
-
-
-def _report(outcome: CheckOutcome) -> CheckReport:
-    """Return the report with the command line and the time."""
-    command_line = shlex.join(["ov-gather", *map(redacted, sys.argv[1:])])
-    now = datetime.now().astimezone().isoformat(sep=" ", timespec="seconds")
-    return CheckReport(outcome.results, [*outcome.unreadable, *outcome.findings], command_line, now, outcome.stopped)
 
 
 def _available_runtimes() -> tuple[str, ...]:

@@ -1,4 +1,4 @@
-"""The table `[tool.ov_gather]` of pyproject.toml: defaults of options."""
+"""The table `[tool.ov_gather]` of pyproject.toml: defaults of options, and ignores that suppress findings with a reason."""
 
 from __future__ import annotations
 
@@ -9,13 +9,15 @@ from typing import TYPE_CHECKING, Any
 
 import click
 
-from ov_gather.cli.ignores import TABLES, read_ignores
+from ov_gather.rules.selection import select_rules
 
 if TYPE_CHECKING:
     from ov_gather.rules.suppression import Ignore
 
 _NAMES = {list: "an array of strings", bool: "true or false", int: "a whole number", float: "a number", str: "a string"}
 _TYPES: Mapping[type, type] = {click.IntRange: int, click.FloatRange: float}
+_REQUIRED = ("rules", "reason")
+_GLOBS: Mapping[str, tuple[str, ...]] = {"per-file-ignores": ("path",), "per-layer-ignores": ("layer", "type", "path")}
 
 
 class ConfigurableCommand(click.Command):
@@ -37,13 +39,13 @@ class ConfigurableCommand(click.Command):
             return {}, ()
         (path,) = found
         table = _table(path)
-        ignores = read_ignores(path, table) if table.keys() & set(TABLES) else ()
-        table = {key: value for key, value in table.items() if key not in TABLES}
+        ignores = _read_ignores(path, table) if table.keys() & _GLOBS.keys() else ()
+        table = {key: value for key, value in table.items() if key not in _GLOBS}
         options = {_key(option): option for option in self.params if isinstance(option, click.Option)}
         del options["force"]  # only a user may allow overwriting, not a file of a repository
         for key, value in table.items():
             if key not in options:
-                known = ", ".join(sorted((*options, *TABLES)))
+                known = ", ".join(sorted((*options, *_GLOBS)))
                 raise click.UsageError(f"{path}: [tool.ov_gather] {key} is unknown; there are {known}")
             _check(path, key, value, options[key])
         return {str(options[key].name): value for key, value in table.items()}, ignores
@@ -91,3 +93,42 @@ def _check(path: Path, key: str, value: Any, option: click.Option) -> None:
         option.type_cast_value(click.Context(click.Command(None)), value)
     except click.BadParameter as error:
         raise click.UsageError(f"{path}: [tool.ov_gather] {key}: {error.message}") from error
+
+
+def _read_ignores(path: Path, table: Mapping[str, Any]) -> tuple[Ignore, ...]:
+    """Return the entries of both arrays. Raises UsageError, which names the file and the entry."""
+    return tuple(
+        _ignore(path, f"{path}: [[tool.ov_gather.{key}]]", key, entry)
+        for key in _GLOBS
+        for entry in _entries(path, key, table.get(key, []))
+    )
+
+
+def _entries(path: Path, key: str, value: Any) -> list[Mapping[str, Any]]:
+    if isinstance(value, list) and all(isinstance(entry, dict) for entry in value):
+        return value
+    raise click.UsageError(
+        f"{path}: [tool.ov_gather] {key} must be an array of tables: write [[tool.ov_gather.{key}]] before each"
+    )
+
+
+def _ignore(path: Path, place: str, key: str, entry: Mapping[str, Any]) -> Ignore:
+    from ov_gather.rules.suppression import Ignore
+
+    globs = _GLOBS[key]
+    for name, value in entry.items():
+        if name not in (*_REQUIRED, *globs):
+            raise click.UsageError(f"{place} {name} is unknown; there are {', '.join((*_REQUIRED, *globs))}")
+        if name != "rules" and not (isinstance(value, str) and value):
+            raise click.UsageError(f"{place} {name} must be a string, not {value!r}")
+    missing = next((name for name in _REQUIRED if name not in entry), "")
+    if missing or not entry.keys() & set(globs[:2]):
+        raise click.UsageError(f"{place} {dict(entry)}: needs {missing or ' or '.join(globs[:2])}")
+    rules = entry["rules"]
+    if not (isinstance(rules, list) and rules and all(isinstance(rule, str) for rule in rules)):
+        raise click.UsageError(f"{place} rules must be an array of rules and groups, not {rules!r}")
+    try:
+        select_rules(rules)
+    except ValueError as error:
+        raise click.UsageError(f"{place} {error}") from None
+    return Ignore(tuple(rules), entry["reason"], path.parent, **{name: entry[name] for name in globs if name in entry})

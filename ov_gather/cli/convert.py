@@ -4,8 +4,9 @@ from __future__ import annotations
 
 import sys
 from collections.abc import Mapping
-from dataclasses import dataclass, replace
+from dataclasses import replace
 from pathlib import Path
+from types import SimpleNamespace
 from typing import TYPE_CHECKING, Any
 
 import click
@@ -14,42 +15,13 @@ from ov_gather.cli.convert_many import convert_many, written_files
 from ov_gather.cli.files import array_files, check_outputs
 from ov_gather.cli.options import DIRECTORY, FORCE, READ, SCHEDULER, given_besides, parse_release
 from ov_gather.cli.output import print_all, print_table, say, warn
-from ov_gather.system.extras import require
+from ov_gather.system.imports import require
 
 if TYPE_CHECKING:
     import openvino
     from numpy.typing import NDArray
 
 _WRITTEN = (".xml", ".onnx")
-
-
-@dataclass(frozen=True)
-class _Options:
-    """The arguments and options of the command, by name."""
-
-    models: tuple[Path, ...]
-    output: Path | None
-    target: str
-    assume_in_bounds: bool
-    lanes: bool
-    accelerate: bool
-    fp16: bool
-    strict: bool
-    verify: bool
-    no_bisect: bool
-    inputs: tuple[str, ...]
-    legalize_only: bool
-    nodes: Path | None
-    target_release: str | None
-    trust: bool
-    force: bool
-    jobs: int
-    scheduler: str | None
-
-    @property
-    def is_program(self) -> bool:
-        """Whether the model is an exported PyTorch program."""
-        return self.models[0].suffix == ".pt2"
 
 
 @click.command(name="convert")
@@ -116,7 +88,7 @@ def command(**given: Any) -> None:
     to write; 2 failed and nothing is written, also if onnxruntime or PyTorch accepts none of the inputs of --verify. If
     onnxruntime lacks an operator of the original, the exit code is 2, too, but the IR is written, unverified.
     """
-    options = _Options(**given)
+    options = SimpleNamespace(**given, is_program=given["models"][0].suffix == ".pt2")
     model, output = options.models[0], options.output
     if len(options.models) > 1 or (output is not None and output.suffix not in _WRITTEN and output.is_dir()):
         sys.exit(_convert_many(options))
@@ -150,7 +122,7 @@ def command(**given: Any) -> None:
         sys.exit(_convert(model, output, options))
 
 
-def _convert_many(options: _Options) -> int:
+def _convert_many(options: SimpleNamespace) -> int:
     if options.output is None or options.output.suffix in _WRITTEN:
         raise click.UsageError("--output DIRECTORY is needed for several models")
     if options.inputs or options.nodes is not None:
@@ -180,7 +152,7 @@ def _lower(source: Path, output: Path | None, release: str, force: bool) -> int:
     return 1 if lowered.left else 0
 
 
-def _convert(source: Path, output: Path, options: _Options) -> int:
+def _convert(source: Path, output: Path, options: SimpleNamespace) -> int:
     """Convert a model, write it, and return the exit code."""
     from ov_gather.cli.inputs import load_array, split_input
     from ov_gather.converters.models import convert, written
@@ -216,7 +188,7 @@ def _verify(
     source: Path,
     ir: Path,
     output: Path,
-    options: _Options,
+    options: SimpleNamespace,
     inputs: Mapping[str, NDArray[Any]],
     lanes: Mapping[str, tuple[str, str]],
 ) -> int:
@@ -257,7 +229,7 @@ def _bisect(source: Path, ir: Path, output: Path, target: str, inputs: Mapping[s
     print_all(text.found(replace(found, model=str(output))))
 
 
-def _accelerate(model: openvino.Model, options: _Options) -> None:
+def _accelerate(model: openvino.Model, options: SimpleNamespace) -> None:
     from ov_gather.acceleration.accelerate import accelerate
 
     portable = options.target == "stock"
@@ -266,7 +238,7 @@ def _accelerate(model: openvino.Model, options: _Options) -> None:
         print_table(summary.table())
 
 
-def _legalize(source: Path, output: Path, options: _Options) -> None:
+def _legalize(source: Path, output: Path, options: SimpleNamespace) -> None:
     from ov_gather.converters.models import legalize_file
     from ov_gather.report.convert import tables
 
@@ -274,7 +246,7 @@ def _legalize(source: Path, output: Path, options: _Options) -> None:
     say(f"{output}: written")
 
 
-def _write_nodes(source: Path, directory: Path, options: _Options) -> None:
+def _write_nodes(source: Path, directory: Path, options: SimpleNamespace) -> None:
     from ov_gather.converters.nodes import gathers_of
     from ov_gather.ir.writer import write_ir
 

@@ -20,19 +20,15 @@ def command(rule: str | None) -> None:
     Exit code: 0 done, 2 there is no such rule.
     """
     if rule == "divergences":
-        _print_divergences()
+        from ov_gather.divergences.register import DIVERGENCES
+
+        for each in DIVERGENCES:
+            say(f"{each.name} ({', '.join(each.runtimes)}): {each.why}")
+            concerned = ", ".join(each.operations) or "the whole family"
+            say(f"    {concerned}; {' or '.join(seen.value for seen in each.observed)}")
         return
     if known := RULES.get(rule or ""):
         show(f"{known.id} {known.name} ({known.severity.value})\n\n{known.documentation}\n")
         return
     for listed in select_rules([rule] if rule else []):
         say(f"{listed.id}  {listed.severity.value:7}  {listed.summary}")
-
-
-def _print_divergences() -> None:
-    from ov_gather.divergences.register import DIVERGENCES
-
-    for known in DIVERGENCES:
-        say(f"{known.name} ({', '.join(known.runtimes)}): {known.why}")
-        concerned = ", ".join(known.operations) or "the whole family"
-        say(f"    {concerned}; {' or '.join(seen.value for seen in known.observed)}")

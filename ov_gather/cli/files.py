@@ -12,7 +12,7 @@ import click
 
 from ov_gather.ir import files
 from ov_gather.ir.files import Found, NoIRError, Place
-from ov_gather.system.files import identity, overwritten, place_of
+from ov_gather.system.files import identity, overwritten, place_of, replacing
 
 _URL_AS_PATH = re.compile(r"[A-Za-z][A-Za-z0-9+.-]+:/")
 _HEAD = 4096
@@ -67,11 +67,7 @@ def array_files(texts: Iterable[str]) -> list[Place]:
 
 def opened(output: Path | None) -> AbstractContextManager[IO[bytes] | None]:
     """Return a file that replaces `output` on success; a null context if `output` is None."""
-    if output is None:
-        return nullcontext()
-    from ov_gather.system.files import replacing
-
-    return replacing(output)
+    return nullcontext() if output is None else replacing(output)
 
 
 def _named_twice(output: Path, other: Path) -> str:

@@ -8,7 +8,7 @@ import click
 
 from ov_gather.acceleration.harden import POLICIES, Policy, harden
 from ov_gather.cli.models import check_ir_output, read_model, write_model
-from ov_gather.cli.options import FORCE, READ, WRITTEN, Limits, assume_option
+from ov_gather.cli.options import ASSUME, FORCE, READ, WRITTEN, Limits
 from ov_gather.cli.output import print_all, say
 
 
@@ -17,7 +17,7 @@ from ov_gather.cli.output import print_all, say
 @click.option("-o", "--output", required=True, type=WRITTEN, help="The .xml to write.")
 @click.option("--policy", required=True, type=click.Choice(POLICIES), help="What happens for an index out of bounds.")
 @click.option("--portable", is_flag=True, help="With --policy raise: use only OpenVINO's own operations.")
-@assume_option
+@ASSUME
 @FORCE
 def command(model: Path, output: Path, policy: Policy, portable: bool, assume: dict[str, Limits], force: bool) -> None:
     """Make the gathers and scatters of an OpenVINO IR safe for any indices, in sub-graphs too.

@@ -4,10 +4,10 @@ from __future__ import annotations
 
 import os
 import re
-from collections.abc import Callable, Collection
+from collections.abc import Collection
 from dataclasses import replace
 from pathlib import Path
-from typing import Any, TypeVar
+from typing import Any
 
 import click
 from click.core import ParameterSource
@@ -16,7 +16,6 @@ from ov_gather.ir.urls import TIMEOUT, url_of
 from ov_gather.runtimes.devices import CPU
 
 Limits = tuple[int | float | None, int | float | None]
-Command = TypeVar("Command", bound=Callable[..., object])
 
 _NUMBER = r"[-+]?(?:\d+(?:\.\d+)?(?:[eE][-+]?\d+)?)"
 _TEXT = re.compile(rf"(?P<name>.+)=(?P<low>{_NUMBER})?\.\.(?P<high>{_NUMBER})?", re.DOTALL)
@@ -58,6 +57,14 @@ DEVICE = click.option("--device", default=CPU, show_default=True, help="Device f
 THREADS = click.option(
     "--threads", type=click.IntRange(1, 1024), default=os.cpu_count() or 1, show_default=True, help="Threads in measurements."
 )
+ASSUME = click.option(
+    "--assume",
+    multiple=True,
+    metavar="NAME=LO..HI",
+    callback=lambda context, option, texts: parsed(texts),
+    help='Assume that an input, or an open dimension such as "dim(x, 1)", is within these bounds. '
+    "LO or HI may be left out. May be repeated.",
+)
 SCHEDULER = click.option(
     "--scheduler",
     metavar="ADDRESS",
@@ -82,21 +89,8 @@ def parse_release(context: click.Context, option: click.Parameter, text: str | N
         raise click.BadParameter(str(error)) from None
 
 
-def assume_option(command: Command) -> Command:
-    """Add the option --assume to a command. The parameter `assume` has the form that `ov_gather.prove` accepts."""
-    option = click.option(
-        "--assume",
-        multiple=True,
-        metavar="NAME=LO..HI",
-        callback=lambda context, option, texts: parsed(texts),
-        help='Assume that an input, or an open dimension such as "dim(x, 1)", is within these bounds. '
-        "LO or HI may be left out. May be repeated.",
-    )
-    return option(command)
-
-
 def parsed(texts: tuple[str, ...]) -> dict[str, Limits]:
-    """Parse the values of the option. Raises UsageError."""
+    """Parse the values of --assume, to the form that `ov_gather.prove` accepts. Raises UsageError."""
     found: dict[str, Limits] = {}
     for text in texts:
         match = _TEXT.fullmatch(text)

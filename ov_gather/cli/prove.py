@@ -12,7 +12,7 @@ from pathlib import Path
 import click
 
 from ov_gather.cli.files import find_irs
-from ov_gather.cli.options import Limits, assume_option
+from ov_gather.cli.options import ASSUME, Limits
 from ov_gather.cli.output import print_all, show, with_progress
 from ov_gather.ir.files import Place
 from ov_gather.ranges.proofs import Proof
@@ -33,7 +33,7 @@ _NOT_IN_THE_WAY = ("OVG406", "OVG6", "OVG7")
 @click.option("--format", "format_", type=click.Choice(_FORMATS), default="text", show_default=True, help="Report format.")
 @click.option("--all", "with_proved", is_flag=True, help="As text: also list what is proved.")
 @click.option("--strict", is_flag=True, help="Also exit 1 if an index is not proved to be in bounds.")
-@assume_option
+@ASSUME
 def command(paths: tuple[Path, ...], format_: str, with_proved: bool, strict: bool, assume: Mapping[str, Limits]) -> None:
     """Prove for every gather and scatter whether its indices stay in bounds; no runtime is needed.
 

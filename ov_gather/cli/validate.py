@@ -4,12 +4,13 @@ from __future__ import annotations
 
 import sys
 from collections.abc import Sequence
+from dataclasses import asdict
 from pathlib import Path
 from typing import TYPE_CHECKING
 
 import click
 
-from ov_gather.cli import fixes, suppressions
+from ov_gather.cli import suppressions
 from ov_gather.cli.config import ConfigurableCommand, configuration
 from ov_gather.cli.files import check_outputs, find_irs, opened
 from ov_gather.cli.options import (
@@ -24,13 +25,13 @@ from ov_gather.cli.options import (
 )
 from ov_gather.cli.output import say, show, warn, with_progress, without_controls
 from ov_gather.ir.files import Found, Place
-from ov_gather.report.findings import FORMATS, render
-from ov_gather.report.findings.report import Report
+from ov_gather.ir.urls import Url
+from ov_gather.report.findings import FORMATS, Report, render
 from ov_gather.report.findings.text import oldest_line
 from ov_gather.rules.findings import Finding, Severity
 from ov_gather.rules.oldest import OldestRelease, oldest_release
 from ov_gather.rules.selection import Chosen, select_rules
-from ov_gather.system.extras import require
+from ov_gather.system.imports import require
 from ov_gather.system.private import NotPrivateError, user_cache
 from ov_gather.system.tables import printable
 from ov_gather.workers import each, processes_for
@@ -38,6 +39,7 @@ from ov_gather.workers.validation import STDIN, ValidateOptions
 
 if TYPE_CHECKING:
     from ov_gather.rules.cache import Cache
+    from ov_gather.rules.mending import Mended
     from ov_gather.rules.suppression import Ignore, Suppressed
 
 _WITH_OLDEST = ("paths", "exclude", "skip_other_xml", "jobs", "timeout", "oldest")
@@ -151,10 +153,10 @@ def command(
     if infer and not scheduler:
         require("openvino")
     known = suppressions.read(baseline, write_baseline)
-    fixes.check_options(fix, diff, unsafe_fixes, found.files)
+    _check_fixes(fix, diff, unsafe_fixes, found.files)
     left: dict[Place, list[Finding]] = {}
     if fix or diff:
-        done = fixes.mend_files(found.files, chosen, write=not diff, unsafe=unsafe_fixes, ignores=ignores)
+        done = _mend(found.files, chosen, write=not diff, unsafe=unsafe_fixes, ignores=ignores)
         if diff:
             sys.exit(1 if any(mended.mended for mended in done.values()) else 0)
         left = {} if infer else {file: mended.left for file, mended in done.items()}  # fixing has validated these
@@ -192,6 +194,42 @@ def command(
             text = printable(f"{output}: {report.summary}") + "\n"
     show(text)
     sys.exit(1 if any(map(report.fails, report.findings)) else 0)
+
+
+def _check_fixes(fix: bool, diff: bool, unsafe: bool, files: Sequence[Place]) -> None:
+    """Raise UsageError for contradictory options."""
+    if unsafe and not (fix or diff):
+        raise click.UsageError("--unsafe-fixes is about --fix or --diff, and neither is given")
+    if (fix or diff) and Path("-") in files:
+        raise click.UsageError("standard input cannot be mended")
+    if (fix or diff) and any(isinstance(file, Url) for file in files):
+        raise click.UsageError("files at URLs cannot be mended")
+
+
+def _mend(
+    files: Sequence[Place], chosen: Chosen, *, write: bool, unsafe: bool, ignores: Sequence[Ignore]
+) -> dict[Place, Mended]:
+    """Fix files, or show the changes instead, and print the number of fixes on stderr.
+
+    Returns the outcome for each file, except those that could not be read or written.
+    """
+    from ov_gather.rules.mending import mend
+
+    done: dict[Place, Mended] = {}
+    for file in with_progress(files, len(files), "mending"):
+        try:
+            mended = mend(Path(file), unsafe=unsafe, ignores=ignores, **asdict(chosen))
+            if write and mended.mended:
+                mended.write()
+        except OSError as error:
+            say(f"{file}: not mended: {error.strerror or error}", err=True)
+            continue
+        done[file] = mended
+        for line in () if write else mended.diff():
+            show("\t".join(map(printable, line.split("\t"))), end="\n")
+    counts = [len(mended.mended) for mended in done.values() if mended.mended]
+    say(f"{'mended' if write else 'to be mended'}: {sum(counts)} in {len(counts)} of {len(files)} files", err=True)
+    return done
 
 
 def _find(paths: tuple[Place, ...], exclude: tuple[str, ...], skip_other_xml: bool) -> Found:

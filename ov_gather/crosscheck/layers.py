@@ -2,20 +2,22 @@
 
 from __future__ import annotations
 
+import json
 from collections import deque
-from collections.abc import Callable, Hashable, Iterable, Iterator, Sequence
+from collections.abc import Callable, Hashable, Iterable, Iterator, Mapping, Sequence
 from concurrent.futures import Future
 from contextlib import ExitStack
 from dataclasses import dataclass, replace
 from hashlib import sha256
 from itertools import chain
+from pathlib import Path
 from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
 
 from ov_gather.crosscheck.cases.designed import OWN_OPERANDS, Case, operands
-from ov_gather.crosscheck.comparisons import CaseResult, Comparison, Difference, LayerResult, Status
+from ov_gather.crosscheck.results import CaseResult, Comparison, Difference, LayerResult, Status
 from ov_gather.crosscheck.runtime_queue import PreparedCase, QueueResult, RuntimeQueue
 from ov_gather.crosscheck.verdict import Outcome, first_difference
 from ov_gather.divergences.register import lacking
@@ -26,8 +28,8 @@ from ov_gather.ops.isolation import isolate
 from ov_gather.ops.layer_view import LayerView, family_layers
 from ov_gather.ops.reference import evaluate
 from ov_gather.runtimes.isolated import IsolatedRuntime
+from ov_gather.system.files import replacing
 
-Runtimes = Sequence[IsolatedRuntime[Model]]
 Reducer = Callable[[LayerView, Case, CaseResult, Any], CaseResult]
 """Writes a failed case to disk and adds the command that replays it. The last argument is the expected output, if any."""
 
@@ -84,7 +86,7 @@ class LayerChecks:
     Layers that differ only in names share the results of the first; each is only executed on its own operands from the model.
     """
 
-    def __init__(self, runtimes: Runtimes, reducer: Reducer | None = None) -> None:
+    def __init__(self, runtimes: Sequence[IsolatedRuntime[Model]], reducer: Reducer | None = None) -> None:
         self.queues = [RuntimeQueue(runtime) for runtime in runtimes]
         self._reducer = reducer
         self._stack = ExitStack()
@@ -258,3 +260,26 @@ def _compare_expected(right: Outcome, values: Any) -> Comparison:
         difference = str(error)
     where = difference if isinstance(difference, Difference) else None
     return Comparison(EXPECTED_OUTPUT, Status.FAILED if difference else Status.PASSED, str(difference), difference=where)
+
+
+def read_expected(path: str) -> Mapping[str, Any]:
+    """Read the outputs by layer name from `x.expected.json` beside `x.xml`, if it exists. Raises OSError, ValueError."""
+    if not path or not (file := _beside(Path(path))).is_file():
+        return {}
+    try:
+        values = json.loads(file.read_bytes())
+    except (ValueError, RecursionError) as error:
+        raise ValueError(f"{file}: not JSON: {error}") from None
+    if not isinstance(values, dict):
+        raise ValueError(f"{file}: must be an object that gives the values for each layer name")
+    return values
+
+
+def write_expected(path: Path, values: Mapping[str, Any]) -> None:
+    """Write expected outputs beside an IR. Raises OSError."""
+    with replacing(_beside(path)) as stream:
+        stream.write(json.dumps(values).encode())
+
+
+def _beside(path: Path) -> Path:
+    return path.with_suffix(".expected.json")

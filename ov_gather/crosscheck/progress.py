@@ -6,8 +6,7 @@ from collections.abc import Iterator, Sequence
 from contextlib import contextmanager
 from time import monotonic
 
-from ov_gather.crosscheck.comparisons import LayerResult
-from ov_gather.crosscheck.results import CrossCheckResult, Environment
+from ov_gather.crosscheck.results import CrossCheckResult, Environment, LayerResult
 from ov_gather.crosscheck.runtime_queue import RuntimeQueue
 from ov_gather.system.interrupts import exit_code
 

@@ -2,21 +2,21 @@
 
 from __future__ import annotations
 
+import re
 import shlex
-from collections.abc import Iterator, Sequence
+from collections.abc import Callable, Iterable, Iterator, Sequence
 from dataclasses import dataclass, replace
+from itertools import islice
 from pathlib import Path
-from typing import Any
+from typing import Any, TypeVar
 
 import numpy as np
 from numpy.typing import NDArray
 
 from ov_gather.crosscheck.cases.designed import Case, as_cases, operands
 from ov_gather.crosscheck.cases.values import as_declared
-from ov_gather.crosscheck.comparisons import CaseResult
-from ov_gather.crosscheck.expected import read_expected, write_expected
-from ov_gather.crosscheck.layers import EXPECTED_OUTPUT, Job, LayerChecks, reference_outcome
-from ov_gather.crosscheck.shrinking import cut, new_folder, shrunk
+from ov_gather.crosscheck.layers import EXPECTED_OUTPUT, Job, LayerChecks, read_expected, reference_outcome, write_expected
+from ov_gather.crosscheck.results import CaseResult
 from ov_gather.crosscheck.verdict import Observation, judge
 from ov_gather.ir.builder import ModelBuilder
 from ov_gather.ir.element_types import DYNAMIC
@@ -34,6 +34,7 @@ ATTEMPTS = 60
 """Maximum number of smaller cases tried per failure."""
 
 Arrays = list[NDArray[Any]]
+FailureT = TypeVar("FailureT")
 
 
 @dataclass(frozen=True, slots=True)
@@ -55,14 +56,11 @@ class Reducer:
         files = _write(path, view, arrays)
         if name == EXPECTED_OUTPUT:
             write_expected(path, {view.layer.name or view.operation.type: expected})
-        return replace(result, **self._run_again(path, files, name if name in RUNTIMES else "kernel"))
-
-    def _run_again(self, path: Path, files: Sequence[Path], name: str) -> dict[str, Any]:
-        """Execute the written case; return the command that does so and whether it passes, as fields of a CaseResult."""
+        executed = name if name in RUNTIMES else "kernel"
         inputs = (word for file in files for word in ("--input", f"{file.stem}={file}"))
         device = ["--device", self.device] if self.device != CPU else []
-        replay = shlex.join(["ov-gather", "check", str(path), *inputs, "--runtimes", name, *device])
-        return {"replay": replay, "passes_again": _passes(path, files, name, self.device)}
+        replay = shlex.join(["ov-gather", "check", str(path), *inputs, "--runtimes", executed, *device])
+        return replace(result, replay=replay, passes_again=_passes(path, files, executed, self.device))
 
 
 @dataclass(frozen=True, slots=True)
@@ -149,3 +147,39 @@ def _passes(path: Path, files: Sequence[Path], runtime: str, device: str) -> boo
     job = Job(view, lambda alone: as_cases(inputs), expected=read_expected(str(path)).get(view.layer.name))
     with borrowed([runtime], device) as runtimes, LayerChecks(runtimes) as checks:
         return all(layer.passed for _, layer in checks.run([job]))
+
+
+def shrunk(failure: FailureT, smaller: Callable[[FailureT], Iterable[FailureT | None]], attempts: int) -> FailureT:
+    """Replace a failure by the first of `smaller` that still fails, and repeat until none does, for up to `attempts` trials.
+
+    `smaller` yields None for a candidate that does not fail.
+    """
+    tried = 0
+    while tried < attempts:
+        for found in islice(smaller(failure), attempts - tried):
+            tried += 1
+            if found is not None:
+                failure = found
+                break
+        else:
+            break
+    return failure
+
+
+def cut(array: NDArray[Any], size: int, part: slice) -> NDArray[Any]:
+    """Return a part of each dimension that has this size."""
+    return array[tuple(part if n == size else slice(None) for n in array.shape)]
+
+
+def new_folder(directory: Path, name: str) -> Path:
+    """Create a folder named after a layer or a node. Raises OSError."""
+    words = re.sub(r"[^\w.-]+", "-", name).strip("-.")[:80] or "node"
+    directory.mkdir(parents=True, exist_ok=True)
+    for number in range(10_000):
+        folder = directory / (f"{words}-{number}" if number else words)
+        try:
+            folder.mkdir()
+        except FileExistsError:
+            continue
+        return folder
+    raise OSError(f"{directory} has too many folders named {words}")

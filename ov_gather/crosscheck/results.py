@@ -1,22 +1,175 @@
-"""Result of cross-checking one source, with the machine and versions on which it was obtained."""
+"""Records of comparisons: a runtime on a case, the cases of a layer, an output of a model, all of a source; with tables."""
 
 from __future__ import annotations
 
 import platform
+from collections import Counter
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
+from enum import Enum
 from typing import TYPE_CHECKING, Any
 
 from numpy.typing import NDArray
 
-from ov_gather.crosscheck.comparisons import LayerResult, OutputResult
 from ov_gather.divergences import cpu
 from ov_gather.runtimes.base import Runtime
 from ov_gather.system.platforms import core_count
-from ov_gather.system.tables import InNotebooks
+from ov_gather.system.tables import InNotebooks, cell, new_table
 
 if TYPE_CHECKING:
     from rich.table import Table
+    from rich.text import Text
+
+
+class Status(Enum):
+    """Outcome of a comparison."""
+
+    PASSED = "passed"
+    EXPECTED = "expected"
+    NOT_APPLICABLE = "not applicable"
+    FAILED = "FAILED"
+
+
+@dataclass(frozen=True, slots=True)
+class Difference:
+    """The elements at which an output differs from the expected one.
+
+    Attributes:
+        position: the first differing element, in row-major order.
+        expected, found: the values at that position.
+        count, size: the number of differing elements, and of all elements.
+        picture: the fraction of differing elements in each cell of a grid of up to 16 x 32, over the output flattened to rows
+            of its last dimension.
+    """
+
+    position: tuple[int, ...]
+    expected: str
+    found: str
+    count: int
+    size: int
+    picture: tuple[tuple[float, ...], ...]
+
+    def __str__(self) -> str:
+        where = ", ".join(map(str, self.position))
+        return f"output[{where}]: expected {self.expected}, here {self.found}; {self.count} of {self.size} differ"
+
+
+@dataclass(frozen=True, slots=True)
+class Comparison:
+    """One runtime's result for one case, compared with the expected result.
+
+    Attributes:
+        detail: the observation, as text for users.
+        divergences: names of the known divergences that explain it.
+        difference: the differing elements, if there are two outputs of the same shape and type.
+        seconds: execution time; None if nothing was executed.
+        stale: names of divergences that apply but did not occur, so their entry for this runtime is out of date.
+        hangs: whether the runtime did not answer in time.
+    """
+
+    runtime: str
+    status: Status
+    detail: str = ""
+    divergences: tuple[str, ...] = ()
+    difference: Difference | None = None
+    seconds: float | None = None
+    stale: tuple[str, ...] = ()
+    hangs: bool = False
+
+    @property
+    def passed(self) -> bool:
+        """Whether no unexplained difference was observed."""
+        return self.status is not Status.FAILED
+
+    def __str__(self) -> str:
+        names = f": {', '.join(self.divergences)}" if self.divergences else ""
+        return f"{self.status.value}{names}" + (f" ({self.detail})" if self.detail else "")
+
+
+@dataclass(frozen=True, slots=True)
+class CaseResult:
+    """The results of all runtimes for one case.
+
+    Attributes:
+        replay: the command that runs the case again, if it failed and was written to disk.
+        passes_again: whether the case passed when that command was executed, so it fails only after other cases.
+    """
+
+    name: str
+    shapes: tuple[tuple[int, ...], ...]
+    threads: int
+    comparisons: tuple[Comparison, ...]
+    replay: str = ""
+    passes_again: bool = False
+
+    @property
+    def passed(self) -> bool:
+        """Whether no unexplained difference was observed."""
+        return all(comparison.passed for comparison in self.comparisons)
+
+
+@dataclass(frozen=True, slots=True)
+class LayerResult:
+    """The result of one layer.
+
+    Attributes:
+        types: element types by input name.
+        attributes: attributes by name, including those given by constant inputs.
+        kernel: the kernel that computes the layer, "native" or "reference".
+        cases: the results of all cases, in the order of execution.
+        assumptions: what the document of a fragment omits and was assumed.
+        problem: why the layer fails regardless of its cases: it was not executed, or there was nothing to compare with.
+        executed_as: the identical layer whose cases are shared; "" if there is none.
+    """
+
+    path: str
+    layer: str
+    operation: str
+    types: Mapping[str, str] = field(default_factory=dict)
+    attributes: Mapping[str, str] = field(default_factory=dict)
+    kernel: str = ""
+    cases: tuple[CaseResult, ...] = ()
+    assumptions: tuple[str, ...] = ()
+    problem: str = ""
+    executed_as: str = ""
+
+    @property
+    def passed(self) -> bool:
+        """Whether at least one case was compared, and no unexplained difference was observed."""
+        return bool(self.cases) and not self.problem and all(case.passed for case in self.cases)
+
+    @property
+    def comparisons(self) -> tuple[Comparison, ...]:
+        """Comparisons of all cases."""
+        return tuple(comparison for case in self.cases for comparison in case.comparisons)
+
+    @property
+    def not_applicable(self) -> int:
+        """Number of comparisons for which the runtime was not executed."""
+        return sum(comparison.status is Status.NOT_APPLICABLE for comparison in self.comparisons)
+
+    @property
+    def counts(self) -> Mapping[str, Counter[Status]]:
+        """Number of comparisons of each status, by runtime."""
+        found: dict[str, Counter[Status]] = {}
+        for comparison in self.comparisons:
+            found.setdefault(comparison.runtime, Counter())[comparison.status] += 1
+        return found
+
+    @property
+    def divergences(self) -> tuple[str, ...]:
+        """Distinct names of the known divergences that apply."""
+        return tuple(dict.fromkeys(name for comparison in self.comparisons for name in comparison.divergences))
+
+
+@dataclass(frozen=True, slots=True)
+class OutputResult:
+    """The result of one output of a model."""
+
+    name: str
+    type: str
+    shape: tuple[int, ...]
+    comparison: Comparison
 
 
 @dataclass(frozen=True, slots=True)
@@ -90,6 +243,49 @@ class CrossCheckResult(InNotebooks):
 
     def table(self) -> Table:
         """Return a table for `rich.print`, with one row per layer and, for an ONNX model, one per output."""
-        from ov_gather.crosscheck.tables import layers_table, model_table
-
         return model_table(self.outputs, self.layers) if self.original else layers_table(self.layers)
+
+
+def layers_table(layers: Sequence[LayerResult]) -> Table:
+    """Return a table with one row per layer and one column per runtime."""
+    runtimes = runtimes_of(layers)
+    table = new_table("layer", "cases", *(name.partition(" ")[0] for name in runtimes))  # "expected output" is too wide
+    for layer in layers:
+        name = cell(layer.path, f"  {layer.operation} '{layer.layer}'")
+        counts = layer.counts
+        cells = [counts_cell(counts.get(runtime, Counter())) for runtime in runtimes]
+        table.add_row(name, str(len(layer.cases)), *cells, style=None if layer.passed else "red")
+    return table
+
+
+def model_table(outputs: Sequence[OutputResult], layers: Sequence[LayerResult]) -> Table:
+    """Return a table with one row per output and per gather of a converted model. A gather has one case: its own operands."""
+    table = new_table("output or gather", "shapes", "result")
+    for output in outputs:
+        add_output(table, cell(output.name), output, f"{output.comparison.runtime}: {output.comparison}")
+    table.add_section()
+    for layer in layers:
+        result = cell(*(f"{comparison.runtime}: {comparison}" for comparison in layer.comparisons))
+        shapes = ", ".join(str(list(shape)) for shape in layer.cases[0].shapes[:2])
+        name = cell(f"{layer.operation} '{layer.layer}'")
+        table.add_row(name, cell(shapes), result, style=None if layer.passed else "red")
+    return table
+
+
+def add_output(table: Table, name: Text, output: OutputResult, result: str) -> None:
+    """Add a row for one output of a model."""
+    shape, style = f"{output.type}{list(output.shape)}", None if output.comparison.passed else "red"
+    table.add_row(name, cell(shape), cell(result), style=style)
+
+
+def runtimes_of(layers: Sequence[LayerResult]) -> list[str]:
+    """Return the names of the compared runtimes, in order of first appearance."""
+    return list(dict.fromkeys(comparison.runtime for layer in layers for comparison in layer.comparisons))
+
+
+def counts_cell(counts: Mapping[Status, int]) -> Text:
+    """Return the cell of one runtime: failures only, or else "13 + 3" for 13 passed and 3 expected divergences."""
+    if counts.get(Status.FAILED):
+        return cell(f"{counts[Status.FAILED]} FAILED", style="red")
+    passed, expected = counts.get(Status.PASSED, 0), counts.get(Status.EXPECTED, 0)
+    return cell(f"{passed} + {expected}" if expected else str(passed) if passed else "-")

@@ -14,7 +14,7 @@ from typing import Any
 from numpy.typing import NDArray
 
 from ov_gather.crosscheck.cases.designed import Case
-from ov_gather.crosscheck.comparisons import Comparison, Status
+from ov_gather.crosscheck.results import Comparison, Status
 from ov_gather.crosscheck.verdict import Observation, Outcome, judge
 from ov_gather.divergences.base import Observed
 from ov_gather.divergences.register import explaining, is_predicted
@@ -73,7 +73,7 @@ class RuntimeQueue:
         try:
             for trial in trials:
                 self.running = RunningCase(f"{view.operation.name} '{view.layer.name}', case '{trial.case.name}'", monotonic())
-                if self._session and not self._session.is_for(model, trial.case.threads):
+                if self._session and (self._session.model is not model or self._session.threads != trial.case.threads):
                     crashes += self._end()
                 if self._session is None:
                     self._session = _Session(self.runtime, model, trial.case.threads)
@@ -108,10 +108,6 @@ class _Session:
         self.suspect = False
         self._refusal: Exception | None = None
         self._is_active = self._has_refused = False
-
-    def is_for(self, model: Model, threads: int) -> bool:
-        """Return True if the session holds this model, with this number of threads."""
-        return self.model is model and self.threads == threads
 
     def judge(self, view: LayerView, trial: PreparedCase) -> Comparison:
         """Execute one case, and compare the outcome with the expected one."""

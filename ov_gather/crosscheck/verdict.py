@@ -9,7 +9,7 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from ov_gather.crosscheck.comparisons import Comparison, Difference, Status
+from ov_gather.crosscheck.results import Comparison, Difference, Status
 from ov_gather.divergences.base import CPU, Divergence, Observed
 from ov_gather.divergences.conditions import reduces_floats_in_lanes
 from ov_gather.divergences.register import DIVERGENCES, explaining

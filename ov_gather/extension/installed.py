@@ -8,7 +8,7 @@ from dataclasses import dataclass
 from importlib.util import find_spec
 from pathlib import Path
 
-from ov_gather.system.extras import missing
+from ov_gather.system.imports import missing
 
 FILE_NAME = "ov_gather_extension.dll" if sys.platform == "win32" else "libov_gather_extension.so"
 """File name of our extension in every location."""

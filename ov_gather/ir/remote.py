@@ -13,7 +13,7 @@ from threading import Thread
 from time import monotonic
 from typing import Any, TypeVar
 
-from ov_gather.system.extras import missing
+from ov_gather.system.imports import missing
 
 T = TypeVar("T")
 

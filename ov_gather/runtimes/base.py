@@ -6,7 +6,6 @@ from abc import ABC, abstractmethod
 from collections.abc import Sequence
 from dataclasses import dataclass
 from pathlib import Path
-from types import TracebackType
 from typing import Any, Generic, TypeVar
 
 from numpy.typing import NDArray
@@ -70,5 +69,5 @@ class Runtime(ABC, Generic[ModelT]):
     def __enter__(self) -> Runtime[ModelT]:
         return self
 
-    def __exit__(self, kind: type[BaseException] | None, error: BaseException | None, traceback: TracebackType | None) -> None:
+    def __exit__(self, *_: object) -> None:
         self.close()

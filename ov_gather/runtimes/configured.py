@@ -19,12 +19,11 @@ class AcceleratedRuntime(OpenVINORuntime):
     """OpenVINO with our extension; `accelerate` rewrites each model before it is compiled."""
 
     name = "accelerated"
+    core = staticmethod(core_with_extension)
 
-    def _core(self) -> Any:
-        return core_with_extension()
-
-    def _read(self, core: Any, model: Model | Path) -> Any:
-        read = super()._read(core, model)
+    def read(self, model: Model | Path) -> Any:
+        """Read a model, and rewrite it. Raises RefusedError."""
+        read = super().read(model)
         accelerate(read)
         return read
 
@@ -32,8 +31,7 @@ class AcceleratedRuntime(OpenVINORuntime):
 class _WithExtension(OpenVINORuntime):
     """OpenVINO with our operations registered; models are executed unchanged."""
 
-    def _core(self) -> Any:
-        return core_with_extension()
+    core = staticmethod(core_with_extension)
 
 
 _BY_NAME: dict[str, type[OpenVINORuntime]] = {

@@ -17,7 +17,7 @@ from ov_gather.extension import extension_path
 from ov_gather.runtimes.base import FAILURES, CrashedError, HungError, ModelT, Runtime
 from ov_gather.runtimes.devices import CPU, involved, leading, require_device
 from ov_gather.runtimes.launcher import end_launcher, start
-from ov_gather.system.extras import explained
+from ov_gather.system.imports import explained
 from ov_gather.system.interrupts import exit_code, on_end
 from ov_gather.system.platforms import in_forked_processes
 
@@ -123,7 +123,7 @@ on_end(_kill_all)
 
 
 class _Worker:
-    """A process that executes `worker.py`."""
+    """A process that `launcher.py` starts: it creates the runtime and answers questions."""
 
     def __init__(self, name: str) -> None:
         if name in _WITH_EXTENSION:
@@ -180,7 +180,8 @@ class _Worker:
                 raise HungError(f"hangs: no answer within {TIME_LIMIT:g} s")
             answer = self._connection.recv()
         except (EOFError, OSError):
-            raise CrashedError(f"crashes: {_ending(self._process.wait())}") from None
+            code = self._process.wait()
+            raise CrashedError(f"crashes: {signal.Signals(-code).name if code < 0 else f'exit code {code}'}") from None
         except BaseException:
             self.stop()  # else the next question would get the answer to this one
             raise
@@ -189,10 +190,6 @@ class _Worker:
         if isinstance(answer, Exception):
             raise answer
         return answer
-
-
-def _ending(exit_code: int) -> str:
-    return signal.Signals(-exit_code).name if exit_code < 0 else f"exit code {exit_code}"
 
 
 _idle: defaultdict[str, list[IsolatedRuntime[Any]]] = defaultdict(list)
@@ -231,9 +228,4 @@ def _stop_idle() -> None:
     end_launcher()
 
 
-def _forget_idle() -> None:
-    for runtimes in _idle.values():
-        runtimes.clear()
-
-
-in_forked_processes(_forget_idle)  # these workers belong to the parent
+in_forked_processes(_idle.clear)  # these workers belong to the parent

@@ -15,15 +15,16 @@ import sys
 from collections.abc import Mapping
 from contextlib import suppress
 from importlib import import_module
-from threading import Lock
+from multiprocessing.connection import Connection
+from threading import Lock, Thread
+from time import perf_counter
 from typing import Any
 from weakref import finalize
 
-from ov_gather.runtimes import worker
 from ov_gather.system import platforms
 from ov_gather.system.imports import defer_imports
 
-_CONTROL = 0  # the launcher's stdin, one end of a socket pair
+_CONTROL = 0  # the stdin of the launcher and of workers, one end of a socket pair
 _LONGEST = 1 << 16
 _PROGRAM = "import sys; sys.path[:] = {path!r}; from ov_gather.runtimes import launcher; launcher.{call}"
 _IMPORTED_ONCE = tuple(f"ov_gather.runtimes.{name}" for name in ("configured", "kernel", "openvino"))
@@ -70,18 +71,19 @@ class Launcher:
         self._lock = Lock()
         self._control, theirs = socket.socketpair(socket.AF_UNIX, socket.SOCK_SEQPACKET)
         with theirs:
-            self._process = subprocess.Popen(
+            self.process = subprocess.Popen(
                 _command("main()"),
                 stdin=theirs.fileno(),
                 stdout=subprocess.DEVNULL,
                 stderr=subprocess.DEVNULL,
                 env={**os.environ, "OPENBLAS_NUM_THREADS": "1"},  # workers multiply no matrices
             )
-        finalize(self, _end, self._control, self._process).atexit = False  # workers are stopped before that
+        self.end = finalize(self, _end, self._control, self.process)  # its workers keep running
+        self.end.atexit = False  # workers are stopped before that
 
     def is_current(self) -> bool:
         """Return True if the launcher runs and has the same module search path as this process."""
-        return self._control.fileno() >= 0 and self._process.poll() is None and self._path == sys.path
+        return self._control.fileno() >= 0 and self.process.poll() is None and self._path == sys.path
 
     def start(self, module: str, name: str, connection: int) -> Process:
         """Start a worker process. Raises OSError if the launcher has ended."""
@@ -89,14 +91,6 @@ class Launcher:
         changes = {variable: now.get(variable) for variable in {*before, *now} if before.get(variable) != now.get(variable)}
         question = {"module": module, "name": name, "environment": changes}
         return Process(self, self.ask(question, connection) or 0)
-
-    def wait(self) -> int:
-        """Wait until the launcher has ended, and return its exit code."""
-        return self._process.wait()
-
-    def end(self) -> None:
-        """End the launcher and wait for it. Its workers keep running."""
-        _end(self._control, self._process)
 
     def ask(self, question: Mapping[str, Any], *files: int) -> int | None:
         """Send a question to the launcher and return the answer. Raises OSError if the launcher has ended."""
@@ -144,7 +138,7 @@ def start(module: str, name: str, connection: int) -> Process | subprocess.Popen
     try:
         return launcher.start(module, name, connection)
     except ConnectionError:  # an import crashes it, as it would crash the worker
-        return Process(launcher, 0, launcher.wait())
+        return Process(launcher, 0, launcher.process.wait())
 
 
 def end_launcher() -> None:
@@ -160,7 +154,7 @@ platforms.in_forked_processes(_launchers.clear)  # the launcher belongs to the p
 def work(module: str, name: str) -> None:
     """Run a spawned worker process."""
     defer_imports()
-    worker.main(module, name)
+    _work(module, name)
 
 
 def main() -> None:
@@ -170,9 +164,9 @@ def main() -> None:
     with socket.socket(fileno=_CONTROL) as control:
         module, name, connection = _launch(control)
         control.detach()
-    os.dup2(connection, worker.CONNECTION)
+    os.dup2(connection, _CONTROL)
     os.close(connection)
-    worker.main(module, name)
+    _work(module, name)
 
 
 def _launch(control: socket.socket) -> tuple[str, str, int]:
@@ -209,3 +203,39 @@ def _fork(module: str) -> int:
             import_module(module)
     gc.freeze()  # keeps workers from collecting garbage in, and so copying, shared pages
     return os.fork()
+
+
+def _work(module: str, name: str) -> None:
+    """Create the runtime, send its version, then serve method calls."""
+    signal.signal(signal.SIGINT, signal.SIG_IGN)  # the parent handles Ctrl+C, and stops us
+    platforms.leave_no_core_dump()  # a crash is expected here
+    Thread(target=_end_with_parent, daemon=True).start()
+    with suppress(EOFError, OSError):  # the parent is gone
+        _serve(Connection(_CONTROL), module, name)
+
+
+def _serve(connection: Connection, module: str, name: str) -> None:
+    try:
+        runtime_class: Any = getattr(import_module(module), name)
+        runtime = runtime_class()
+        connection.send(runtime.version)
+    except Exception as error:  # of any kind: the parent raises it
+        connection.send(error)
+        return
+    while True:
+        method, arguments = connection.recv()
+        start = perf_counter()
+        try:
+            answer = getattr(runtime, method)(*arguments)
+        except Exception as error:  # of any kind: the parent raises it
+            answer = error
+        seconds = perf_counter() - start
+        if method == "close":
+            runtime = runtime_class()  # frees the model now, so that a crash in its destructor is seen now
+        connection.send((answer, seconds))
+
+
+def _end_with_parent() -> None:
+    """Exit when the parent ends, even during a call: a parent that was killed cannot stop us."""
+    platforms.wait_for_end_of(_CONTROL)
+    os._exit(1)

@@ -34,7 +34,7 @@ class OnnxRuntime(Runtime[Model | OnnxFile]):
         if self.is_plain:
             options.graph_optimization_level = onnxruntime.GraphOptimizationLevel.ORT_DISABLE_ALL
             options.intra_op_num_threads = 1
-        source = _read(model, options) if isinstance(model, OnnxFile) else _translated(model)
+        source = _read(model, options)
         try:
             self._session = onnxruntime.InferenceSession(source, options, providers=["CPUExecutionProvider"])
         except Exception as error:  # its exceptions share no base class
@@ -56,14 +56,12 @@ class PlainOnnxRuntime(OnnxRuntime):
     is_plain = True
 
 
-def _read(model: OnnxFile, options: Any) -> bytes | str:
+def _read(model: Model | OnnxFile, options: Any) -> bytes | str:
+    if isinstance(model, Model):
+        from ov_gather.runtimes.onnx_model import onnx_model
+
+        return onnx_model(model)
     if model.data is None:
         return str(model.path)
     options.add_session_config_entry(_FOLDER_OF_DATA, str(model.data.resolve()))
     return model.path.read_bytes()
-
-
-def _translated(model: Model) -> bytes:
-    from ov_gather.runtimes.onnx_model import onnx_model
-
-    return onnx_model(model)

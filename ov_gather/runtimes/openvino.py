@@ -22,12 +22,24 @@ from ov_gather.runtimes.base import RefusedError, Runtime
 from ov_gather.runtimes.session import Session
 
 
+@cache
+def _stock_core() -> Any:
+    return ov.Core()
+
+
+@cache
+def core_with_extension() -> Any:
+    """Return a core with our operations registered."""
+    return register(ov.Core())
+
+
 class OpenVINORuntime(Runtime[Model | Path]):
     """A runtime that reads an IR file, or the IR that our writer emits for a Model, and compiles it."""
 
     name = "openvino"
     device = "CPU"
     properties: Mapping[str, Any] = MappingProxyType({})
+    core = staticmethod(_stock_core)
 
     @property
     def version(self) -> str:
@@ -36,19 +48,22 @@ class OpenVINORuntime(Runtime[Model | Path]):
 
     def activate(self, model: Model | Path, threads: int = 0, device: str = "") -> None:
         """Write a Model, read it and compile it for `device`, if given. Raises RefusedError with OpenVINO's reason."""
-        core = self._core()
         properties = {**self.properties, **({"INFERENCE_NUM_THREADS": threads} if threads else {})}
-        self._session = Session(core, self._read(core, model), device or self.device, properties)
+        self._session = Session(self.core(), self.read(model), device or self.device, properties)
 
     def execution_devices(self) -> tuple[str, ...]:
         """Return the devices that execute the activated model."""
         return self._session.devices
 
-    def _core(self) -> Any:
-        return _stock_core()
-
-    def _read(self, core: Any, model: Model | Path) -> Any:
-        return _read(core, model)
+    def read(self, model: Model | Path) -> Any:
+        """Return the `openvino.Model` that OpenVINO reads. Raises RefusedError."""
+        try:
+            if isinstance(model, Path):
+                return self.core().read_model(model)
+            xml, binary = to_bytes(model)
+            return self.core().read_model(model=xml, weights=binary)
+        except RuntimeError as error:
+            raise RefusedError(reason(error)) from None
 
     def execute(self, inputs: Sequence[NDArray[Any]]) -> list[NDArray[Any]]:
         """Infer once. Raises RefusedError with OpenVINO's reason."""
@@ -59,15 +74,13 @@ class ExtensionRuntime(OpenVINORuntime):
     """OpenVINO with our extension; layers with an equivalent operation of ours are converted to it."""
 
     name = "extension"
+    core = staticmethod(core_with_extension)
 
     def activate(self, model: Model | Path, threads: int = 0, device: str = "") -> None:
         """Convert the layers, and activate the model. Raises RefusedError with OpenVINO's reason."""
         if isinstance(model, Model):
             model = customized(model)
         super().activate(model, threads, device)
-
-    def _core(self) -> Any:
-        return core_with_extension()
 
 
 def customized(model: Model) -> Model:
@@ -89,29 +102,3 @@ def _customized(view: LayerView) -> Layer:
     names = [given.name for given in ours.inputs]
     kept = (port for port, given in zip(view.layer.inputs, view.operation.inputs, strict=True) if given.name in names)
     return replace(view.layer, type=layer_type, version=CUSTOM_OPSET, attributes=text, inputs=tuple(kept))
-
-
-def read_model(model: Model) -> Any:
-    """Return the `openvino.Model` that OpenVINO reads from the IR that our writer emits. Raises RefusedError."""
-    return _read(_stock_core(), model)
-
-
-def _read(core: Any, model: Model | Path) -> Any:
-    try:
-        if isinstance(model, Path):
-            return core.read_model(model)
-        xml, binary = to_bytes(model)
-        return core.read_model(model=xml, weights=binary)
-    except RuntimeError as error:
-        raise RefusedError(reason(error)) from None
-
-
-@cache
-def _stock_core() -> Any:
-    return ov.Core()
-
-
-@cache
-def core_with_extension() -> Any:
-    """Return a core with our operations registered."""
-    return register(ov.Core())

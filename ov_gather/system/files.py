@@ -128,7 +128,9 @@ def _move(moves: Sequence[tuple[Path, Path]]) -> None:
 def _give_permissions(file: Path, place: Path) -> None:
     """Copy the mode of the file to be replaced, and its owner if root; without such a file, use the mode of a new file."""
     if not place.exists():
-        file.chmod(0o666 & ~_umask())
+        umask = os.umask(0)
+        os.umask(umask)
+        file.chmod(0o666 & ~umask)
         return
     keep_owner(file, place)
     file.chmod(S_IMODE(place.stat().st_mode))
@@ -156,9 +158,3 @@ def scratch() -> Iterator[Path]:
             raise
         what = f"{gettempdir()} has no room for temporary files: set TMPDIR to a directory that has"
         raise OSError(error.errno, what) from error
-
-
-def _umask() -> int:
-    mask = os.umask(0)
-    os.umask(mask)
-    return mask

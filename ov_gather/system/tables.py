@@ -9,7 +9,7 @@ from io import StringIO
 from typing import TYPE_CHECKING
 
 if TYPE_CHECKING:
-    from rich.table import Table
+    from rich.table import Column, Table
     from rich.text import Text
 
 _PRE = '<pre style="white-space:pre;overflow-x:auto;line-height:normal;font-family:monospace">{code}</pre>'
@@ -27,6 +27,14 @@ def table_of(columns: Sequence[str], rows: Iterable[Sequence[str | Sequence[str]
     for row in rows:
         view.add_row(*(cell(one) if isinstance(one, str) else cell(*one) for one in row))
     return view
+
+
+def new_table(*columns: str | Column) -> Table:
+    """Return an empty table in our common style: a line below the headers, and no other."""
+    from rich import box
+    from rich.table import Table
+
+    return Table(*columns, box=box.SIMPLE_HEAD, padding=(0, 1, 0, 0), show_edge=False)
 
 
 def cell(*lines: str, style: str = "") -> Text:

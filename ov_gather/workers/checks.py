@@ -10,17 +10,16 @@ from itertools import count
 from pathlib import Path
 from typing import NoReturn
 
-from ov_gather.crosscheck.comparisons import LayerResult
-from ov_gather.crosscheck.paths import CheckOutcome, InputsFor, check_paths
+from ov_gather.crosscheck.check import CheckOutcome, InputsFor, check_paths
 from ov_gather.crosscheck.progress import Progress
-from ov_gather.crosscheck.results import CrossCheckResult
-from ov_gather.crosscheck.sweep import sweep, sweep_part
+from ov_gather.crosscheck.results import CrossCheckResult, LayerResult
+from ov_gather.crosscheck.sweep import sweep
 from ov_gather.ir.files import Place, find_irs
 from ov_gather.rules.findings import Finding
 from ov_gather.rules.validation import not_checked
 from ov_gather.system.files import scratch
 from ov_gather.workers import each
-from ov_gather.workers.scheduler import ClusterError
+from ov_gather.workers.cluster import ClusterError
 
 _LAYERS = 8
 """Number of layers of a sweep per task."""
@@ -141,7 +140,7 @@ def _check_part(item: tuple[int, str], checks: CheckOptions) -> tuple[CrossCheck
     """Check some layers of a sweep on a worker."""
     start, failures = item
     with scratch() as directory:
-        result = sweep_part(start, start + _LAYERS, checks.runtimes, seed=checks.seed, device=checks.device, failures=directory)
+        result = sweep(**asdict(replace(checks, failures=directory)), start=start, stop=start + _LAYERS)
         written = _written(directory, failures)
     return _moved(result, directory, failures), written
 

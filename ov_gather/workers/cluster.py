@@ -16,9 +16,8 @@ from itertools import islice
 from time import monotonic, sleep
 from typing import TYPE_CHECKING, Any
 
-from ov_gather.system.extras import require
+from ov_gather.system.imports import require
 from ov_gather.workers.processes import Died
-from ov_gather.workers.scheduler import ANSWER, ClusterError, first_line, require_scheduler
 
 if TYPE_CHECKING:
     from distributed import Client, Future
@@ -35,8 +34,14 @@ _MOST = 128
 _LOGGERS = ("distributed", "distributed.client", "distributed.core", "distributed.comm", "tornado.application")
 _PAUSE = 0.01
 _BETWEEN_LOOKS = 1.0
+_ANSWER = 8.0
+"""Seconds within which a scheduler must answer."""
 
 Numbered = tuple[int, Any]
+
+
+class ClusterError(OSError):
+    """A cluster cannot start or continue the work."""
 
 
 def in_cluster(function: Callable[[Any], Any], items: Iterable[Any], address: str) -> Iterator[tuple[int, Any]]:
@@ -71,11 +76,11 @@ class _Cluster:
         if not self.address:
             raise ClusterError("Dask's configuration has no scheduler-address: name the scheduler, e.g. tcp://10.0.0.5:8786")
         self._patience = float(parse_timedelta(dask.config.get("distributed.comm.timeouts.connect")))
-        require_scheduler(self.address)
+        _require_scheduler(self.address)
         try:
-            self._client: Client = Client(self.address, set_as_default=False, timeout=ANSWER)
+            self._client: Client = Client(self.address, set_as_default=False, timeout=_ANSWER)
         except (OSError, ValueError, TypeError) as error:
-            raise ClusterError(f"there is no Dask scheduler at {self.address}: {first_line(error, self.address)}") from None
+            raise ClusterError(f"there is no Dask scheduler at {self.address}: {_first_line(error, self.address)}") from None
         try:
             self._threads = self._count_threads()
             self._compare_versions()
@@ -203,3 +208,38 @@ def _run(expected: str, function: Callable[[Any], Any], items: Sequence[Any]) ->
     start = monotonic()
     results = [function(item) for item in items]
     return _Done(monotonic() - start, results)
+
+
+def _require_scheduler(address: str) -> None:
+    """Query the identity of a scheduler before a client is made, whose threads would retry for minutes without an answer.
+
+    Raises ClusterError if there is no answer within seconds, or not that of a scheduler.
+    """
+    try:
+        answer = asyncio.run(asyncio.wait_for(_identity(address), _ANSWER))
+    except (TimeoutError, asyncio.TimeoutError):
+        raise ClusterError(f"there is no Dask scheduler at {address}: no answer within {_ANSWER:g} s") from None
+    except Exception as error:  # Dask raises many types for malformed answers
+        raise ClusterError(f"there is no Dask scheduler at {address}: {_first_line(error, address)}") from None
+    kind = answer.get("type") if isinstance(answer, dict) else None
+    if kind != "Scheduler":
+        raise ClusterError(f"there is no Dask scheduler at {address}, but {f'a {kind}' if kind else 'something else'}")
+
+
+async def _identity(address: str) -> Any:
+    from distributed.core import connect
+    from distributed.security import Security
+
+    comm = await connect(address, timeout=_ANSWER, **Security().get_connection_args("client"))
+    try:
+        await comm.write({"op": "identity", "reply": True})
+        return await comm.read()
+    finally:
+        comm.abort()
+
+
+def _first_line(error: BaseException, address: str = "") -> str:
+    """Return the first line of an error, or its type, without the user and password of an address."""
+    line = (str(error).splitlines() or [type(error).__name__])[0]
+    user = address.partition("://")[2].rpartition("@")[0]
+    return line.replace(f"{user}@", "") if user else line

@@ -9,7 +9,7 @@ import pytest
 from click.testing import CliRunner
 
 from ov_gather import read_ir, validate
-from ov_gather.bench import contenders, measure
+from ov_gather.bench import measure
 from ov_gather.bench.cases import NAMES, make
 from ov_gather.bench.gather_cases import Gather, GatherND
 from ov_gather.bench.scatter_cases import ScatterElements, ScatterND
@@ -19,7 +19,7 @@ from ov_gather.report.bench import cases_table
 
 pytestmark = pytest.mark.slow
 
-ONE = contenders.BenchConditions(threads=1)
+ONE = measure.BenchConditions(threads=1)
 
 
 def test_one_case(cli, tmp_path):
@@ -44,7 +44,7 @@ def test_only_a_result_that_differs_fails(monkeypatch, tmp_path, differs):
         raise RuntimeError("the layout differs")
 
     monkeypatch.setattr(measure, "PAUSE", 0)
-    monkeypatch.setattr(measure, "CONTENDERS", {"kernel": contenders.kernel, "other": wrong if differs else refuses})
+    monkeypatch.setattr(measure, "CONTENDERS", {"kernel": measure.kernel, "other": wrong if differs else refuses})
     done = CliRunner().invoke(command, ["--case", "tiny", "--threads", "1", "--json", str(tmp_path / "b.json")])
     reason = "its result differs" if differs else "the layout differs"
     assert done.exit_code == differs
@@ -88,7 +88,7 @@ def test_the_limit_copies_the_least_bytes():
     often = Gather("often", DATA[0], np.zeros(100, np.int64), 0)
     seldom = Gather("seldom", np.zeros((1000, 4), np.float32), np.zeros(2, np.int64), 0)
     for case, size in ((often, 48 + 800 + 1600), (seldom, 16 + 2 * 32)):
-        run, _ = contenders.limit(case, ONE)
+        run, _ = measure.limit(case, ONE)
         assert max(array.nbytes for array in run.args if isinstance(array, np.ndarray)) == size // 2
 
 
@@ -100,7 +100,7 @@ def test_groups_have_means_of_their_own():
 
 
 def test_our_own_kernel_must_be_right(monkeypatch):
-    monkeypatch.setattr(measure, "CONTENDERS", {"kernel": wrong, "numpy": contenders.numpy})
+    monkeypatch.setattr(measure, "CONTENDERS", {"kernel": wrong, "numpy": measure.numpy})
     with pytest.raises(ValueError, match="tiny: our own kernel did not take part: its result differs"):
         measure.measure(make("tiny"), ONE)
 

@@ -17,9 +17,8 @@ from ov_gather import validate
 from ov_gather.rules.cache import Cache
 from ov_gather.rules.selection import Chosen
 from ov_gather.workers import cluster as module
-from ov_gather.workers.cluster import in_cluster
+from ov_gather.workers.cluster import ClusterError, in_cluster
 from ov_gather.workers.processes import Died
-from ov_gather.workers.scheduler import ClusterError
 from ov_gather.workers.validation import ValidateOptions
 
 pytestmark = pytest.mark.slow

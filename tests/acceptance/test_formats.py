@@ -14,8 +14,7 @@ import pytest
 
 from helpers.paths import VALID
 from ov_gather.ir.location import Location
-from ov_gather.report.findings import FORMATS, render
-from ov_gather.report.findings.report import Report
+from ov_gather.report.findings import FORMATS, Report, render
 from ov_gather.rules.findings import Finding, Severity
 from ov_gather.rules.register import RULES
 

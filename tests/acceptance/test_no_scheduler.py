@@ -7,8 +7,7 @@ from contextlib import contextmanager, suppress
 
 import pytest
 
-from ov_gather.workers.cluster import in_cluster
-from ov_gather.workers.scheduler import ClusterError
+from ov_gather.workers.cluster import ClusterError, in_cluster
 
 
 @contextmanager

@@ -2,8 +2,16 @@
 
 from dataclasses import replace
 
-from ov_gather.crosscheck.comparisons import CaseResult, Comparison, Difference, LayerResult, OutputResult, Status
-from ov_gather.crosscheck.results import CrossCheckResult, Environment
+from ov_gather.crosscheck.results import (
+    CaseResult,
+    Comparison,
+    CrossCheckResult,
+    Difference,
+    Environment,
+    LayerResult,
+    OutputResult,
+    Status,
+)
 from ov_gather.ir.location import Location
 from ov_gather.report.check.report import CheckReport
 from ov_gather.rules.findings import Finding, Severity

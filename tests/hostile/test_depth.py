@@ -14,7 +14,7 @@ from onnx import TensorProto, helper, numpy_helper
 from ov_gather.converters.legalize import legalize
 from ov_gather.crosscheck.inputs.ir import generate_inputs
 from ov_gather.crosscheck.inputs.onnx import made_up_inputs
-from ov_gather.crosscheck.models.dependents import dependents
+from ov_gather.crosscheck.models.nondeterminism import dependents
 from ov_gather.ir.builder import ModelBuilder
 from ov_gather.ir.element_types import F32, I64
 from ov_gather.ir.shapes import PartialShape

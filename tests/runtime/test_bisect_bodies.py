@@ -9,7 +9,7 @@ import pytest
 import ov_gather
 from helpers.bisecting import again, as_ir, written
 from helpers.planting import candidates, swapped, with_payload
-from ov_gather.crosscheck.bisect import body_iterations, ir_bodies
+from ov_gather.crosscheck.bisect import body_trace, ir_side
 from ov_gather.ir.bodies import Slicing
 from ov_gather.ir.constants import constant
 from ov_gather.ir.reader import read_ir
@@ -128,7 +128,7 @@ def test_a_body_that_gives_the_same(tmp_path):
 
 def test_iterations_that_are_not_followed(tmp_path, monkeypatch):
     source, ir = as_ir(tmp_path, BODIES)
-    monkeypatch.setattr(body_iterations, "MOST_ITERATIONS", 1)
+    monkeypatch.setattr(body_trace, "MOST_ITERATIONS", 1)
     inputs = {"x": np.float32([1, 2, 3, 4]), "c": np.array(True), "n": np.array(3)}
     result = ov_gather.bisect(source, with_swapped(ir, "late"), inputs)
     assert result.node == "Loop 'loop'"
@@ -207,5 +207,5 @@ def test_rounding_in_a_body(tmp_path, operator, seed):
     ],
 )
 def test_slices_without_gaps_are_followed(entry, expected):
-    found = ir_bodies._sliced(np.arange(6), Slicing(0, **entry))
+    found = ir_side._sliced(np.arange(6), Slicing(0, **entry))
     assert (None if found is None else found.is_reversed) == expected

@@ -8,7 +8,7 @@ from pathlib import Path
 import pytest
 
 from helpers.clusters import local_cluster
-from ov_gather.crosscheck.paths import check_paths
+from ov_gather.crosscheck.check import check_paths
 from ov_gather.crosscheck.progress import Progress
 from ov_gather.crosscheck.sweep import sweep
 from ov_gather.workers.checks import CheckOptions

@@ -11,7 +11,7 @@ from ov_gather.ir.constants import constant
 from ov_gather.ir.element_types import ELEMENT_TYPES
 from ov_gather.ir.writer import to_bytes
 from ov_gather.runtimes.kernel import KernelRuntime
-from ov_gather.runtimes.openvino import OpenVINORuntime, read_model
+from ov_gather.runtimes.openvino import OpenVINORuntime
 
 FLOAT, INT32, INT64 = TensorProto.FLOAT, TensorProto.INT32, TensorProto.INT64
 
@@ -185,7 +185,7 @@ def test_what_legalizing_adds(node, inputs, expected, is_static):
 def test_unsqueeze():
     """OpenVINO reads Unsqueeze and infers what is declared; its CPU plugin needs axes that are constant."""
     node = helper.make_node("Unsqueeze", ["data", "axes"], ["output"])
-    read = read_model(convert_node(node, [[3], [2]], [FLOAT, INT64]))
+    read = OpenVINORuntime().read(convert_node(node, [[3], [2]], [FLOAT, INT64]))
     assert [layer.get_type_name() for layer in read.get_ops()] == ["Parameter", "Parameter", "Result", "Unsqueeze"]
     read.reshape({"data": [3], "axes": [2]})
     assert read.output("output").get_partial_shape().rank.is_dynamic

@@ -12,7 +12,7 @@ from ov_gather import cross_check, read_ir
 from ov_gather.crosscheck import reduce
 from ov_gather.report.check import html
 from ov_gather.report.check.report import CheckReport
-from ov_gather.report.check.summary import summary
+from ov_gather.report.check.text import summary
 from ov_gather.runtimes import isolated
 
 pytestmark = pytest.mark.slow

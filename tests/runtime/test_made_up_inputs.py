@@ -9,13 +9,13 @@ from openvino import opset13 as ops
 
 from helpers.saved_models import parsed, saved
 from ov_gather import read_ir
-from ov_gather.crosscheck.comparisons import Status
 from ov_gather.crosscheck.inputs import ir, openvino
 from ov_gather.crosscheck.inputs.onnx import made_up_inputs
-from ov_gather.crosscheck.models.dependents import dependents, random_nodes
 from ov_gather.crosscheck.models.intermediates import load
+from ov_gather.crosscheck.models.nondeterminism import dependents, random_nodes
 from ov_gather.crosscheck.models.outputs import compare_outputs
 from ov_gather.crosscheck.models.verify import verify_conversion
+from ov_gather.crosscheck.results import Status
 from ov_gather.runtimes.session import Session
 
 pytestmark = pytest.mark.onnxruntime

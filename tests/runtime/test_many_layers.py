@@ -12,7 +12,7 @@ from ov_gather.crosscheck.models import ir
 from ov_gather.ir.builder import ModelBuilder
 from ov_gather.ir.element_types import F32, I32, I64
 from ov_gather.ir.shapes import PartialShape
-from ov_gather.report.check import summary
+from ov_gather.report.check import text
 from ov_gather.runtimes import isolated
 from ov_gather.runtimes.isolated import IsolatedRuntime
 
@@ -119,7 +119,7 @@ def test_a_runtime_that_hangs_is_named_with_the_layer_and_the_time(monkeypatch, 
     layers = [("good", 3, 1, None), ("bad", 12, 1, None), ("as good", 5, 1, None)]
     result = cross_check(model(*layers), runtimes=("kernel",), cases=4, failures=tmp_path)
     assert [layer.passed for layer in result.layers] == [True, False, True]
-    first, *others = summary.failures(result.layers[1])
+    first, *others = text.failure_lines(result.layers[1])
     assert first.startswith(
         ": GatherElements-6 'bad': case 'random, small' of [12, 2], [12, 2]: kernel: FAILED (hangs: no answer"
     )

@@ -11,7 +11,7 @@ from openvino import opset6, opset8
 
 from helpers.paths import SAMPLES
 from ov_gather import cross_check, read_ir, validate
-from ov_gather.crosscheck.comparisons import Status
+from ov_gather.crosscheck.results import Status
 from ov_gather.divergences.cpu_plugin import arithmetics_here
 from ov_gather.ir.builder import ModelBuilder
 from ov_gather.ir.constants import constant

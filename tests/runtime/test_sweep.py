@@ -4,9 +4,8 @@ from itertools import islice
 
 import pytest
 
-from ov_gather.crosscheck.cases.swept import layers
 from ov_gather.crosscheck.progress import Progress
-from ov_gather.crosscheck.sweep import sweep
+from ov_gather.crosscheck.sweep import layers, sweep
 
 pytestmark = [pytest.mark.onnxruntime, pytest.mark.slow]
 

@@ -7,7 +7,7 @@ from openvino import opset13 as ops
 import ov_gather
 from helpers.accelerating import check_same, model_of, operations, parameter
 from ov_gather.bench import tuning
-from ov_gather.bench.inputs import inputs_for
+from ov_gather.bench.model import inputs_for
 
 pytestmark = pytest.mark.usefixtures("nothing_is_too_small")
 

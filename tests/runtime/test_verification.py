@@ -8,10 +8,10 @@ from rich.console import Console
 from helpers.saved_models import saved
 from ov_gather import bisect, read_ir, register
 from ov_gather.converters import convert_model
-from ov_gather.crosscheck.comparisons import Status
 from ov_gather.crosscheck.inputs.onnx import made_up_inputs
 from ov_gather.crosscheck.models.intermediates import gathers, load, tensors_of
 from ov_gather.crosscheck.models.verify import verify_conversion
+from ov_gather.crosscheck.results import Status
 from ov_gather.report.convert import verification_summary
 from ov_gather.runtimes.isolated import borrowed
 

@@ -12,8 +12,8 @@ from helpers.paths import VALID
 from ov_gather import cross_check, read_ir
 from ov_gather.cli import check
 from ov_gather.crosscheck.cases.designed import OWN_OPERANDS
-from ov_gather.crosscheck.comparisons import Status
 from ov_gather.crosscheck.inputs.ir import generate_inputs
+from ov_gather.crosscheck.results import Status
 from ov_gather.runtimes import isolated
 
 pytestmark = pytest.mark.slow

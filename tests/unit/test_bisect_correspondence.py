@@ -3,9 +3,9 @@
 import numpy as np
 import pytest
 
-from ov_gather.crosscheck.bisect.bodies import ITERATION, ObservedBody, Sliced
 from ov_gather.crosscheck.bisect.correspondence import correspond, pair_inputs, pair_outputs
 from ov_gather.crosscheck.bisect.graphs import Node, ValueGraph
+from ov_gather.crosscheck.bisect.sides import ITERATION, ObservedBody, Sliced
 
 
 def onnx_like(outputs=("r",), **shapes):

@@ -7,9 +7,8 @@ import numpy as np
 import pytest
 
 from ov_gather.crosscheck.bisect.graphs import Node, ValueGraph
-from ov_gather.crosscheck.bisect.refusals import first_refused
 from ov_gather.crosscheck.bisect.rounding import difference
-from ov_gather.crosscheck.bisect.search import CutObservation, Search
+from ov_gather.crosscheck.bisect.search import CutObservation, Search, first_refused
 from ov_gather.runtimes.base import CrashedError
 
 

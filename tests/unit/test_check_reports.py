@@ -25,13 +25,12 @@ from helpers.artificial_report import (
     report,
     whole,
 )
-from ov_gather.crosscheck.comparisons import CaseResult, Comparison, OutputResult, Status
-from ov_gather.crosscheck.results import CrossCheckResult
+from ov_gather.crosscheck.results import CaseResult, Comparison, CrossCheckResult, OutputResult, Status
 from ov_gather.report.check import html as check_html
 from ov_gather.report.check import json as check_json
 from ov_gather.report.check import junit as check_junit
 from ov_gather.report.check.report import CheckReport
-from ov_gather.report.check.summary import summary
+from ov_gather.report.check.text import summary
 
 EVIL = "".join(map(chr, range(0x100)))
 EVIL += "</style></script><script>alert(1)</script><!--]]></failure>\udcff\u202e\ufffe\U0001f600"

@@ -3,8 +3,8 @@
 import numpy as np
 import pytest
 
-from ov_gather.crosscheck.comparisons import OutputResult, Status
 from ov_gather.crosscheck.models.outputs import ROUNDING, TOLERANCE, compare_arrays, excuse_rounding
+from ov_gather.crosscheck.results import OutputResult, Status
 
 pytestmark = pytest.mark.filterwarnings("error")
 

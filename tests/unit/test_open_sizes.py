@@ -5,7 +5,7 @@ import onnx_ir
 import pytest
 
 from ov_gather.crosscheck.cases.sizes import OPEN_DIMENSION as N
-from ov_gather.crosscheck.inputs.open_sizes import choices
+from ov_gather.crosscheck.inputs.onnx import choices
 
 
 def tried(inputs):

@@ -7,7 +7,7 @@ import onnx_ir
 import pytest
 
 from ov_gather.crosscheck.models import intermediates
-from ov_gather.crosscheck.models.picks import Picks, ir_picks, onnx_picks
+from ov_gather.crosscheck.models.nondeterminism import Picks, ir_picks, onnx_picks
 
 SCORES = np.float32([[5, 1, 4, 4, 3]])
 EXPECTED = (np.float32([[5, 4, 4]]), np.int64([[0, 2, 3]]))

@@ -7,9 +7,9 @@ from threading import Event
 import pytest
 
 from ov_gather.cli import output
-from ov_gather.crosscheck import paths
-from ov_gather.crosscheck.comparisons import CaseResult, Comparison, LayerResult, Status
+from ov_gather.crosscheck import check
 from ov_gather.crosscheck.progress import Progress
+from ov_gather.crosscheck.results import CaseResult, Comparison, LayerResult, Status
 from ov_gather.crosscheck.runtime_queue import RunningCase
 from ov_gather.report.check import html, junit, text
 from ov_gather.report.check import json as check_json
@@ -88,8 +88,8 @@ def test_a_check_that_is_stopped_gives_what_is_done(monkeypatch, tmp_path, sampl
             raise SystemExit(130)
         return progress.partial()
 
-    monkeypatch.setattr(paths, "cross_check", stopped_in_the_second)
-    outcome = paths.check_paths([tmp_path], runtimes=("kernel",))
+    monkeypatch.setattr(check, "cross_check", stopped_in_the_second)
+    outcome = check.check_paths([tmp_path], runtimes=("kernel",))
     assert len(outcome.results) == 2
     assert outcome.stopped.startswith(f"{tmp_path / 'b.xml'}: 1 of 2 layers after")
 
@@ -98,9 +98,9 @@ def test_an_error_of_ours_is_no_stop(monkeypatch, tmp_path, samples):
     def fault(*arguments, **options):
         raise RecursionError("too deep")
 
-    monkeypatch.setattr(paths, "cross_check", fault)
+    monkeypatch.setattr(check, "cross_check", fault)
     with pytest.raises(RecursionError):
-        paths.check_paths([samples / "valid" / "spec_layer.xml"], runtimes=("kernel",))
+        check.check_paths([samples / "valid" / "spec_layer.xml"], runtimes=("kernel",))
 
 
 def test_every_format_says_that_it_is_partial(progress):

@@ -4,7 +4,7 @@ import onnx.parser
 import onnx_ir
 import pytest
 
-from ov_gather.crosscheck.models.dependents import dependents, random_nodes
+from ov_gather.crosscheck.models.nondeterminism import dependents, random_nodes
 
 HEAD = '<ir_version: 9, opset_import: ["": 18, "other": 1]>'
 

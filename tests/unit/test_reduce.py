@@ -10,9 +10,8 @@ from helpers.paths import VALID
 from ov_gather import read_ir
 from ov_gather.crosscheck import reduce
 from ov_gather.crosscheck.cases.designed import Case, as_cases
-from ov_gather.crosscheck.comparisons import CaseResult, Comparison, Status
-from ov_gather.crosscheck.reduce import ATTEMPTS, Reducer
-from ov_gather.crosscheck.shrinking import new_folder
+from ov_gather.crosscheck.reduce import ATTEMPTS, Reducer, new_folder
+from ov_gather.crosscheck.results import CaseResult, Comparison, Status
 from ov_gather.ops.isolation import isolate
 from ov_gather.ops.layer_view import family_layers
 

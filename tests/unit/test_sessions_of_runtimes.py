@@ -7,7 +7,7 @@ import pytest
 
 from ov_gather.crosscheck import runtime_queue as lanes
 from ov_gather.crosscheck.cases.designed import Case
-from ov_gather.crosscheck.comparisons import Comparison, Status
+from ov_gather.crosscheck.results import Comparison, Status
 from ov_gather.crosscheck.runtime_queue import PreparedCase, RuntimeQueue
 from ov_gather.runtimes.base import CrashedError, HungError, RefusedError
 

@@ -8,7 +8,7 @@ from typing import Any
 
 import pytest
 
-from ov_gather.crosscheck.cases.swept import layers
+from ov_gather.crosscheck.sweep import layers
 from ov_gather.ops import OPERATIONS
 from ov_gather.ops.layer_view import LayerView, family_layers
 

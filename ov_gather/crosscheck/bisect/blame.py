@@ -10,16 +10,13 @@ from typing import Any
 from numpy.typing import NDArray
 
 from ov_gather.crosscheck.bisect.body_trace import BodyTrace, Culprits, follow
-from ov_gather.crosscheck.bisect.comparer import Comparer
-from ov_gather.crosscheck.bisect.excuses import is_left_open, is_rounding, is_rounding_of_fused
+from ov_gather.crosscheck.bisect.comparer import Comparer, is_left_open, is_rounding, is_rounding_of_fused
 from ov_gather.crosscheck.bisect.graphs import Node, Value
-from ov_gather.crosscheck.bisect.refusals import Refusal
-from ov_gather.crosscheck.bisect.replay import Piece, Replay
-from ov_gather.crosscheck.bisect.reproducer import IsShown, Written, write_reproducer
+from ov_gather.crosscheck.bisect.reproducer import IsShown, Piece, Replay, Written, write_reproducer
 from ov_gather.crosscheck.bisect.results import ComparedValue, Culprit
 from ov_gather.crosscheck.bisect.rounding import difference
-from ov_gather.crosscheck.bisect.search import Search, SearchResult
-from ov_gather.crosscheck.comparisons import Difference
+from ov_gather.crosscheck.bisect.search import Refusal, Search, SearchResult
+from ov_gather.crosscheck.results import Difference
 from ov_gather.runtimes.base import FAILURES, CrashedError
 from ov_gather.runtimes.configured import Setting
 
@@ -60,12 +57,6 @@ class Blame:
     is_shown: IsShown
     of_body: Culprits
     open_orders: dict[str, None] = field(default_factory=dict)
-
-    def culprits(self, wrong: Sequence[Value]) -> Iterator[tuple[Culprit, Value]]:
-        """Yield a Culprit and its value for each wrong output that has no excuse. Raises as `for_output`."""
-        for culprit, _, value in map(self.for_output, wrong):
-            if culprit is not None:
-                yield culprit, value
 
     def for_output(self, wrong: Value) -> tuple[Culprit | None, str, Value]:
         """Trace a wrong output to a Culprit; return it with its value, or None with an excuse and the output.
@@ -137,24 +128,23 @@ class Blame:
     def for_refusal(self, refusal: Refusal, is_reference: bool) -> Culprit:
         """Build the Culprit of a node that one side refuses, or crashes in, and the other executes."""
         kind = "crash" if isinstance(refusal.error, CrashedError) else "refusal"
-        pairs, value = self.comparer.pairs.reference, None
+        graph, pairs = self.comparer.model.graph, self.comparer.pairs.reference
         if is_reference:
-            value = next((ours for ours, theirs in pairs.items() if theirs in refusal.node.outputs), None)
+            values = [ours for ours, theirs in pairs.items() if theirs in refusal.node.outputs]
             detail = f"the reference refuses it, and the model does not: {refusal.error}"
         else:
-            value = next((ours for ours in refusal.node.outputs if ours in pairs), None)
+            values = [ours for ours in refusal.node.outputs if ours in pairs]
             detail = f"the model {'crashes' if kind == 'crash' else 'refuses it'}, and the reference does not: {refusal.error}"
-        graph = self.comparer.model.graph
-        node = str(graph.producers.get(value, refusal.node)) if value is not None else str(refusal.node)
-        other = str(self.comparer.reference.graph.producers.get(pairs[value], "")) if value is not None else ""
-        piece = None if value is None else self._refused_piece(value, is_reference)
-        written = self._written(piece)
-        detail += written.note
-        sources = () if value is None else self.search.region(value).sources
-        label = graph.label(value) if value is not None else refusal.node.outputs[0]
-        output = ComparedValue(str(label), "", "", "", str(refusal.error))
-        records = tuple(map(self.comparer.record, sources))
-        return Culprit(kind, node, (node,), other, records, output, (), detail, written.folder, written.command)
+        if not values:
+            node, output = str(refusal.node), ComparedValue(str(refusal.node.outputs[0]), "", "", "", str(refusal.error))
+            return Culprit(kind, node, (node,), "", (), output, (), detail)
+        value = values[0]
+        written = self._written(self._refused_piece(value, is_reference))
+        node = str(graph.producers.get(value, refusal.node))
+        other = str(self.comparer.reference.graph.producers.get(pairs[value], ""))
+        output = ComparedValue(graph.label(value), "", "", "", str(refusal.error))
+        records = tuple(map(self.comparer.record, self.search.region(value).sources))
+        return Culprit(kind, node, (node,), other, records, output, (), detail + written.note, written.folder, written.command)
 
     def _refused_piece(self, value: Value, is_reference: bool) -> Piece | None:
         """Return the node alone, if the same side refuses it in isolation."""

@@ -121,12 +121,10 @@ def _by_structure(reference: ValueGraph, model: ValueGraph, known: Mapping[Value
 
 def _kind(graph: ValueGraph, node: Node, pairs: Mapping[Value, Value]) -> Hashable:
     """Return a key of a node: its type and unordered operands, with constants reduced to their shapes."""
-    operands = []
-    for value in node.inputs:
-        if value in graph.constants:
-            operands.append(f"constant {graph.shapes.get(value)}")
-        else:
-            operands.append(f"value {pairs.get(value, value)}")
+    operands = (
+        f"constant {graph.shapes.get(value)}" if value in graph.constants else f"value {pairs.get(value, value)}"
+        for value in node.inputs
+    )
     return node.type, len(node.outputs), tuple(sorted(operands))
 
 

@@ -11,8 +11,7 @@ from typing import Any
 import onnx_ir
 
 from ov_gather.converters.graphs import bodies_of
-from ov_gather.crosscheck.models.dependents import random_nodes
-from ov_gather.crosscheck.models.picks import Picks, ir_picks, onnx_picks
+from ov_gather.crosscheck.models.nondeterminism import Picks, ir_picks, onnx_picks, random_nodes
 from ov_gather.ir.model import Layer, Model, Port
 from ov_gather.ir.states import stored_values
 from ov_gather.ops.meanings import ENDS, RANDOM

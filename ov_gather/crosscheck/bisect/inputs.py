@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Iterator, Mapping
 from dataclasses import dataclass
+from itertools import islice
 from pathlib import Path
 from typing import Any, TypeAlias
 
@@ -111,11 +112,8 @@ def _arrays(reference: Read, model: Model, names: Mapping[str, str], given: Arra
     if isinstance(reference, onnx_ir.Model):
         if given is not None:
             yield check_inputs(reference, {names.get(name, name): array for name, array in given.items()})
-            return
-        for i, made in enumerate(made_up_inputs(reference, seed)):
-            if i == MOST_CHOICES:
-                return
-            yield made
+        else:
+            yield from islice(made_up_inputs(reference, seed), MOST_CHOICES)
         return
     if not isinstance(reference, Model):
         arrays = {**{name: array for name, array in reference.items() if name in names}, **(given or {})}

@@ -1,23 +1,36 @@
-"""An IR as a side of a bisection, executed by OpenVINO."""
+"""An IR as a side of a bisection, executed by OpenVINO, and the body of its If, Loop or TensorIterator as a separate model."""
 
 from __future__ import annotations
 
+import sys
 from collections.abc import Mapping, Sequence
+from dataclasses import replace
 from pathlib import Path
 from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
 
-from ov_gather.crosscheck.bisect.bodies import Array, ObservedBody
 from ov_gather.crosscheck.bisect.graphs import Value, ir_graph
-from ov_gather.crosscheck.bisect.ir_bodies import ir_body
-from ov_gather.crosscheck.bisect.sides import Arrays, Part, Replacement, Side
+from ov_gather.crosscheck.bisect.sides import (
+    ITERATION,
+    Array,
+    Arrays,
+    Joined,
+    ObservedBody,
+    Origin,
+    Part,
+    Replacement,
+    Side,
+    Sliced,
+    SliceOrigin,
+)
+from ov_gather.ir.bodies import BODIES, Entry, Slicing, carried, entries
 from ov_gather.ir.constants import constant
 from ov_gather.ir.cuts import NewInput, part_of, with_results
 from ov_gather.ir.element_types import ElementType, by_dtype
 from ov_gather.ir.errors import IRError
-from ov_gather.ir.model import Model
+from ov_gather.ir.model import Layer, Model
 from ov_gather.ir.states import stored_values, without_variables
 from ov_gather.ir.writer import write_ir
 from ov_gather.runtimes.configured import ConfiguredModel, Setting
@@ -30,7 +43,8 @@ class IRSide(Side):
     def __init__(self, model: Model, inputs: Arrays, setting: Setting) -> None:
         model = with_results(model, list(stored_values(model).values()))  # wrong states show in later inferences
         self.graph, self._model, self._setting = ir_graph(model), model, setting
-        self._inputs = [_as_declared(array, model, self.graph.inputs[name]) for name, array in inputs.items()]
+        parameters = {layer.name: layer for layer in model.of_type("Parameter")}
+        self._inputs = {name: _as(array, parameters[name].declared_type) for name, array in inputs.items()}
         self.title = f"{setting.runtime} on {setting.device} in {setting.precision}"
 
     def observe(self, values: Sequence[Value], *, plain: bool = False) -> dict[Value, NDArray[Any]]:
@@ -38,7 +52,9 @@ class IRSide(Side):
         self.runs += 1
         outputs = list(dict.fromkeys(self._results()))
         new = [value for value in dict.fromkeys(values) if value not in outputs and isinstance(value, tuple)]
-        found = _run(ConfiguredModel(with_results(self._model, new), self._setting), self._inputs, 1 if plain else 0)
+        found = _run(
+            ConfiguredModel(with_results(self._model, new), self._setting), list(self._inputs.values()), 1 if plain else 0
+        )
         return dict(zip([*self._results(), *new], found, strict=True))
 
     def _results(self) -> list[Value]:
@@ -49,7 +65,8 @@ class IRSide(Side):
         """Extract layers. New Parameters have static shapes, and the element types of the ports."""
         new = {}
         for value, given in inputs.items():
-            element_type = self._port_type(value)
+            layer = self._model.layer_by_id[value[0]]  # type: ignore[index]
+            element_type = next(port.element_type for port in layer.outputs if port.id == value[1])
             if element_type is None:
                 return None
             new[value] = NewInput(given.name, element_type, given.array.shape)
@@ -65,7 +82,7 @@ class IRSide(Side):
 
     def body(self, value: Value, array: Array) -> ObservedBody | None:
         """Return the body of an If, a Loop or a TensorIterator."""
-        return ir_body(self._model, self._model.layer_by_id[value[0]], array)  # type: ignore[index]
+        return _body_of(self._model, self._model.layer_by_id[value[0]], array)  # type: ignore[index]
 
     def inside(self, body: ObservedBody) -> IRSide:
         """Return the side of a body."""
@@ -84,24 +101,16 @@ class IRSide(Side):
         part = self.part({value: given}, names)
         if not isinstance(part, IRPart):
             return None
-        by_name = {**self._by_name(), given.name: given.array}
+        by_name = {**self._inputs, given.name: given.array}
         inputs = {layer.name: by_name[layer.name] for layer in part.model.of_type("Parameter")}
         return IRSide(part.model, inputs, self._setting)
 
-    def _port_type(self, value: Value) -> ElementType | None:
-        layer = self._model.layer_by_id[value[0]]  # type: ignore[index]
-        return next(port.element_type for port in layer.outputs if port.id == value[1])
-
     def _given(self) -> Mapping[Value, NDArray[Any]]:
-        return dict(zip(self.graph.inputs.values(), self._inputs, strict=True))
+        return {value: self._inputs[name] for name, value in self.graph.inputs.items()}
 
     def _inputs_of(self, part: Part) -> list[NDArray[Any]]:
         assert isinstance(part, IRPart)
-        by_name = self._by_name()
-        return [by_name[layer.name] for layer in part.model.of_type("Parameter")]
-
-    def _by_name(self) -> Arrays:
-        return dict(zip((layer.name for layer in self._model.of_type("Parameter")), self._inputs, strict=True))
+        return [self._inputs[layer.name] for layer in part.model.of_type("Parameter")]
 
 
 class IRPart(Part):
@@ -129,12 +138,75 @@ def _run(model: ConfiguredModel, inputs: Sequence[NDArray[Any]], threads: int) -
         return runtime.execute(inputs)
 
 
-def _as_declared(array: NDArray[Any], model: Model, value: Value) -> NDArray[Any]:
-    return _as(array, model.layer_by_id[value[0]].declared_type)  # type: ignore[index]
-
-
 def _as(array: NDArray[Any], element_type: ElementType | None) -> NDArray[Any]:
     """Convert an array to the type of a Parameter, except strings."""
     if element_type is None or by_dtype(array.dtype) is element_type or array.dtype.kind in "OUT":
         return array
     return np.asarray(array).astype(element_type.dtype)
+
+
+def _body_of(model: Model, layer: Layer, array: Array) -> ObservedBody | None:
+    """Extract the body of a layer; None for other layers, and if an input is unknown."""
+    outside = {port.id: (source[0].id, source[1].id) for port in layer.inputs if (source := model.producer(layer, port))}
+    first = array(outside[layer.inputs[0].id]) if layer.type in ("If", "Loop") else None
+    if layer.type not in BODIES or (layer.type == "If" and first is None):
+        return None
+    tag = "body" if layer.type != "If" else "then_body" if _first(first) else "else_body"
+    body = next(body for body in layer.bodies if body.tag == tag)
+    inputs: dict[str, NDArray[Any]] = {}
+    origins: dict[str, Origin] = {}
+    sliced: dict[str, Sliced] = {}
+    mapped = list(entries(layer, body))
+    for entry in mapped:
+        inner = entry.inner
+        if not entry.is_input or inner is None:
+            continue
+        if entry.purpose == "current_iteration":
+            inputs[inner.name], origins[inner.name] = np.zeros(inner.outputs[0].dims, np.int64), ITERATION
+            continue
+        given, slicing = outside.get(entry.port.id) if entry.port else None, entry.slicing
+        found = None if given is None else array(given)
+        if given is None or found is None:
+            return None
+        if slicing:
+            pieces = _sliced(found, slicing)
+            if pieces is None or not pieces.count:
+                return None
+            found, sliced[inner.name] = pieces[0], pieces
+        inputs[inner.name], origins[inner.name] = found, SliceOrigin(given) if slicing else given
+    if len(inputs) < len(body.of_type("Parameter")):
+        return None
+    whole = replace(body, tag="net", name=layer.name, version=model.version, weights=model.weights, path=model.path)
+    ordered = list(ir_graph(whole).inputs)
+    counts = [pieces.count for pieces in sliced.values()]
+    if layer.type == "Loop":
+        counts.append(_first(first) if first is not None and _first(first) >= 0 else sys.maxsize)
+    conditions = [entry.value for entry in mapped if entry.purpose == "execution_condition"]
+    outputs: dict[Value, Entry] = {(layer.id, entry.port.id): entry for entry in mapped if entry.port and not entry.is_input}
+    return ObservedBody(
+        whole,
+        {name: inputs[name] for name in ordered},
+        origins,
+        min(counts, default=1),
+        0,
+        sliced,
+        {body.layer_by_id[i].name: value for i, value in carried(layer, body).items()},
+        conditions[0] if conditions else None,
+        {value: entry.value for value, entry in outputs.items() if entry.value},
+        {value: Joined(way.axis, False, way.stride < 0) for value, entry in outputs.items() if (way := entry.slicing)},
+    )
+
+
+def _first(array: NDArray[Any] | None) -> int:
+    assert array is not None
+    return int(array.reshape(-1)[0])
+
+
+def _sliced(array: NDArray[Any], slicing: Slicing) -> Sliced | None:
+    """Return the slices of an array; None if they overlap, or leave gaps."""
+    length, start, end = array.shape[slicing.axis], slicing.start, slicing.end
+    forward = slicing.stride > 0 and start == 0 and end in (-1, length)
+    backward = slicing.stride < 0 and start in (-1, length - 1) and end in (0, -length - 1)
+    if abs(slicing.stride) != slicing.part_size or not (forward or backward):
+        return None
+    return Sliced(array, slicing.axis, slicing.part_size, backward)

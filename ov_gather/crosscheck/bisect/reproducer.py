@@ -1,13 +1,14 @@
-"""Reproducers: the smallest model that shows a fault, written to disk with its inputs and the command that executes it.
+"""The guilty nodes alone, executed on values of the reference to show their fault, and written to disk as a reproducer.
 
-Sizes are halved while the fault survives.
+A reproducer is the smallest model that shows the fault, with its inputs and the command that executes it; sizes are halved
+while the fault survives.
 """
 
 from __future__ import annotations
 
 import shlex
 import shutil
-from collections.abc import Callable, Iterator, Sequence
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, replace
 from pathlib import Path
 from typing import Any
@@ -16,20 +17,153 @@ import numpy as np
 from numpy.typing import NDArray
 
 from ov_gather.crosscheck.bisect.comparer import Comparer
-from ov_gather.crosscheck.bisect.replay import Piece
+from ov_gather.crosscheck.bisect.graphs import Node, Value
 from ov_gather.crosscheck.bisect.rounding import Rounding, difference
-from ov_gather.crosscheck.bisect.sides import Replacement
-from ov_gather.crosscheck.shrinking import cut, new_folder, shrunk
+from ov_gather.crosscheck.bisect.search import Search, SearchResult
+from ov_gather.crosscheck.bisect.sides import Part, Replacement
+from ov_gather.crosscheck.reduce import cut, new_folder, shrunk
+from ov_gather.crosscheck.results import Difference
 from ov_gather.runtimes.base import FAILURES
 from ov_gather.runtimes.configured import Setting
 from ov_gather.system.files import replacing
+from ov_gather.system.traversal import reachable
 
 ATTEMPTS = 24
 """Maximum number of smaller models that are tried."""
+LEVELS = 4
+"""How often the producers of a piece's inputs are added until the piece shows the fault."""
 
 
 IsShown = Callable[[Path, Path, Path | None], bool]
 """Executes a reference and a model from disk, with an inputs file unless the reference contains them; True if they differ."""
+
+
+@dataclass(frozen=True)
+class Piece:
+    """A part of the model with inputs from the reference, and its result.
+
+    Attributes:
+        nodes: its nodes.
+        part, other: the part, and the same part of the reference; `other` is None if the reference has no such part.
+        inputs: the inputs, by name.
+        expected: the reference's value.
+        difference: the difference of the result; "" if there is none.
+        is_refused_by_reference: whether the reference refuses the part, and the model executes it.
+    """
+
+    nodes: Sequence[Node]
+    value: Value
+    sources: Sequence[Value]
+    part: Part
+    other: Part | None
+    inputs: dict[str, NDArray[Any]]
+    expected: NDArray[Any]
+    difference: Difference | str
+    is_refused_by_reference: bool = False
+
+
+class Replay:
+    """Execution of pieces of a model in isolation."""
+
+    def __init__(self, comparer: Comparer, search: Search) -> None:
+        self._comparer, self._search = comparer, search
+        self._graph = comparer.model.graph
+
+    def piece_alone(self, found: SearchResult) -> Piece | None:
+        """Return the guilty nodes, with constant subgraphs if necessary, as a piece; None if it does not show the fault."""
+        return self._first_shown(found, [list(found.sources), self._without_constants(found.sources)])
+
+    def piece_grown(self, found: SearchResult) -> Piece | None:
+        """Return the smallest tried piece that shows the fault together with preceding nodes; None if there is none."""
+        sources = self._without_constants(found.sources)
+        grown = []
+        for _ in range(LEVELS):
+            sources = self._expanded(sources)
+            grown.append(sources)
+        return self._first_shown(found, grown)
+
+    def refused(self, value: Value, sources: Sequence[Value]) -> Piece | None:
+        """Return the nodes that compute a value as a piece, if exactly one side refuses it."""
+        pairs = self._comparer.pairs.reference
+        arrays = self._comparer.reference.prefix([pairs[source] for source in sources])
+        given = {source: Replacement(self._comparer.name(source), arrays[pairs[source]]) for source in sources}
+        part, other = _parts(self._comparer, value, given)
+        inputs = [each.array for each in given.values()]
+        refused = [_refuses(part, inputs), _refuses(other, inputs)]
+        if part is None or other is None or bool(refused[0]) == bool(refused[1]):
+            return None
+        named = {each.name: each.array for each in given.values()}
+        nodes, nothing = self._nodes(value, sources), np.empty(0)
+        return Piece(nodes, value, sources, part, other, named, nothing, refused[0] or refused[1], bool(refused[1]))
+
+    def _first_shown(self, found: SearchResult, choices: Sequence[Sequence[Value]]) -> Piece | None:
+        for sources in {frozenset(sources): sources for sources in choices}.values():
+            piece = self.piece(found.value, sources)
+            if piece is not None and piece.difference:
+                return piece
+        return None
+
+    def piece(self, value: Value, sources: Sequence[Value]) -> Piece | None:
+        """Execute the nodes between `sources` and `value`; None if they cannot be extracted, or are refused."""
+        arrays = self._comparer.values_of_reference([*sources, value])
+        given = {source: Replacement(self._comparer.name(source), arrays[source]) for source in sources}
+        part, other = _parts(self._comparer, value, given)
+        if part is None:
+            return None
+        nodes = self._nodes(value, sources)
+        try:
+            (output,) = part.run([each.array for each in given.values()])
+        except FAILURES:
+            return None
+        different = difference(arrays[value], output, self._comparer.rounding.share(len(nodes)))
+        inputs = {each.name: each.array for each in given.values()}
+        return Piece(nodes, value, sources, part, other, inputs, arrays[value], different)
+
+    def _without_constants(self, sources: Sequence[Value]) -> list[Value]:
+        waiting, found = list(sources), dict[Value, None]()
+        while waiting:
+            value = waiting.pop(0)
+            if value in self._graph.computed:
+                found[value] = None
+            else:
+                waiting += self._search.region(value).sources
+        return list(found)
+
+    def _expanded(self, sources: Sequence[Value]) -> list[Value]:
+        found = dict[Value, None]()
+        for source in sources:
+            if source in self._graph.producers:
+                found |= dict.fromkeys(self._search.region(source).sources)
+            else:
+                found[source] = None
+        return self._without_constants(list(found))
+
+    def _nodes(self, value: Value, sources: Sequence[Value]) -> list[Node]:
+        """Return the nodes between a value and its sources."""
+
+        def inputs(value: Value) -> list[Value]:
+            node = self._graph.producers.get(value)
+            return [] if node is None else [source for source in node.inputs if source not in sources]
+
+        values = set(reachable([value], inputs))
+        return [node for node in self._graph.nodes if not values.isdisjoint(node.outputs)]
+
+
+def _parts(comparer: Comparer, value: Value, given: Mapping[Value, Replacement]) -> tuple[Part | None, Part | None]:
+    """Extract the nodes that compute a value from the model and from the reference."""
+    pairs, name = comparer.pairs.reference, comparer.name(value)
+    theirs = {pairs[source]: each for source, each in given.items()}
+    return comparer.model.part(given, {value: name}), comparer.reference.part(theirs, {pairs[value]: name})
+
+
+def _refuses(part: Part | None, inputs: Sequence[NDArray[Any]]) -> str:
+    """Return the error of a part; "" if it executes."""
+    try:
+        if part is not None:
+            part.run(inputs)
+    except FAILURES as error:
+        return str(error)
+    return ""
 
 
 @dataclass(frozen=True)
@@ -48,15 +182,14 @@ def write_reproducer(piece: Piece, comparer: Comparer, setting: Setting, directo
     """
     folder = new_folder(directory, comparer.model.graph.label(piece.value))
     for smaller in (_smaller(piece, comparer, setting), piece):
-        written, is_right = _written(smaller, comparer, setting, folder, is_shown)
-        if is_right:
+        if (written := _written(smaller, comparer, setting, folder, is_shown)).command:
             return written
     shutil.rmtree(folder)
     return Written()
 
 
-def _written(piece: Piece, comparer: Comparer, setting: Setting, folder: Path, is_shown: IsShown) -> tuple[Written, bool]:
-    """Write a piece, and execute the written models."""
+def _written(piece: Piece, comparer: Comparer, setting: Setting, folder: Path, is_shown: IsShown) -> Written:
+    """Write a piece, and execute the written models; without a command if they do not show the fault."""
     model = piece.part.write(folder, "model")
     given, inputs = {name: _storable(array) for name, array in piece.inputs.items()}, None
     if piece.other is not None:
@@ -73,7 +206,7 @@ def _written(piece: Piece, comparer: Comparer, setting: Setting, folder: Path, i
     for option in ("runtime", "device", "precision"):
         if (value := getattr(setting, option)) != getattr(usual, option):
             command += [f"--{option}", value]
-    return Written(str(folder), shlex.join(command)), is_shown(reference, model, inputs)
+    return Written(str(folder), shlex.join(command)) if is_shown(reference, model, inputs) else Written()
 
 
 def _smaller(piece: Piece, comparer: Comparer, setting: Setting) -> Piece:
@@ -93,10 +226,7 @@ def _halved(arrays: Sequence[NDArray[Any]]) -> Iterator[list[NDArray[Any]]]:
 def _cut(piece: Piece, arrays: Sequence[NDArray[Any]], comparer: Comparer, setting: Setting) -> Piece | None:
     """Return the piece for smaller inputs; None if a side refuses them, or the fault does not show."""
     given = {value: Replacement(name, array) for value, name, array in zip(piece.sources, piece.inputs, arrays, strict=True)}
-    pairs, value = comparer.pairs.reference, piece.value
-    name = comparer.reference.graph.label(pairs[value])
-    part = comparer.model.part(given, {value: name})
-    other = comparer.reference.part({pairs[source]: each for source, each in given.items()}, {pairs[value]: name})
+    part, other = _parts(comparer, piece.value, given)
     if part is None or other is None:
         return None
     try:

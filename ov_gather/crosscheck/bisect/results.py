@@ -6,9 +6,8 @@ from collections.abc import Mapping
 from dataclasses import dataclass, field
 from typing import TYPE_CHECKING
 
-from ov_gather.crosscheck.comparisons import Difference
-from ov_gather.crosscheck.results import Environment
-from ov_gather.system.tables import InNotebooks, cell
+from ov_gather.crosscheck.results import Difference, Environment
+from ov_gather.system.tables import InNotebooks, cell, new_table
 
 if TYPE_CHECKING:
     from rich.table import Table
@@ -119,15 +118,12 @@ class BisectResult(InNotebooks):
 
     def table(self) -> Table:
         """Return a table for `rich.print`: a row for each input and output of the guilty nodes."""
-        from ov_gather.crosscheck.tables import new_table
-
         table = new_table("node", "", "value", "type", "outcome")
         for culprit in self.culprits:
-            for i, given in enumerate(culprit.inputs):
-                node = culprit.node if i == 0 else ""
-                table.add_row(*map(cell, (node, "in", given.name, given.type, given.outcome)))
-            output = culprit.output
-            node = "" if culprit.inputs else culprit.node
-            table.add_row(*map(cell, (node, "out", output.name, output.type, output.outcome)), style="red")
+            node = culprit.node
+            for side, value in (*(("in", given) for given in culprit.inputs), ("out", culprit.output)):
+                cells = map(cell, (node, side, value.name, value.type, value.outcome))
+                table.add_row(*cells, style="red" if side == "out" else None)
+                node = ""
             table.add_section()
         return table

@@ -16,8 +16,8 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from ov_gather.crosscheck.comparisons import Difference
 from ov_gather.crosscheck.models.outputs import NOISE, TOLERANCE
+from ov_gather.crosscheck.results import Difference
 from ov_gather.crosscheck.verdict import difference_at
 
 _EPSILON = {"f32": 2.0**-24, "f16": 2.0**-11, "bf16": 2.0**-8}

@@ -10,15 +10,14 @@ import numpy as np
 from numpy.typing import ArrayLike
 
 from ov_gather.crosscheck.bisect.blame import Blame
-from ov_gather.crosscheck.bisect.body_iterations import BodyIteration
+from ov_gather.crosscheck.bisect.body_trace import BodyIteration
 from ov_gather.crosscheck.bisect.comparer import Comparer
 from ov_gather.crosscheck.bisect.correspondence import correspond, pair_outputs
 from ov_gather.crosscheck.bisect.graphs import Value
 from ov_gather.crosscheck.bisect.inputs import Reference, Sides, choices, load_arrays, read_reference
-from ov_gather.crosscheck.bisect.refusals import first_refused
 from ov_gather.crosscheck.bisect.results import BisectResult, ComparedOutput, Culprit
 from ov_gather.crosscheck.bisect.rounding import Rounding
-from ov_gather.crosscheck.bisect.search import CutObservation, Search, sizes_of
+from ov_gather.crosscheck.bisect.search import CutObservation, Search, first_refused, sizes_of
 from ov_gather.crosscheck.bisect.sides import ArraysSide, Replacement
 from ov_gather.crosscheck.cases.designed import DEFAULT_SEED
 from ov_gather.crosscheck.inputs.onnx import NoInputsError
@@ -106,7 +105,8 @@ class _Bisection:
         self._result = BisectResult(name, self._model.path or "the model", seed=None if inputs is not None else seed)
 
     def run(self, every: bool) -> BisectResult:
-        with borrowed(["configured", *(["onnxruntime"] if self._needs_onnxruntime else [])]) as runtimes:
+        is_onnx = not isinstance(self._reference, Model | Mapping)
+        with borrowed(["configured", "onnxruntime"] if is_onnx else ["configured"]) as runtimes:
             known = Environment.of(runtimes)
         versions = {"openvino": known.versions["configured"], **{k: v for k, v in known.versions.items() if k != "configured"}}
         self._result = replace(self._result, environment=replace(known, versions=versions))
@@ -126,10 +126,6 @@ class _Bisection:
         if refusal is not None:
             return self._refused_by_reference(sides, refusal)
         return self._compared(sides, every)
-
-    @property
-    def _needs_onnxruntime(self) -> bool:
-        return not isinstance(self._reference, Model | Mapping)
 
     def _sides(self) -> tuple[Sides, Exception | None]:
         """Return sides with inputs that the reference accepts; if it refuses given inputs, return its error, too."""
@@ -213,8 +209,7 @@ class _Bisection:
 
     def _going_on(self, sides: Sides, blame: Blame, value: Value) -> tuple[Sides, Blame] | None:
         """Return the sides with the reference's value in place of the differing one; None if that fails, or nothing is left."""
-        if value in self._outputs:
-            del self._outputs[value]
+        self._outputs.pop(value, None)
         if not self._outputs:
             return None
         array = blame.comparer.values_of_reference([value])[value]
@@ -247,7 +242,7 @@ class _Bisection:
         """Yield the culprits of two bodies. Raises RefusedError, CrashedError, IndexError."""
         blame = self._blame(inner.sides, inner.outputs, rounding)
         wrong = [output for output, text in blame.comparer.compare_outputs().items() if text]
-        return (culprit for culprit, _ in blame.culprits(wrong))
+        return (culprit for output in wrong if (culprit := blame.for_output(output)[0]))
 
     def _is_shown(self, reference: Path, model: Path, inputs: Path | None) -> bool:
         """Return True if the written models differ: execute them as the reproducer's command does."""

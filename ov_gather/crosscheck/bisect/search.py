@@ -1,4 +1,4 @@
-"""Binary search for the first value that differs, observing few values per execution.
+"""Binary search for the first value that differs, observing few values per execution; or the first node that is refused.
 
 A value differs because the nodes between it and the nearest comparable values are wrong, or because one of these values
 differs. The search therefore goes upwards from a wrong value and stops at equal ones. It observes a cut through the remaining
@@ -8,9 +8,13 @@ values: if the whole cut is equal, the values above it are excluded; if a part o
 from __future__ import annotations
 
 from collections.abc import Callable, Mapping, Sequence
-from dataclasses import dataclass, field
+from dataclasses import dataclass
+from math import prod
 
 from ov_gather.crosscheck.bisect.graphs import Node, Value, ValueGraph
+from ov_gather.crosscheck.bisect.sides import Side
+from ov_gather.ir.states import STATES
+from ov_gather.runtimes.base import FAILURES
 from ov_gather.system.traversal import reachable
 
 FEW = 8
@@ -41,12 +45,12 @@ class SearchResult:
     healed_by: Sequence[Value] = ()
 
 
-@dataclass
+@dataclass(frozen=True)
 class Region:
     """The nodes between a value and the nearest comparable values above it, which are its sources."""
 
-    nodes: list[Node] = field(default_factory=list)
-    sources: list[Value] = field(default_factory=list)
+    nodes: Sequence[Node]
+    sources: Sequence[Value]
 
 
 class Search:
@@ -70,7 +74,8 @@ class Search:
     ) -> None:
         self.equal: set[Value] = set()
         self.left = 0
-        self._graph, self._comparable, self._sizes, self._observe, self._memory = graph, comparable, sizes, observe, memory
+        self._graph, self._sizes, self._observe, self._memory = graph, sizes, observe, memory
+        self._ends = comparable | set(graph.inputs.values())
         self._regions: dict[Value, Region] = {}
 
     def first_difference(self, wrong: Value) -> SearchResult:
@@ -93,20 +98,14 @@ class Search:
     def region(self, value: Value) -> Region:
         """Return the nodes between a value and the nearest comparable values above it."""
         if value not in self._regions:
-            region, seen = Region(), set[Node]()
-            waiting = [self._graph.producers[value]] if value in self._graph.producers else []
-            while waiting:
-                node = waiting.pop()
-                if node in seen:
-                    continue
-                seen.add(node)
-                for source in node.inputs:
-                    if source in self._comparable or source in self._graph.inputs.values():
-                        region.sources += [] if source in region.sources else [source]
-                    elif source in self._graph.producers:
-                        waiting.append(self._graph.producers[source])
-            region.nodes = [node for node in self._graph.nodes if node in seen]
-            self._regions[value] = region
+            producers = self._graph.producers
+
+            def above(node: Node) -> list[Node]:
+                return [producers[source] for source in node.inputs if source in producers and source not in self._ends]
+
+            nodes = dict.fromkeys(reachable([producers[value]] if value in producers else [], above))
+            sources = dict.fromkeys(source for node in nodes for source in node.inputs if source in self._ends)
+            self._regions[value] = Region([node for node in self._graph.nodes if node in nodes], list(sources))
         return self._regions[value]
 
     def _above(self, value: Value) -> list[Value]:
@@ -162,11 +161,45 @@ class Search:
 
 def sizes_of(graph: ValueGraph) -> Mapping[Value, int]:
     """Estimate the bytes of values from declared shapes. An open dimension counts as the longest declared one."""
-    longest = max((size for shape in graph.shapes.values() for size in shape or ()), default=1)
-    found = {}
-    for value, shape in graph.shapes.items():
-        count = 4
-        for size in shape or ():
-            count *= min(longest, 1024) if size < 0 else size
-        found[value] = count
-    return found
+    longest = min(1024, max((size for shape in graph.shapes.values() for size in shape or ()), default=1))
+    return {value: 4 * prod(longest if size < 0 else size for size in shape or ()) for value, shape in graph.shapes.items()}
+
+
+@dataclass(frozen=True)
+class Refusal:
+    """The first node with which a side fails, and the error."""
+
+    node: Node
+    error: Exception
+
+
+def first_refused(side: Side, error: Exception) -> Refusal:
+    """Return the first node in topological order with which a side fails, given the error of the whole model."""
+    nodes = side.graph.nodes
+    right, wrong = 0, len(nodes)  # the first `right` nodes execute, the first `wrong` do not
+    while wrong - right > 1:
+        middle = (right + wrong) // 2
+        try:
+            side.prefix(_ends(nodes[:middle]))
+        except FAILURES as found:
+            wrong, error = middle, found
+        else:
+            right = middle
+    of_state = _of_state(side) if wrong == len(nodes) else None
+    return Refusal(of_state or nodes[wrong - 1], error)
+
+
+def _of_state(side: Side) -> Node | None:
+    """Return a node that uses a state, if all nodes execute without states."""
+    node = next((node for node in side.graph.nodes if node.type in STATES), None)
+    try:
+        return node if node and side.prefix(_ends(side.graph.nodes)) else None
+    except FAILURES:
+        return None
+
+
+def _ends(nodes: Sequence[Node]) -> list[Value]:
+    """Return the values of some nodes that none of these nodes uses."""
+    used = {value for node in nodes for value in node.inputs}
+    ends = [value for node in nodes for value in node.outputs if value not in used]
+    return ends or [nodes[-1].outputs[0]]

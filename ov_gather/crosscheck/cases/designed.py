@@ -6,7 +6,7 @@ layer, because its indices are constant or its shapes static, are tried once.
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, replace
 from itertools import chain, count, islice
 from typing import Any
@@ -14,8 +14,6 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from ov_gather.crosscheck.cases import indices
-from ov_gather.crosscheck.cases.indices import Extent
 from ov_gather.crosscheck.cases.sizes import Sizes, choose
 from ov_gather.crosscheck.cases.values import VALUES, require_memory
 from ov_gather.divergences.conditions import reduces
@@ -23,6 +21,8 @@ from ov_gather.ir.element_types import I64
 from ov_gather.ir.model import Model
 from ov_gather.ir.shapes import PartialShape, element_count
 from ov_gather.ops.layer_view import LayerView
+
+Integers = NDArray[np.int64]
 
 DEFAULT_SEED = 2026
 DEFAULT_CASES = 16
@@ -34,7 +34,7 @@ BUDGET = 1 << 25
 
 @dataclass(frozen=True, slots=True)
 class Design:
-    """A plan for one case, by the names of patterns in the modules `indices`, `values` and `sizes`."""
+    """A plan for one case, by the names of patterns below, and in the modules `values` and `sizes`."""
 
     indices: str
     values: str = "small"
@@ -101,10 +101,10 @@ def designed(view: LayerView, limit: int, seed: int) -> Iterator[Case]:
     _require_memory(view, typical)
     most = max(2, BUDGET // max(1, sum(map(element_count, typical))))
     planned = list(enumerate(islice(_planned(view), min(limit, most))))
-    for number, design in sorted(planned, key=lambda plan: (plan[1].threads, plan[1].indices in indices.INVALID)):
+    for number, design in sorted(planned, key=lambda plan: (plan[1].threads, plan[1].indices in _INVALID)):
         inputs = _inputs(view, design, attributes, np.random.default_rng([seed, number]))
         if inputs is not None:
-            yield Case(design.name, inputs, design.threads, design.indices in indices.INVALID)
+            yield Case(design.name, inputs, design.threads, design.indices in _INVALID)
 
 
 def _planned(view: LayerView) -> Iterator[Design]:
@@ -144,7 +144,7 @@ def _inputs(
             continue
         if port == rule.port:
             dtype = element_type.dtype
-            array = indices.make(design.indices, rng, shape, Extent.of(along, rule.lowest_specified, dtype), dtype)
+            array = _indices(design.indices, rng, shape, Extent.of(along, rule.lowest_specified, dtype), dtype)
         elif given.attribute:
             array = np.full(shape, attributes[given.attribute.name], element_type.dtype)
         else:
@@ -184,3 +184,82 @@ def operands(view: LayerView, given: Sequence[NDArray[Any]]) -> list[NDArray[Any
     parameters = iter(given)
     constants = map(view.constant, range(len(view.layer.inputs)))
     return [next(parameters) if value is None else value for value in constants]
+
+
+@dataclass(frozen=True, slots=True)
+class Extent:
+    """The index range of an axis. For tuples of coordinates, each field has one number per coordinate; else it is a scalar.
+
+    Attributes:
+        size: the size of the axis, limited to the number of non-negative values that the index type has.
+        lowest: -size, or the minimum of the index type if that is greater.
+        specified: the lowest index that the operation's specification allows, clamped likewise.
+    """
+
+    size: Integers
+    lowest: Integers
+    specified: Integers
+
+    @classmethod
+    def of(cls, size: tuple[int, ...], specified: Callable[[Any], Any], dtype: np.dtype[Any]) -> Extent:
+        """Build the span of an axis, clamped to the range of the index type."""
+        limits, sizes = np.iinfo(dtype), np.array(size if len(size) > 1 else size[0], np.int64)
+        end = np.minimum(sizes, min(int(limits.max) + 1, 2**62))
+        return cls(end, np.maximum(-sizes, limits.min), np.maximum(specified(sizes), limits.min))
+
+
+def _indices(
+    pattern: str, rng: np.random.Generator, shape: tuple[int, ...], span: Extent, dtype: np.dtype[Any]
+) -> NDArray[Any] | None:
+    """Return indices that follow a pattern; None if the shape or the index type admits none."""
+    empty = 0 in shape
+    if (empty and pattern != "random") or (not empty and not span.size.all() and pattern not in _INVALID):
+        return None
+    limits = np.iinfo(dtype)
+    made = _VALID[pattern](rng, shape, span) if pattern in _VALID else _replaced(rng, shape, span, _INVALID[pattern])
+    if made is None:
+        return None
+    indices = np.asarray(made)  # NumPy returns a scalar for rank 0
+    if not empty and not (limits.min <= indices.min() and indices.max() <= limits.max):
+        return None
+    return indices.astype(dtype)
+
+
+def _random(rng: np.random.Generator, shape: tuple[int, ...], span: Extent) -> Integers:
+    return rng.integers(span.specified, np.maximum(span.size, span.specified + 1), shape)
+
+
+def _boundary(rng: np.random.Generator, shape: tuple[int, ...], span: Extent) -> Integers:
+    ends = [span.size * 0, span.size - 1, np.maximum(span.lowest, -1), span.lowest]
+    return np.choose(rng.integers(0, 4, shape), [np.broadcast_to(end, shape) for end in ends])
+
+
+def _counting(shape: tuple[int, ...]) -> Integers:
+    return np.arange(int(np.prod(shape)), dtype=np.int64).reshape(shape)
+
+
+def _replaced(rng: np.random.Generator, shape: tuple[int, ...], span: Extent, by: Callable[[Integers], Integers]) -> Integers:
+    """Return valid indices in which one of the last tenth is replaced by an invalid one."""
+    indices = _random(rng, shape, span) if span.size.all() else np.zeros(shape, np.int64)
+    flat, wrong = indices.reshape(-1), np.broadcast_to(by(span.size), shape).reshape(-1)
+    position = flat.size - 1 - int(rng.integers(0, -(-flat.size // 10)))
+    flat[position] = wrong[position]
+    return indices
+
+
+_VALID: Mapping[str, Callable[[np.random.Generator, tuple[int, ...], Extent], Integers | None]] = {
+    "random": _random,
+    "boundary": _boundary,
+    "negative": lambda rng, shape, span: rng.integers(span.lowest, 0, shape) if (span.lowest < 0).all() else None,
+    "equal": lambda rng, shape, span: np.broadcast_to(rng.integers(0, span.size), shape).copy(),
+    "duplicates": lambda rng, shape, span: rng.integers(0, np.minimum(span.size, 2), shape),
+    "reversed": lambda rng, shape, span: span.size - 1 - _counting(shape) % span.size,
+    "permutation": lambda rng, shape, span: rng.permutation(int(span.size.min()))[_counting(shape) % int(span.size.min())],
+}
+_INVALID: Mapping[str, Callable[[Integers], Integers]] = {
+    "above": lambda size: size,
+    "below": lambda size: -size - 1,
+    "far above": lambda size: size * 0 + 2**31 - 1,
+    "far below": lambda size: size * 0 - 2**31,
+    "beyond 32 bits": lambda size: size * 0 + 2**32 + 1,
+}

@@ -12,7 +12,7 @@ from numpy.typing import NDArray
 from ov_gather.crosscheck.cases.values import for_model
 from ov_gather.crosscheck.inputs.bounds import index_bounds, one_number
 from ov_gather.ops.meanings import OPENVINO
-from ov_gather.runtimes.tensors import element_type_of
+from ov_gather.runtimes.session import element_type_of
 
 
 def generate_inputs(model: ov.Model, seed: int = 0) -> list[NDArray[Any]]:

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Collection, Iterator, Mapping, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 from contextlib import contextmanager
 from dataclasses import dataclass
 from pathlib import Path
@@ -12,6 +12,7 @@ import numpy as np
 import onnx
 import onnx_ir
 from numpy.typing import NDArray
+from onnx_ir.convenience import get_const_tensor
 from onnx_ir.passes.common import InlinePass
 
 from ov_gather.ops.onnx_nodes import GATHERS
@@ -63,7 +64,7 @@ def tensors_of(
         tensors = iter(values(model, wanted, inputs, runtime))
         for node in batch:
             data, indices, output = next(tensors), next(tensors), next(tensors)
-            constant = tuple(value is not None and _constant(value) is not None for value in node.inputs)
+            constant = tuple(value is not None and get_const_tensor(value) is not None for value in node.inputs)
             yield GatherTensors(node, (data, indices), (constant[0], constant[1]), output)
 
 
@@ -73,7 +74,7 @@ def values(
     """Return the arrays of some values of the main graph for these inputs. Raises RefusedError, CrashedError."""
     known = dict(inputs)
     for value in wanted:
-        constant = _constant(value)
+        constant = get_const_tensor(value)
         if constant is not None:
             known[str(value.name)] = _array(constant)
     computed = {str(value.name): value for value in wanted if value.name not in known}
@@ -110,16 +111,13 @@ def activated(model: onnx_ir.Model, runtime: Runtime[Any]) -> Iterator[None]:
 @contextmanager
 def _sorted(model: onnx_ir.Model) -> Iterator[None]:
     """Make every TopK return sorted results for the duration of the context, as conversions do."""
-    given = {node: node.attributes.pop("sorted") for node in model.graph.all_nodes() if "sorted" in _of_top_k(node)}
+    nodes = (node for node in model.graph.all_nodes() if node.op_type == "TopK" and not node.domain)
+    given = {node: node.attributes.pop("sorted") for node in nodes if "sorted" in node.attributes}
     try:
         yield
     finally:
         for node, attribute in given.items():
             node.attributes.add(attribute)
-
-
-def _of_top_k(node: onnx_ir.Node) -> Collection[str]:
-    return node.attributes if node.op_type == "TopK" and not node.domain else ()
 
 
 def folder_of_data(model: onnx_ir.Model) -> Path | None:
@@ -135,7 +133,3 @@ def _array(constant: onnx_ir.TensorProtocol) -> NDArray[Any]:
     if constant.dtype is not onnx_ir.DataType.STRING:
         return array
     return np.array([bytes(word).decode() for word in array.ravel()], object).reshape(array.shape)
-
-
-def _constant(value: onnx_ir.Value) -> onnx_ir.TensorProtocol | None:
-    return onnx_ir.convenience.get_const_tensor(value)

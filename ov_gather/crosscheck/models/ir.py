@@ -13,8 +13,8 @@ from typing import Any
 from numpy.typing import NDArray
 
 from ov_gather.crosscheck.cases.designed import OWN_OPERANDS, Case
-from ov_gather.crosscheck.comparisons import Comparison, Difference, LayerResult, OutputResult, Status
 from ov_gather.crosscheck.inputs.ir import generate_inputs
+from ov_gather.crosscheck.results import Comparison, Difference, LayerResult, OutputResult, Status
 from ov_gather.crosscheck.verdict import first_difference
 from ov_gather.divergences.register import is_predicted
 from ov_gather.ir.cuts import with_results

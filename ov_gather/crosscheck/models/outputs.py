@@ -23,9 +23,9 @@ import numpy as np
 import onnx_ir
 from numpy.typing import NDArray
 
-from ov_gather.crosscheck.comparisons import Comparison, Difference, OutputResult, Status
 from ov_gather.crosscheck.models import intermediates
-from ov_gather.crosscheck.models.dependents import dependents
+from ov_gather.crosscheck.models.nondeterminism import dependents
+from ov_gather.crosscheck.results import Comparison, Difference, OutputResult, Status
 from ov_gather.crosscheck.verdict import difference_at, first_difference
 from ov_gather.ops.meanings import ONNX, operators
 from ov_gather.ops.onnx_nodes import attribute
@@ -109,8 +109,10 @@ def compare_arrays(expected: NDArray[Any], found: NDArray[Any] | None, runtime: 
         return Comparison(runtime, Status.FAILED, "the converted model has no such output")
     if exact or expected.dtype.kind != "f" or expected.shape != found.shape or expected.dtype != found.dtype:
         difference = first_difference(expected, found)
-        if difference and expected.dtype.kind in "iu" and not first_difference(_narrowed(expected), found):
-            return Comparison(runtime, Status.EXPECTED, str(difference), ("narrowed-to-32-bits",))
+        if difference and expected.dtype.kind in "iu":
+            narrowed = expected.astype(np.int32).astype(expected.dtype)  # with wrap-around
+            if not first_difference(narrowed, found):
+                return Comparison(runtime, Status.EXPECTED, str(difference), ("narrowed-to-32-bits",))
         detail = str(difference) or "exact"
     else:
         wide, here = expected.astype(np.float64), found.astype(np.float64)
@@ -124,11 +126,6 @@ def compare_arrays(expected: NDArray[Any], found: NDArray[Any] | None, runtime: 
         detail = str(difference) or (f"within {off:.0e} of the largest number" if off else "exact")
     where = difference if isinstance(difference, Difference) else None
     return Comparison(runtime, Status.FAILED if difference else Status.PASSED, detail, difference=where)
-
-
-def _narrowed(array: NDArray[Any]) -> NDArray[Any]:
-    """Narrow integers to 32 bits with wrap-around, and widen them again."""
-    return array.astype(np.int32).astype(array.dtype)
 
 
 def scores(model: onnx_ir.Model) -> list[tuple[onnx_ir.Node, onnx_ir.Value]]:

@@ -15,12 +15,11 @@ import onnx_ir
 from numpy.typing import NDArray
 
 from ov_gather.converters.lane_types import as_lanes, from_lanes
-from ov_gather.crosscheck.comparisons import OutputResult
 from ov_gather.crosscheck.inputs.onnx import Inputs
 from ov_gather.crosscheck.models import intermediates
-from ov_gather.crosscheck.models.dependents import dependents, random_nodes
+from ov_gather.crosscheck.models.nondeterminism import dependents, permitted_orders, random_nodes
 from ov_gather.crosscheck.models.outputs import ROUNDING, compare_outputs, excuse_rounding, near_ties, scores
-from ov_gather.crosscheck.models.picks import permitted_orders
+from ov_gather.crosscheck.results import OutputResult
 from ov_gather.ir.cuts import with_results
 from ov_gather.ir.reader import read_ir
 from ov_gather.ops.layer_view import family_layers

@@ -15,14 +15,13 @@ from numpy.typing import NDArray
 
 from ov_gather.converters.nodes import fitted, single_gather
 from ov_gather.crosscheck.cases.designed import DEFAULT_SEED, operands
-from ov_gather.crosscheck.comparisons import CaseResult, LayerResult, OutputResult
 from ov_gather.crosscheck.inputs.ir import generate_inputs
 from ov_gather.crosscheck.inputs.onnx import NoInputsError, check_inputs, made_up_inputs
 from ov_gather.crosscheck.models import intermediates
 from ov_gather.crosscheck.models.intermediates import GatherTensors
 from ov_gather.crosscheck.models.outputs import compare_arrays
 from ov_gather.crosscheck.models.trials import ConversionTrial
-from ov_gather.crosscheck.results import CrossCheckResult, Environment
+from ov_gather.crosscheck.results import CaseResult, CrossCheckResult, Environment, LayerResult, OutputResult
 from ov_gather.crosscheck.verdict import Observation, judge
 from ov_gather.ir.model import Model
 from ov_gather.ir.reader import read_ir
@@ -32,7 +31,7 @@ from ov_gather.ops.meanings import ENDS, OPENVINO, operators
 from ov_gather.ops.reference import evaluate
 from ov_gather.runtimes.base import CrashedError, RefusedError
 from ov_gather.runtimes.isolated import IsolatedRuntime, borrowed
-from ov_gather.system.extras import require
+from ov_gather.system.imports import require
 
 _EXECUTED_BY = {"stock": "openvino", "extension": "extension"}
 """The runtime for models converted for each target."""

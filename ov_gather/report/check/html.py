@@ -12,7 +12,7 @@ from collections import Counter
 from collections.abc import Iterator, Mapping, Sequence
 from pathlib import Path
 
-from ov_gather.crosscheck.comparisons import LayerResult, Status
+from ov_gather.crosscheck.results import LayerResult, Status
 from ov_gather.report.check.html_layer import MARKS, Packed, anchor, card, css_class
 from ov_gather.report.check.page import environment_section, header, page, row, table
 from ov_gather.report.check.report import CheckReport, outcome, word
@@ -153,22 +153,16 @@ def _models(report: CheckReport) -> Iterator[Element]:
         )
         for path, output in report.outputs
     ]
-    not_run = [
-        element("p", f"{path_text(result.path)}: not run as a whole: {result.not_run}")
-        for result in report.results
-        if result.not_run
-    ]
-    failed = [
-        element("p", f"{path_text(path)}: {problem}", class_=css_class(Status.FAILED)) for path, problem in report.problems
-    ]
-    inexactness = [
-        element("p", f"{path_text(result.path)}: not as ONNX says: {text}")
-        for result in report.results
-        for text in result.inexactness
-    ]
+    failed = [_remark(path, problem, class_=css_class(Status.FAILED)) for path, problem in report.problems]
+    not_run = [_remark(each.path, f"not run as a whole: {each.not_run}") for each in report.results if each.not_run]
+    inexactness = [_remark(each.path, f"not as ONNX says: {text}") for each in report.results for text in each.inexactness]
     if rows or not_run or failed or inexactness:
         tables = [table("outputs", ("file", "output", "shape", "result"), rows)] if rows else []
         yield element("section", element("h2", "Whole models"), *failed, *tables, *not_run, *inexactness, class_="findings")
+
+
+def _remark(path: str, text: str, **attributes: str) -> Element:
+    return element("p", f"{path_text(path)}: {text}", **attributes)
 
 
 def _divergences(report: CheckReport) -> Iterator[Element]:
@@ -210,14 +204,9 @@ def _findings(report: CheckReport) -> Iterator[Element]:
         )
         for finding in report.findings
     )
-    heading = element("h2", "Findings of the validation")
     headers = ("severity", "rule", "place", "what is wrong")
-    yield element(
-        "section",
-        heading,
-        table("findings", headers, rows) if report.findings else element("p", "None."),
-        class_="findings",
-    )
+    content = table("findings", headers, rows) if report.findings else element("p", "None.")
+    yield element("section", element("h2", "Findings of the validation"), content, class_="findings")
 
 
 def _environment(report: CheckReport) -> Iterator[Element]:

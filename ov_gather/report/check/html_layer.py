@@ -7,15 +7,15 @@ from typing import TypeAlias
 
 from lxml import etree
 
-from ov_gather.crosscheck.comparisons import CaseResult, Comparison, LayerResult, Status
-from ov_gather.report.check.html_failure import failure
+from ov_gather.crosscheck.results import CaseResult, Comparison, Difference, LayerResult, Status
 from ov_gather.report.check.page import fact_list, row, table
 from ov_gather.report.check.report import failures, outcome, word
 from ov_gather.report.elements import Element, element
 from ov_gather.report.places import path_text
 
 MARKS = {Status.PASSED: "✓", Status.EXPECTED: "≈", Status.FAILED: "✗", Status.NOT_APPLICABLE: "–"}
-
+_SHADES = 4  # number of shades in a picture
+_FIELD = 14  # width of a grid cell in pixels
 
 Packed: TypeAlias = tuple[str, str]
 """The facts and the matrix of a layer, as HTML."""
@@ -50,7 +50,7 @@ def card(number: int, layer: LayerResult, in_full: int, packed: dict[int, Packed
         "details",
         element("summary", title, element("p", path_text(layer.path), class_="path"), chips),
         element("div", *about, class_="about", id=anchor(number)),
-        *(failure(name, case, comparison) for name, case, comparison in shown),
+        *(_failure(name, case, comparison) for name, case, comparison in shown),
         *matrix,
         class_="layer",
         data_outcome=" ".join(map(css_class, outcomes)),
@@ -155,3 +155,50 @@ def duration(seconds: float) -> str:
         if seconds * factor >= 1:
             return f"{seconds * factor:.3g} {unit}"
     return f"{seconds * 1e6:.0f} µs"
+
+
+def _failure(name: str, case: CaseResult, comparison: Comparison) -> Element:
+    """Return the section for one failed comparison, with `name` as the target of links."""
+    heading = element("h5", comparison.runtime, element("small", f" in the case “{case.name}”"))
+    body = [difference_section(comparison.difference) if comparison.difference else element("pre", comparison.detail)]
+    if case.replay:
+        label = "To run it again, though it passes alone:" if case.passes_again else "To run it again:"
+        body += [element("p", label, class_="label"), element("pre", case.replay, class_="replay")]
+    return element("section", heading, *body, class_="failure", id=name)
+
+
+def difference_section(difference: Difference) -> Element:
+    """Return both values at the first difference, the number of differences, and a picture of their positions."""
+    facts = {
+        "first difference": f"output[{', '.join(map(str, difference.position))}]",
+        "expected": difference.expected,
+        "found": difference.found,
+        "elements that differ": f"{difference.count:,} of {difference.size:,} ({difference.count / difference.size:.1%})",
+    }
+    caption = "The output as rows, its last dimension across. The stronger the colour, the more elements differ."
+    picture = element("figure", _picture(difference.picture), element("figcaption", caption))
+    return element("div", fact_list(facts, "values"), picture, class_="difference")
+
+
+def _picture(fields: Sequence[Sequence[float]]) -> Element:
+    """Return the grid as SVG, with a single path per shade to keep it small."""
+    paths = []
+    for shade in range(1, _SHADES + 1):
+        strokes = [
+            f"M{x} {y}h1v1h-1z"
+            for y, row in enumerate(fields)
+            for x, share in enumerate(row)
+            if share and min(_SHADES, int(share * _SHADES) + 1) == shade
+        ]
+        if strokes:
+            paths.append(element("path", d="".join(strokes), fill_opacity=f"{0.25 + 0.75 * shade / _SHADES:.2f}"))
+    columns, rows = len(fields[0]), len(fields)
+    touched = sum(1 for row in fields for share in row if share)
+    return element(
+        "svg",
+        *paths,
+        viewBox=f"0 0 {columns} {rows}",
+        style=f"width: {columns * _FIELD}px",
+        role="img",
+        aria_label=f"in {touched} of {columns * rows} fields of the output",
+    )

@@ -6,7 +6,7 @@ from dataclasses import asdict
 from importlib.metadata import version
 from typing import Any
 
-from ov_gather.crosscheck.comparisons import LayerResult, Status
+from ov_gather.crosscheck.results import LayerResult, Status
 from ov_gather.report import json
 from ov_gather.report.check.report import CheckReport, outcome, word
 from ov_gather.report.findings.json import finding_object

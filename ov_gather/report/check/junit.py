@@ -8,13 +8,12 @@ from __future__ import annotations
 
 from collections import Counter
 
-from ov_gather.crosscheck.comparisons import LayerResult, OutputResult
+from ov_gather.crosscheck.results import LayerResult, OutputResult
 from ov_gather.report.check.report import CheckReport
-from ov_gather.report.check.summary import failures
-from ov_gather.report.elements import Element, element
+from ov_gather.report.check.text import failure_lines
+from ov_gather.report.elements import Element, element, junit_document
+from ov_gather.report.findings import Report
 from ov_gather.report.findings.junit import suite
-from ov_gather.report.findings.report import Report
-from ov_gather.report.junit import document
 from ov_gather.report.places import path_text
 from ov_gather.system.tables import printable
 
@@ -29,12 +28,12 @@ def render(report: CheckReport) -> str:
         *(_case(path, "the whole model", problem) for path, problem in report.problems),
         *([_case("ov-gather check", "the rest", f"stopped at {report.stopped}")] if report.stopped else []),
     )
-    return document(validation, element("testsuite", *cases, name="ov-gather check"))
+    return junit_document(validation, element("testsuite", *cases, name="ov-gather check"))
 
 
 def _layer(layer: LayerResult) -> Element:
     seconds = sum(comparison.seconds or 0 for comparison in layer.comparisons)
-    lines = [] if layer.passed else [printable(line) for line in failures(layer)] or ["there was no case"]
+    lines = [] if layer.passed else [printable(line) for line in failure_lines(layer)] or ["there was no case"]
     name = f"{layer.operation} '{layer.layer}'"
     case = _case(layer.path, name, lines[0] if lines else "", "\n".join(lines), time=f"{seconds:.6f}")
     if layer.divergences:

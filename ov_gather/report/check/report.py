@@ -7,8 +7,15 @@ from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from functools import cached_property
 
-from ov_gather.crosscheck.comparisons import CaseResult, Comparison, LayerResult, OutputResult, Status
-from ov_gather.crosscheck.results import CrossCheckResult, Environment
+from ov_gather.crosscheck.results import (
+    CaseResult,
+    Comparison,
+    CrossCheckResult,
+    Environment,
+    LayerResult,
+    OutputResult,
+    Status,
+)
 from ov_gather.divergences.register import DIVERGENCES
 from ov_gather.rules.findings import Finding, Severity
 

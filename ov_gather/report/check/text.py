@@ -7,13 +7,23 @@ from collections.abc import Iterator, Sequence
 
 from rich.table import Table
 
-from ov_gather.crosscheck.comparisons import LayerResult
-from ov_gather.crosscheck.results import CrossCheckResult
-from ov_gather.crosscheck.tables import add_output, counts_cell, layers_table, new_table, runtimes_of
+from ov_gather.crosscheck.results import (
+    CaseResult,
+    CrossCheckResult,
+    LayerResult,
+    add_output,
+    counts_cell,
+    layers_table,
+    runtimes_of,
+)
+from ov_gather.divergences.base import Observed
+from ov_gather.divergences.register import DIVERGENCES
 from ov_gather.report.check.report import CheckReport
-from ov_gather.report.check.summary import summary
 from ov_gather.report.convert import verification_summary
-from ov_gather.system.tables import cell, printable
+from ov_gather.rules.releases import RELEASES, is_newer_than_known
+from ov_gather.system.tables import cell, new_table, printable
+
+_LEGEND = "13 + 3: 13 cases passed, 3 are expected divergences; -: not applicable"
 
 
 def render(report: CheckReport, *, by_operation: bool) -> Iterator[Table | str]:
@@ -69,3 +79,66 @@ def _outputs_table(results: Sequence[CrossCheckResult]) -> Table:
         for output in result.outputs:
             add_output(table, cell(result.path, f"  {output.name}"), output, str(output.comparison))
     return table
+
+
+def summary(results: Sequence[CrossCheckResult]) -> list[str]:
+    """Return the lines: versions and seed, divergences, failures, and what to do about them."""
+    versions = ", ".join(f"{name} {version}" for name, version in results[0].environment.versions.items())
+    lines = [_LEGEND, f"Compared bit by bit with the NumPy reference: {versions}; seed {results[0].seed}."]
+    release = results[0].environment.versions.get("openvino", "")
+    if is_newer_than_known(release):
+        lines.append(
+            f"OpenVINO {release} is newer than {RELEASES[-1]}, the newest that ov-gather knows, whose divergences are taken"
+        )
+    layers = [layer for result in results for layer in result.layers]
+    lines += [
+        f"{layer.path}: assumed, as the fragment does not say: {', '.join(layer.assumptions)}"
+        for layer in layers
+        if layer.assumptions
+    ]
+    seen = {name for layer in layers for name in layer.divergences}
+    for known in DIVERGENCES:
+        if known.name in seen:
+            kind = "not applicable" if Observed.LACKS in known.observed else "expected divergence"
+            lines.append(f"{kind} {known.name} ({', '.join(known.runtimes)}): {known.why}")
+    comparisons = [comparison for layer in layers for comparison in layer.comparisons]
+    stale = Counter((comparison.runtime, name) for comparison in comparisons for name in comparison.stale)
+    if stale:
+        named = ", ".join(f"{name} of {runtime} in {count}" for (runtime, name), count in stale.items())
+        lines.append(f"out of date: listed divergences did not show in all cases where they should have: {named}")
+    lines += [line for layer in layers for line in failure_lines(layer)]
+    lines += [f"{result.path}: not run as a whole: {result.not_run}" for result in results if result.not_run]
+    lines += _model_counts(results)
+    if any(case.replay for layer in layers for case in layer.cases):
+        lines.append("What to do: run a case again as shown, or leave a runtime out with --runtimes.")
+    return lines
+
+
+def _model_counts(results: Sequence[CrossCheckResult]) -> list[str]:
+    """Count models, and their outputs by result. A model that was not run has no outputs."""
+    models = [result for result in results if result.outputs or result.not_run]
+    comparisons = [output.comparison for result in models for output in result.outputs]
+    counts = {
+        "whole models": len(models),
+        "outputs": len(comparisons),
+        "passed": sum(comparison.passed for comparison in comparisons),
+        "failed": sum(not comparison.passed for comparison in comparisons),
+        "not run": sum(bool(result.not_run) for result in models),
+    }
+    return [", ".join(f"{name}: {count}" for name, count in counts.items())] if models else []
+
+
+def failure_lines(layer: LayerResult) -> list[str]:
+    """Return the failures of a layer as lines, each case with its replay command."""
+    place = f"{layer.path}: {layer.operation} '{layer.layer}'"
+    lines = [f"{place}: {layer.problem}"] if layer.problem else []
+    for case in layer.cases:
+        failed = [comparison for comparison in case.comparisons if not comparison.passed]
+        lines += [f"{place}: {_case(case)}: {comparison.runtime}: {comparison}" for comparison in failed]
+        again = "again, though it passes alone" if case.passes_again else "again"
+        lines += [f"    {again}: {case.replay}"] if case.replay else []
+    return lines
+
+
+def _case(case: CaseResult) -> str:
+    return f"case '{case.name}' of {', '.join(str(list(shape)) for shape in case.shapes)}"

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from dataclasses import asdict
 from importlib.metadata import version
 from typing import Any
 
@@ -25,14 +26,7 @@ def render(a: str, b: str, found: Differences) -> str:
 
 
 def _change(change: IRChange) -> dict[str, Any]:
-    return {
-        "kind": change.kind,
-        "a": _layer(change.a),
-        "b": _layer(change.b),
-        "what": change.what,
-        "before": change.before,
-        "after": change.after,
-    }
+    return asdict(change) | {"a": _layer(change.a), "b": _layer(change.b)}
 
 
 def _layer(place: Location | None) -> dict[str, Any] | None:

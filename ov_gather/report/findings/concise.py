@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from ov_gather.report.findings.report import Report
+from ov_gather.report.findings import Report
 from ov_gather.report.findings.text import first_line, statistics, suppressed
 
 

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from ov_gather.report.findings.report import Report
+from ov_gather.report.findings import Report
 from ov_gather.report.findings.text import statistics
 from ov_gather.report.places import message_text, path_text
 from ov_gather.rules.findings import Finding, Severity

@@ -6,7 +6,7 @@ from importlib.metadata import version
 from typing import Any
 
 from ov_gather.report import json
-from ov_gather.report.findings.report import Report
+from ov_gather.report.findings import Report
 from ov_gather.report.places import path_text
 from ov_gather.rules.findings import Finding
 

@@ -6,10 +6,9 @@ from collections.abc import Iterator, Sequence
 
 from click import unstyle
 
-from ov_gather.report.elements import Element, element
-from ov_gather.report.findings.report import Report
+from ov_gather.report.elements import Element, element, junit_document
+from ov_gather.report.findings import Report
 from ov_gather.report.findings.text import lines
-from ov_gather.report.junit import document
 from ov_gather.report.places import message_text, path_text
 from ov_gather.rules.findings import Finding
 from ov_gather.system.tables import printable
@@ -17,7 +16,7 @@ from ov_gather.system.tables import printable
 
 def render(report: Report) -> str:
     """Return the file with one suite. A case fails if a finding causes exit code 1; its other findings are its output."""
-    return document(suite(report))
+    return junit_document(suite(report))
 
 
 def suite(report: Report) -> Element:

@@ -6,7 +6,7 @@ from typing import Any
 
 from ov_gather.ir.location import Location
 from ov_gather.report import sarif
-from ov_gather.report.findings.report import Report
+from ov_gather.report.findings import Report
 from ov_gather.report.places import message_text
 from ov_gather.rules.findings import Finding
 from ov_gather.rules.register import RULES

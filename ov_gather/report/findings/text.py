@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING
 
 from click import style
 
-from ov_gather.report.findings.report import Report
+from ov_gather.report.findings import Report
 from ov_gather.report.places import message_text, path_text, place_text
 from ov_gather.rules.findings import Finding, Severity
 from ov_gather.rules.register import RULES

@@ -10,7 +10,7 @@ from ov_gather.ranges.requirements import requirements
 from ov_gather.report.findings import text as findings_text
 from ov_gather.report.places import path_text
 from ov_gather.report.proofs.report import ProofReport, ProvedFile
-from ov_gather.system.tables import cell, printable
+from ov_gather.system.tables import cell, new_table, printable
 
 if TYPE_CHECKING:
     from rich.table import Table
@@ -47,13 +47,9 @@ def _file(file: ProvedFile, with_proved: bool) -> Iterator[Table | str]:
 
 
 def _table(proofs: Sequence[Proof]) -> Table:
-    from rich import box
-    from rich.table import Column, Table
+    from rich.table import Column
 
-    names = ("layer", "status", "indices", "axis", "why")
-    table = Table(
-        *(Column(name, overflow="fold") for name in names), box=box.SIMPLE_HEAD, padding=(0, 1, 0, 0), show_edge=False
-    )
+    table = new_table(*(Column(name, overflow="fold") for name in ("layer", "status", "indices", "axis", "why")))
     for proof in proofs:
         layer = f"{proof.type} '{proof.layer}'" + (f", line {proof.line}" if proof.line else "")
         axis = "?" if proof.axis is None else f"{proof.axis}: {proof.axis_size}"

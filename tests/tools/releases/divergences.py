@@ -22,8 +22,8 @@ sys.path.insert(0, str(Path(__file__).parents[2]))  # tests/
 
 from ov_gather.crosscheck import runtime_queue as lanes
 from ov_gather.crosscheck.cases.designed import DEFAULT_CASES, DEFAULT_SEED, designed
-from ov_gather.crosscheck.comparisons import Comparison
 from ov_gather.crosscheck.layers import Job, LayerChecks
+from ov_gather.crosscheck.results import Comparison
 from ov_gather.crosscheck.sweep import sweep
 from ov_gather.crosscheck.verdict import Observation, Outcome, first_difference, is_predicted_by, judge, observed_as
 from ov_gather.divergences import cpu

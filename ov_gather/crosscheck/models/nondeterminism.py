@@ -1,8 +1,8 @@
-"""Results that the specification of TopK leaves undetermined: their order, and the choice among equal numbers."""
+"""Results that specifications leave undetermined: random values, and of TopK the order and the choice among equal numbers."""
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from typing import Any
 
@@ -10,11 +10,14 @@ import numpy as np
 import onnx_ir
 from numpy.typing import NDArray
 
+from ov_gather.converters.graphs import bodies_of
 from ov_gather.crosscheck.models import intermediates
-from ov_gather.crosscheck.models.dependents import dependents
 from ov_gather.ir.model import Layer
 from ov_gather.ops.onnx_nodes import attribute
 from ov_gather.runtimes.base import Runtime
+from ov_gather.system.traversal import reachable
+
+_RANDOM = ("RandomNormal", "RandomNormalLike", "RandomUniform", "RandomUniformLike", "Bernoulli", "Multinomial")
 
 Picked = Sequence["NDArray[Any] | None"]
 """The outputs of a TopK: numbers, and their indices along the axis; None if unknown."""
@@ -86,3 +89,36 @@ def permitted_orders(
         if not np.array_equal(expected[1], here[1]) and picks.allow(scores, expected, here):
             found.append(node)
     return dependents(model, found)
+
+
+def dependents(model: onnx_ir.Model, sources: Iterable[onnx_ir.Node]) -> dict[str, onnx_ir.Node]:
+    """Map the name of each value that depends on one of these nodes to the first such node.
+
+    A value in a body also makes the outputs of the node that owns the body (If, Loop, Scan) dependent.
+    """
+    owners = {body: node for node in model.graph.all_nodes() for _, body in bodies_of(node)}
+
+    def followers(item: tuple[onnx_ir.Node, onnx_ir.Node]) -> list[tuple[onnx_ir.Node, onnx_ir.Node]]:
+        node, source = item
+        users = [user for value in node.outputs for user, _ in value.uses()]
+        return [(user, source) for user in (*users, owners.get(node.graph)) if user]
+
+    start = [(source, source) for source in sources][::-1]  # the last one is followed first
+    found = reachable(start, followers, key=lambda item: item[0])
+    return {str(value.name): source for node, source in found for value in node.outputs}
+
+
+def random_nodes(model: onnx_ir.Model) -> Iterator[onnx_ir.Node]:
+    """Yield the nodes, also in bodies, whose outputs are random and thus differ between runtimes."""
+    for node in model.graph.all_nodes():
+        if node.domain == "" and (node.op_type in _RANDOM or (node.op_type == "Dropout" and _trains(node))):
+            yield node
+
+
+def _trains(node: onnx_ir.Node) -> bool:
+    """Return True if a Dropout may drop elements: its `training_mode` is given and not constant False."""
+    mode = node.inputs[2] if len(node.inputs) > 2 else None
+    if mode is None:
+        return False
+    tensor = onnx_ir.convenience.get_const_tensor(mode)
+    return tensor is None or bool(tensor.numpy().any())
