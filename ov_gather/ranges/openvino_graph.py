@@ -11,9 +11,8 @@ from ov_gather.ranges.algebra.constants import constant_value
 from ov_gather.ranges.algebra.polynomials import Number, Polynomial
 from ov_gather.ranges.algebra.values import Shape, Value, is_integer
 from ov_gather.ranges.graph import Body, BodyEdge, EdgeKind, Key, Step
-from ov_gather.ranges.openvino_sites import site_of
 from ov_gather.ranges.rules.openvino import LOOPS, Described, rule_of
-from ov_gather.ranges.sites import TYPES, Site
+from ov_gather.ranges.sites import TYPES, Site, site_of
 
 if TYPE_CHECKING:
     import openvino

@@ -10,12 +10,14 @@ from ov_gather.ranges.algebra.intervals import Algebra, Interval
 from ov_gather.ranges.algebra.polynomials import Polynomial
 from ov_gather.ranges.algebra.values import Value, count
 from ov_gather.ranges.graph import Graph, Key
+from ov_gather.ranges.rules.openvino import Described
 
 TYPES = (
     *("Gather", "GatherElements", "GatherND", "ScatterElementsUpdate", "ScatterNDUpdate", "ScatterUpdate"),
     *("ScatterElements", "ScatterND"),
 )
 """The operations of OpenVINO and of this package that read or write by indices."""
+_AXIS_OPERAND = {"Gather": 2, "ScatterElementsUpdate": 3, "ScatterUpdate": 3}
 
 
 @dataclass(frozen=True, slots=True)
@@ -63,6 +65,30 @@ class Site:
     def has_coordinates(self) -> bool:
         """Return True if indices are coordinate tuples, along the last dimension of indices."""
         return self.axis is None
+
+
+def site_of(
+    operation: Described, name: str, line: int, inputs: Sequence[Key | None], output: Key, within: Key | None = None
+) -> Site | None:
+    """Return the site of an OpenVINO operation; None if inputs or attributes are missing."""
+    if len(inputs) < 2 or inputs[0] is None or inputs[1] is None:
+        return None
+    axis: int | Key | None = None
+    batch_dims = 0
+    try:
+        if operation.type in ("GatherElements", "ScatterElements"):
+            axis = operation.integer("axis")
+            if axis < 0 and operation.has_scattered_lanes:
+                axis -= 1
+        elif operation.type in _AXIS_OPERAND:
+            axis = next(iter(inputs[_AXIS_OPERAND[operation.type] :]), None)
+            if axis is None:
+                return None
+        else:
+            batch_dims = operation.integer("batch_dims")
+    except ValueError:
+        return None
+    return Site(name, operation.type, line, inputs[0], inputs[1], axis, batch_dims, operation.counts_from_end, within, output)
 
 
 @dataclass(frozen=True, slots=True)

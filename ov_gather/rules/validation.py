@@ -11,11 +11,11 @@ from ov_gather.ir.model import Model
 from ov_gather.ir.reader import Document, Source, WeightsSource, path_of, read_document
 from ov_gather.ops.layer_view import LayerView, family_layers
 from ov_gather.rules.base import Rule
-from ov_gather.rules.computed import ErrorFreeModel
 from ov_gather.rules.constants import Payloads
 from ov_gather.rules.document import Unfinished, Unopened
 from ov_gather.rules.findings import Finding, Severity
 from ov_gather.rules.fingerprints import with_fingerprints
+from ov_gather.rules.indices import ErrorFreeModel
 from ov_gather.rules.inference import Inferred, inferred_graphs
 from ov_gather.rules.register import RULES
 from ov_gather.rules.releases import release_named
