@@ -35,7 +35,7 @@ OLDER_OPENVINO = (
     in_stock(
         name="no-family-in-opset16",
         observed=(Observed.REFUSES,),
-        applies=conditions.is_of_opset_16,
+        applies=lambda view, operands: view.layer.version == "opset16",
         why="opset16 was incomplete before 2026.0 and held none of the family; `validate --target` says what to write instead",
         before="2026.0",
     ),

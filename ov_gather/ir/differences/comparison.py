@@ -117,12 +117,12 @@ class LayerComparison:
         a, b = _constant(self.a, node, first[1]), _constant(self.b, other, second[1])
         uses = self._uses[a.id, b.id]
         if uses[0] == first:
-            what = contrast(self.a.model, a, self.b.model, b)
+            before, after, detail = contrast(self.a.model, a, self.b.model, b)
             places = [] if a is node.layer else [f"input {first[1]} of {_short(node.layer)}"]
             if len(uses) > 1:
                 places.append(f"{len(uses) - 1} more")
-            text = "; ".join(filter(None, [" and ".join(places), what.detail]))
-            yield IRChange("constant", _location(self.a, a), _location(self.b, b), text, what.before, what.after)
+            text = "; ".join(filter(None, [" and ".join(places), detail]))
+            yield IRChange("constant", _location(self.a, a), _location(self.b, b), text, before, after)
 
     def _is_same_source(self, first: Slot, second: Slot) -> bool:
         """Return True if both inputs have the same source, apart from changes that are reported at the sources themselves."""
@@ -138,9 +138,7 @@ class LayerComparison:
     @cached_property
     def _values(self) -> tuple[list[int], list[int]]:
         """Number the nodes of both graphs so that nodes that compute the same from the same inputs have equal numbers."""
-        inputs = {
-            i: self._maker.numbers.of(("input", i)) for i, j in enumerate(self._to_b) if _is_input(self.a, i) and j != NONE
-        }
+        inputs = {i: self._maker.number("input", i) for i, j in enumerate(self._to_b) if _is_input(self.a, i) and j != NONE}
         of_b = {self._to_b[i]: number for i, number in inputs.items()}
         return self._maker.upwards(self.a, EXACT, inputs), self._maker.upwards(self.b, EXACT, of_b)
 
