@@ -17,7 +17,7 @@ from ov_gather.ranges.graph import Graph, Key, Step, in_order
 from ov_gather.ranges.reuse import PreviousRun
 from ov_gather.ranges.rules.call import Semantics
 from ov_gather.ranges.sites import BoundsCheck, Obstacle, Site, demands, index_count
-from ov_gather.ranges.solver import Solver, solve
+from ov_gather.ranges.solver import Solver
 
 LARGEST_DIM = 1 << 23
 """Assumed maximum of a dynamic dimension of an input: an index plus a size is then exact in float32 (up to 1 << 24)."""
@@ -168,13 +168,13 @@ def analyse(
         return Algebra(Sizes(bounds, (0, LARGEST_OPEN_DIM), limits, LARGEST_SIZE if given.fits else inf, changed))
 
     if near is None:
-        solver = solve(shown, steps, algebra(), semantics, assumed)
+        solver = Solver(shown, algebra(), semantics, assumed).run(steps)
         if solver.overflows:  # element counts of later tensors may rule them out
-            solver = solve(shown, steps, algebra(), semantics, assumed, None, solver.numbers)
+            solver = Solver(shown, algebra(), semantics, assumed, None, solver.numbers).run(steps)
     else:
         known = near.solver.known if near.given.fits == given.fits else {}
         earlier = PreviousRun(near.graph, known, near.solver.overflows, changed, near.names)
-        solver = solve(shown, steps, algebra(), semantics, assumed, earlier, near.solver.numbers)
+        solver = Solver(shown, algebra(), semantics, assumed, earlier, near.solver.numbers).run(steps)
     return Analysis(shown, solver.algebra, solver, given, dims, others, learned, before, counts)
 
 

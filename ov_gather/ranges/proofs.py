@@ -111,20 +111,10 @@ def _made(
         return Proof(site.name, site.type, site.line, status, None, None, range_of(elements), reason, requires or {})
     if demand is None:
         demand = next((one for one in wanted if not one.holds(analysis.algebra)), wanted[0])
-    size = demand.size.value
+    size = _shown(demand.size) if demand.size.value is None else demand.size.value
+    bounds = range_of(demand.indices)
     witness = witness_of(analysis.algebra, demand) if status == "refuted" else None
-    return Proof(
-        site.name,
-        site.type,
-        site.line,
-        status,
-        demand.axis,
-        _shown(demand.size) if size is None else size,
-        range_of(demand.indices),
-        reason,
-        requires or {},
-        witness,
-    )
+    return Proof(site.name, site.type, site.line, status, demand.axis, size, bounds, reason, requires or {}, witness)
 
 
 def range_of(interval: Interval) -> tuple[Bound, Bound]:

@@ -23,7 +23,7 @@ class Weakening:
 
     def __init__(self, runs: AnalysisCache, site: Site) -> None:
         self._runs, self._site = runs, site
-        self._inputs = set(runs.inputs_of(site))
+        self._inputs = set(runs.part_of(site).inputs)
 
     def run(self, condition: Assumption) -> Assumption:
         """Drop bounds that are not needed, and move each remaining bound as far as the proof holds."""

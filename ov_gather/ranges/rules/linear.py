@@ -14,10 +14,7 @@ from ov_gather.ranges.rules.elementwise import broadcast_shape
 def matrix_product(call: Operands, transposed: tuple[bool, bool]) -> Sequence[Value]:
     """Infer the shape of MatMul on the last two axes, either operand possibly transposed; a vector is a row or a column."""
     declared = call.outputs[0]
-    shapes = [None if value is None else value.shape for value in call.inputs[:2]]
-    one, other = (_stored(shape, swap) for shape, swap in zip(shapes, transposed, strict=True))
-    if not one or not other:
-        return [declared]
+    one, other = (_stored(call.shape(position, 1), swap) for position, swap in enumerate(transposed))
     rows, columns = one[-2:-1], other[-1:] if len(other) > 1 else ()
     batch: Shape | None = ()
     if len(one) > 2 or len(other) > 2:
@@ -35,17 +32,15 @@ def attention(call: Operands) -> Sequence[Value]:
 def einsum(call: Operands, equation: str) -> Sequence[Value]:
     """Infer the shape of Einsum from an equation such as "bij,bjk->bik"; with an ellipsis it is the declared shape."""
     given, arrow, wanted = equation.replace(" ", "").partition("->")
-    shapes = [None if value is None else value.shape for value in call.inputs]
-    words = given.split(",")
-    if not arrow or "." in given or len(words) != len(shapes):
-        return list(call.outputs)
+    words, declared = given.split(","), call.outputs[0]
+    if not arrow or "." in given or len(words) != len(call.inputs):
+        return [declared]
     dims: dict[str, set[Polynomial]] = {}
-    for word, shape in zip(words, shapes, strict=True):
-        if shape is None or len(shape) != len(word):
-            return list(call.outputs)
-        for letter, dim in zip(word, shape, strict=True):
+    for position, word in enumerate(words):
+        if len(call.shape(position)) != len(word):
+            return [declared]
+        for letter, dim in zip(word, call.shape(position), strict=True):
             dims.setdefault(letter, set()).add(dim)
-    declared = call.outputs[0]
     if declared.shape is None or len(declared.shape) != len(wanted):
         return [declared]
     found = (dims.get(letter, set()) for letter in wanted)
@@ -53,7 +48,5 @@ def einsum(call: Operands, equation: str) -> Sequence[Value]:
     return [replace(declared, shape=shape)]
 
 
-def _stored(shape: Shape | None, is_transposed: bool) -> Shape | None:
-    if shape is None or not is_transposed or len(shape) < 2:
-        return shape
-    return (*shape[:-2], shape[-1], shape[-2])
+def _stored(shape: Shape, is_transposed: bool) -> Shape:
+    return (*shape[:-2], shape[-1], shape[-2]) if is_transposed and len(shape) > 1 else shape

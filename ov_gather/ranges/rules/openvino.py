@@ -212,8 +212,7 @@ def _interpolate(operation: Described) -> TransferFunction:
 
 
 def _scatter(operation: Described) -> TransferFunction:
-    reduction = operation.attributes.get("reduction", "none").lower()
-    return lambda call: indexing.scatter(call, updates=2, reduction=reduction)
+    return partial(indexing.scatter, reduction=operation.attributes.get("reduction", "none").lower())
 
 
 _OTHER_NAMES = {
