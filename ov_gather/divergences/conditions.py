@@ -206,10 +206,8 @@ def reduces(view: LayerView, operands: Operands) -> bool:
     return view.layer.attributes.get("reduction", "none") != "none"
 
 
-READS_INDICES = frozenset(
-    {
-        *(has_indices_outside_data, has_negative_indices, is_out_of_bounds, gathers_out_of_bounds, gathers_unchecked),
-        *(fills_zeros, scatters_negative, scatters_unchecked),
-    }
-)
+READS_INDICES = {
+    *(has_indices_outside_data, has_negative_indices, is_out_of_bounds, gathers_out_of_bounds, gathers_unchecked),
+    *(fills_zeros, scatters_negative, scatters_unchecked),
+}
 """Conditions that depend on the values of indices, not only on types, shapes and attributes."""

@@ -8,7 +8,7 @@ from typing import Protocol
 
 from ov_gather.ranges.algebra.intervals import Algebra, Interval
 from ov_gather.ranges.algebra.polynomials import Polynomial
-from ov_gather.ranges.algebra.values import Value, count
+from ov_gather.ranges.algebra.values import Value
 from ov_gather.ranges.graph import Graph, Key
 from ov_gather.ranges.rules.openvino import Described
 
@@ -125,17 +125,14 @@ class BoundsCheck:
         """Bounds of the least index that occurs."""
         return Interval(self.indices.low, self.indices.low) if self.is_attained else self.indices
 
-    def is_above(self, algebra: Algebra) -> bool:
-        """Return True if an index is beyond the end of the axis for all sizes."""
-        return algebra.is_at_least(self.greatest, self.size)
-
     def is_below(self, algebra: Algebra) -> bool:
         """Return True if an index is before the start of the axis for all sizes."""
         return algebra.is_at_most(self.least, self.lowest - 1)
 
     def fails(self, algebra: Algebra) -> bool:
-        """Return True if an index is out of bounds, given that there is an index."""
-        return self.is_above(algebra) or self.is_below(algebra) or self.size.value == 0
+        """Return True if an index is out of bounds for all sizes, given that there is an index."""
+        is_above = algebra.is_at_least(self.greatest, self.size)
+        return is_above or self.is_below(algebra) or self.size.value == 0
 
 
 @dataclass(frozen=True, slots=True)
@@ -176,11 +173,6 @@ def _of_coordinates(site: Site, data: Value, indices: Value) -> list[BoundsCheck
     intervals = indices.along(len(indices.shape) - 1) or (indices.elements,) * length
     pairs = zip(intervals, dims, strict=False)
     return [BoundsCheck(site.batch_dims + i, dim, interval, True) for i, (interval, dim) in enumerate(pairs)]
-
-
-def index_count(algebra: Algebra, indices: Value) -> tuple[float, float]:
-    """Return a lower and an upper bound of the number of indices."""
-    return count(algebra, indices.shape)
 
 
 class SiteGraph(Graph, Protocol):

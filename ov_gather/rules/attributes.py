@@ -89,10 +89,8 @@ def attribute_out_of_range(view: LayerView) -> Iterator[Violation]:
         except ValueError:  # OVG203 reports it
             continue
         if valid and not valid[0] <= value <= valid[1]:
-            message, advice = (
-                f"{attribute.name}={value} is out of range",
-                f"for these inputs it may be {valid[0]} to {valid[1]}",
-            )
+            advice = f"for these inputs it may be {valid[0]} to {valid[1]}"
+            message = f"{attribute.name}={value} is out of range"
             yield Violation.at(view.layer, message, advice, line=view.layer.data_line)
     for given, port, value in zip(view.operation.inputs, view.layer.inputs, view.attribute_values, strict=True):
         try:

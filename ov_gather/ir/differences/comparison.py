@@ -52,7 +52,7 @@ class LayerComparison:
                 continue
             found = len(self.changes), len(self.consequences)
             self.changes += self._changes(i, j)
-            is_other = len(self.changes) > found[0] or self._has_other_constant(node, other)
+            is_other = len(self.changes) > found[0] or bool(_other_constants(node, other))
             self._compare_bodies(node, other, follows or is_other)
             is_other = is_other or (len(self.changes), len(self.consequences)) > found
             (self.consequences if follows or is_other else self.changes).extend(self._outputs(node, other))
@@ -95,20 +95,15 @@ class LayerComparison:
                 before, after = _source(self.a, node, position), _source(self.b, other, position)
                 yield replace(here, kind="input", what=f"{position}", before=before, after=after)
 
-    def _has_other_constant(self, node: DiffNode, other: DiffNode) -> bool:
-        slots = zip(node.slots, other.slots, strict=False)
-        return any(first[0] == second[0] == CONSTANT and first != second for first, second in slots)
-
     def _uses_of_other_constants(self) -> dict[tuple[int, int], list[Use]]:
         """Map the ids of two Consts that differ to all inputs that the first one feeds in A and the second one in B."""
         uses: dict[tuple[int, int], list[Use]] = {}
         for i, j in enumerate(self._to_b):
             if j != NONE:
                 node, other = self.a.nodes[i], self.b.nodes[j]
-                for position, (first, second) in enumerate(zip(node.slots, other.slots, strict=False)):
-                    if first[0] == second[0] == CONSTANT and first != second:
-                        pair = _constant(self.a, node, position).id, _constant(self.b, other, position).id
-                        uses.setdefault(pair, []).append((i, position))
+                for position in _other_constants(node, other):
+                    pair = _constant(self.a, node, position).id, _constant(self.b, other, position).id
+                    uses.setdefault(pair, []).append((i, position))
         return uses
 
     def _constants(self, first: Use, second: Use) -> Iterator[IRChange]:
@@ -160,6 +155,12 @@ class LayerComparison:
                     yield replace(here, before=before[0], after=after[0])
                 if before[1] != after[1]:
                     yield replace(here, kind="shape", before=before[1], after=after[1])
+
+
+def _other_constants(node: DiffNode, other: DiffNode) -> list[int]:
+    """Return the positions of the inputs that different constants feed."""
+    slots = enumerate(zip(node.slots, other.slots, strict=False))
+    return [position for position, (first, second) in slots if first[0] == second[0] == CONSTANT and first != second]
 
 
 def _port(layer: Layer, port: Port | None) -> tuple[str, str]:

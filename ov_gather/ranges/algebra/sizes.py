@@ -92,9 +92,8 @@ class Sizes:
 
     def of(self, name: str) -> tuple[int, Number]:
         """Return the lower and upper bound of a name."""
-        for bounds in (
-            self.bounds.maps if isinstance(self.bounds, ChainMap) else (self.bounds,)
-        ):  # faster than a lookup in the ChainMap
+        maps = self.bounds.maps if isinstance(self.bounds, ChainMap) else (self.bounds,)
+        for bounds in maps:  # faster than a lookup in the ChainMap
             if name in bounds:
                 low, high = bounds[name]
                 return (low, max(low, self.default[1])) if high == inf else (low, high)

@@ -78,9 +78,8 @@ def tile(algebra: Algebra, value: Value, repeats: Sequence[Polynomial] | None) -
     if value.shape is None or repeats is None:
         return value.with_shape(None)
     missing = len(repeats) - len(value.shape)
-    value = value.with_shape(
-        (ONE,) * missing + value.shape, None if value.parts is None else value.parts.axis + max(missing, 0)
-    )
+    axis = None if value.parts is None else value.parts.axis + max(missing, 0)
+    value = value.with_shape((ONE,) * missing + value.shape, axis)
     shape = value.shape or ()
     repeats = [ONE] * (len(shape) - len(repeats)) + list(repeats)
     tiled = tuple(dim * times for dim, times in zip(shape, repeats, strict=True))
