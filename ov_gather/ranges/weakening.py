@@ -75,7 +75,7 @@ class Weakening:
             tried = replace(interval, high=bound) if is_high else replace(interval, low=bound)
             return replace(condition, inputs={**condition.inputs, name: tried})
 
-        return self._farthest(moved, inf, LIMIT - 1 - abs(int(start)))
+        return self._moved_farthest(moved, inf, LIMIT - 1 - abs(int(start)))
 
     def _smaller(self, condition: Assumption, name: str) -> Assumption:
         """Find the least lower bound of a dimension, by doubling first: it is usually small."""
@@ -106,7 +106,7 @@ class Weakening:
         def moved(distance: Number) -> Assumption:
             return replace(condition, dims={**condition.dims, name: (low, high + distance)})
 
-        return self._farthest(moved, inf, LARGEST_DIM - int(high))
+        return self._moved_farthest(moved, inf, LARGEST_DIM - int(high))
 
     def _wider(self, condition: Assumption, product: Polynomial) -> Assumption:
         """Find the greatest limit of a product of dimensions."""
@@ -116,9 +116,9 @@ class Weakening:
             return replace(condition, limits={**condition.limits, product: start + int(distance)})
 
         room = max(LARGEST_SIZE - start, 0)
-        return self._farthest(moved, room, room)
+        return self._moved_farthest(moved, room, room)
 
-    def _farthest(self, moved: Callable[[Number], Assumption], most: Number, limit: int) -> Assumption:
+    def _moved_farthest(self, moved: Callable[[Number], Assumption], most: Number, limit: int) -> Assumption:
         """Move a bound by `most` if the proof then holds, or else by the greatest distance up to `limit` at which it does."""
         if self._suffices(moved(most)):
             return moved(most)
