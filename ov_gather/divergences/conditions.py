@@ -5,9 +5,8 @@ from __future__ import annotations
 from collections.abc import Callable, Sequence
 from typing import TYPE_CHECKING, Any
 
-from ov_gather.ir.element_types import BOOLEAN, F16, F64, I32, I64, STRING, U32, U64, ElementType
+from ov_gather.ir.element_types import BOOLEAN, F16, F64, I64, STRING, U32, U64, ElementType
 from ov_gather.ops.layer_view import LayerView
-from ov_gather.ops.spec import CUSTOM_OPSET
 
 if TYPE_CHECKING:
     from numpy.typing import NDArray
@@ -28,34 +27,15 @@ def constant_data_is(*types: ElementType) -> Condition:
     return lambda view, operands: view.input_types[0] in types and view.is_constant(0)
 
 
-def _index_type(view: LayerView) -> ElementType | None:
+def index_type(view: LayerView) -> ElementType | None:
+    """Return the element type of indices; None if unknown."""
     return view.input_types[view.operation.index_rule.port]
-
-
-def always(view: LayerView, operands: Operands) -> bool:
-    """Return True: the divergence applies to every layer of its operations."""
-    return True
-
-
-def never(view: LayerView, operands: Operands) -> bool:
-    """Return False: the divergence never shows in a single layer."""
-    return False
 
 
 def has_elements_below_a_byte(view: LayerView, operands: Operands) -> bool:
     """Return True if several elements of data share a byte."""
     data_type = view.input_types[0]
     return data_type is not None and data_type.bits % 8 != 0
-
-
-def is_custom(view: LayerView, operands: Operands) -> bool:
-    """Return True if the operation belongs to our opset."""
-    return CUSTOM_OPSET in view.operation.opsets
-
-
-def has_no_custom_version(view: LayerView, operands: Operands) -> bool:
-    """Return True if our opset has no equivalent of the layer."""
-    return view.custom_version is None
 
 
 def has_open_axis(view: LayerView, operands: Operands) -> bool:
@@ -85,11 +65,6 @@ def exceeds_int32(view: LayerView, operands: Operands) -> bool:
     return any(array.size > 2**31 - 1 for array in operands)
 
 
-def has_empty_input(view: LayerView, operands: Operands) -> bool:
-    """Return True if an input has no elements."""
-    return any(array.size == 0 for array in operands)
-
-
 def is_static_and_empty(view: LayerView, operands: Operands) -> bool:
     """Return True if data and indices have static shapes, one of them is empty, and not both are constant."""
     shapes = view.input_shapes[:2]
@@ -101,17 +76,12 @@ def is_static_and_empty(view: LayerView, operands: Operands) -> bool:
 def is_narrowed(view: LayerView, operands: Operands) -> bool:
     """Return True if the plugin narrows an input: 64-bit elements to 32 bits, or u32 indices to i32."""
     inputs = zip(view.input_types, view.attribute_values, strict=True)
-    return _index_type(view) is U32 or any(element_type in NARROWED_BY_CPU and value is None for element_type, value in inputs)
+    return index_type(view) is U32 or any(element_type in NARROWED_BY_CPU and value is None for element_type, value in inputs)
 
 
 def saturates(view: LayerView, operands: Operands) -> bool:
     """Return True if an input may hold values beyond the 32-bit type to which the plugin converts it."""
     return U32 in view.input_types or is_narrowed(view, operands)
-
-
-def is_of_opset_16(view: LayerView, operands: Operands) -> bool:
-    """Return True if the layer's version is opset16."""
-    return view.layer.version == "opset16"
 
 
 def has_indices_outside_data(view: LayerView, operands: Operands) -> bool:
@@ -151,11 +121,6 @@ def gathers_unchecked(view: LayerView, operands: Operands) -> bool:
     return small and as_i32 and (has_negative_indices(view, operands) or gathers_out_of_bounds(view, operands))
 
 
-def has_other_indices_than_onnx(view: LayerView, operands: Operands) -> bool:
-    """Return True if indices are neither i32 nor i64."""
-    return _index_type(view) not in (I32, I64)
-
-
 def has_batches_of_one(view: LayerView, operands: Operands) -> bool:
     """Return True if Gather has static shapes, and batch dimensions that are all 1."""
     batch = view.attributes_for(operands).get("batch_dims", 0)
@@ -166,24 +131,14 @@ def has_batches_of_one(view: LayerView, operands: Operands) -> bool:
 
 def gathers_strings_by_bytes(view: LayerView, operands: Operands) -> bool:
     """Return True if data holds strings, and indices have 8 bits."""
-    index_type = _index_type(view)
-    return view.input_types[0] is STRING and index_type is not None and index_type.bits == 8
-
-
-def has_unsigned_64_bit_indices(view: LayerView, operands: Operands) -> bool:
-    """Return True if indices are u64."""
-    return _index_type(view) is U64
+    indices = index_type(view)
+    return view.input_types[0] is STRING and indices is not None and indices.bits == 8
 
 
 def broadcasts_or_transposes(view: LayerView, operands: Operands) -> bool:
     """Return True if our GatherElements broadcasts indices, transposes its output, or has lanes."""
     attributes = view.read_attributes()
     return any(attributes.get(name) for name in ("broadcast", "transpose", "lanes"))
-
-
-def scatters_lanes(view: LayerView, operands: Operands) -> bool:
-    """Return True if a scatter of ours has lanes."""
-    return bool(view.read_attributes().get("lanes", "none") != "none")
 
 
 def reduces_floats_in_lanes(view: LayerView, operands: Operands) -> bool:
@@ -251,10 +206,8 @@ def reduces(view: LayerView, operands: Operands) -> bool:
     return view.layer.attributes.get("reduction", "none") != "none"
 
 
-READS_INDICES = frozenset(
-    {
-        *(has_indices_outside_data, has_negative_indices, is_out_of_bounds, gathers_out_of_bounds, gathers_unchecked),
-        *(fills_zeros, scatters_negative, scatters_unchecked),
-    }
-)
+READS_INDICES = {
+    *(has_indices_outside_data, has_negative_indices, is_out_of_bounds, gathers_out_of_bounds, gathers_unchecked),
+    *(fills_zeros, scatters_negative, scatters_unchecked),
+}
 """Conditions that depend on the values of indices, not only on types, shapes and attributes."""

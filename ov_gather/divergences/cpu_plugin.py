@@ -54,9 +54,8 @@ def evaluated(view: LayerView, operands: Operands, arithmetic: Arithmetic) -> ND
     """Evaluate the operation on operands as the plugin sees them. Raises IndexError if an index is then out of bounds."""
     from ov_gather.ops.reference import evaluate
 
-    return evaluate(view.operation, all_as_seen(view, operands, arithmetic), view.attributes_for(operands)).astype(
-        operands[0].dtype
-    )
+    seen = all_as_seen(view, operands, arithmetic)
+    return evaluate(view.operation, seen, view.attributes_for(operands)).astype(operands[0].dtype)
 
 
 def gathered(view: LayerView, operands: Operands, arithmetic: Arithmetic) -> NDArray[Any]:

@@ -4,11 +4,10 @@ from __future__ import annotations
 
 from functools import partial
 
-from ov_gather.divergences import conditions
 from ov_gather.divergences.base import Divergence, Observed
 
 _CPU_PLUGIN = ("openvino", "extension")
-_avoided = partial(Divergence, runtimes=_CPU_PLUGIN, observed=(Observed.AVOIDED,), applies=conditions.never)
+_avoided = partial(Divergence, runtimes=_CPU_PLUGIN, observed=(Observed.AVOIDED,), applies=lambda view, operands: False)
 
 MODELS = (
     _avoided(

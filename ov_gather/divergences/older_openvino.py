@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from dataclasses import replace
+from functools import partial
 from typing import TYPE_CHECKING, Any
 
 from ov_gather.divergences import conditions, cpu_plugin, cpu_scatters
@@ -13,29 +14,22 @@ from ov_gather.ir.element_types import F8E4M3, F8E5M2, F8E8M0
 from ov_gather.ops.layer_view import LayerView
 
 if TYPE_CHECKING:
-    from collections.abc import Sequence
-
     from numpy.typing import NDArray
 
     from ov_gather.divergences.conditions import Operands
 
 
-def _saturated(view: LayerView, operands: Operands) -> Sequence[NDArray[Any]]:
+def _saturated(view: LayerView, operands: Operands, arithmetic: cpu_plugin.Arithmetic) -> NDArray[Any]:
     """Return what the plugin computes if integers saturate instead of wrapping around."""
     computed = cpu_plugin.gathered if view.operation.name in STOCK_GATHERS else cpu_plugin.evaluated
-    return [computed(view, operands, replace(kind, saturates=True)) for kind in cpu_plugin.arithmetics_here()]
-
-
-def _by_place(view: LayerView, operands: Operands) -> Sequence[NDArray[Any]]:
-    """Return what the plugin writes if it checks only the place that a tuple names, not each coordinate."""
-    return [cpu_scatters.scattered(view, operands, kind, by_coordinate=False) for kind in cpu_plugin.arithmetics_here()]
+    return computed(view, operands, replace(arithmetic, saturates=True))
 
 
 OLDER_OPENVINO = (
     in_stock(
         name="no-family-in-opset16",
         observed=(Observed.REFUSES,),
-        applies=conditions.is_of_opset_16,
+        applies=lambda view, operands: view.layer.version == "opset16",
         why="opset16 was incomplete before 2026.0 and held none of the family; `validate --target` says what to write instead",
         before="2026.0",
     ),
@@ -53,7 +47,7 @@ OLDER_OPENVINO = (
         applies=conditions.saturates,
         why="the CPU plugin clamped integers that do not fit into 32 bits",
         before="2025.4",
-        predicts=_saturated,
+        predicts=cpu_plugin.on_this_cpu(_saturated),
     ),
     in_stock(
         name="unchecked-coordinates",
@@ -62,7 +56,7 @@ OLDER_OPENVINO = (
         applies=conditions.is_out_of_bounds,
         why="the CPU plugin checked only that a tuple names a place within data: a coordinate out of bounds wrote elsewhere",
         before="2026.4",
-        predicts=_by_place,
+        predicts=cpu_plugin.on_this_cpu(partial(cpu_scatters.scattered, by_coordinate=False)),
     ),
     in_stock(
         name="wrong-below-a-byte",

@@ -9,7 +9,7 @@ from ov_gather.divergences import conditions, cpu_scatters
 from ov_gather.divergences.base import Divergence, Observed
 from ov_gather.divergences.conditions import data_is
 from ov_gather.divergences.openvino import SCATTER_ELEMENTS, SCATTER_NDS, STOCK_GATHERS
-from ov_gather.ir.element_types import ELEMENT_TYPES, STRING
+from ov_gather.ir.element_types import ELEMENT_TYPES, STRING, U64
 from ov_gather.ops.layer_view import LayerView
 
 if TYPE_CHECKING:
@@ -41,7 +41,7 @@ ONNXRUNTIME = (
     ),
     _lacks(
         name="no-unsigned-64-bit-indices",
-        applies=conditions.has_unsigned_64_bit_indices,
+        applies=lambda view, operands: conditions.index_type(view) is U64,
         why="ONNX has no u64 indices, and i64 does not hold them all",
     ),
     _lacks(
@@ -53,7 +53,7 @@ ONNXRUNTIME = (
     _lacks(
         name="no-scatter-update-in-onnx",
         operations=("ScatterUpdate-3",),
-        applies=conditions.always,
+        applies=lambda view, operands: True,
         why="ONNX has no operator that does what ScatterUpdate does",
     ),
     _lacks(
@@ -71,7 +71,7 @@ ONNXRUNTIME = (
     _lacks(
         name="no-lanes-in-onnx",
         operations=("ScatterElements-ov_gather", "ScatterND-ov_gather"),
-        applies=conditions.scatters_lanes,
+        applies=lambda view, operands: view.read_attributes().get("lanes", "none") != "none",
         why="ONNX's scatters take no data in lanes",
     ),
     _lacks(

@@ -7,7 +7,8 @@ from functools import partial
 from ov_gather.divergences import conditions, cpu_plugin
 from ov_gather.divergences.base import Divergence, Observed
 from ov_gather.divergences.conditions import constant_data_is, data_is
-from ov_gather.ir.element_types import BF16, F4E2M1, F16, F32, STRING, U2, U32
+from ov_gather.ir.element_types import BF16, F4E2M1, F16, F32, I32, I64, STRING, U2, U32
+from ov_gather.ops.spec import CUSTOM_OPSET
 
 in_stock = partial(Divergence, runtimes=("openvino",))
 in_extension = partial(Divergence, runtimes=("extension",))
@@ -25,13 +26,13 @@ OPENVINO = (
     in_stock(
         name="custom-operation",
         observed=(Observed.LACKS,),
-        applies=conditions.is_custom,
+        applies=lambda view, operands: CUSTOM_OPSET in view.operation.opsets,
         why="operations of the opset ov_gather need our extension",
     ),
     in_extension(
         name="no-counterpart",
         observed=(Observed.LACKS,),
-        applies=conditions.has_no_custom_version,
+        applies=lambda view, operands: view.custom_version is None,
         why="our extension has no equivalent operation",
     ),
     in_extension(
@@ -43,7 +44,7 @@ OPENVINO = (
     in_extension(
         name="only-indices-of-onnx",
         observed=(Observed.LACKS,),
-        applies=conditions.has_other_indices_than_onnx,
+        applies=lambda view, operands: conditions.index_type(view) not in (I32, I64),
         why="our operations in OpenVINO take indices of i32 and i64, as ONNX's do",
     ),
     in_stock(
@@ -144,7 +145,7 @@ OPENVINO = (
     in_stock(
         name="not-executed-when-empty",
         observed=(Observed.DIFFERS, Observed.ANSWERS),
-        applies=conditions.has_empty_input,
+        applies=lambda view, operands: any(array.size == 0 for array in operands),
         why="the CPU plugin does not execute its operations if an input is empty; the output is uninitialized memory",
     ),
     in_stock(

@@ -23,10 +23,9 @@ def _in_any_order(view: LayerView, operands: Operands, found: NDArray[Any]) -> N
     """Return a mask of the elements of `found` that some update wrote to their place."""
     import numpy as np
 
-    arithmetics = cpu_plugin.arithmetics_here()
-    return np.asarray(
-        np.logical_or.reduce([cpu_scatters.written_in_any_order(view, operands, kind, found) for kind in arithmetics])
-    )
+    kinds = cpu_plugin.arithmetics_here()
+    masks = [cpu_scatters.written_in_any_order(view, operands, kind, found) for kind in kinds]
+    return np.asarray(np.logical_or.reduce(masks))
 
 
 def _with_any_nan(view: LayerView, operands: Operands, found: NDArray[Any]) -> NDArray[np.bool_]:

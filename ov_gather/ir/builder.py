@@ -88,26 +88,15 @@ class ModelBuilder:
         name, tensor = legal(name), legal(name if tensor is None else tensor)
         names = {"names": tensor_names(tensor)} if tensor else {}
         values = [PortRef(layer_id, len(inputs) + i, *output) for i, output in enumerate(outputs)]
-        self._layers.append(
-            Layer(
-                id=layer_id,
-                name=name,
-                type=type,
-                version=version,
-                attributes=attributes,
-                inputs=tuple(_port(i, value.element_type, value.shape, {}) for i, value in enumerate(inputs)),
-                outputs=tuple(_port(value.port, value.element_type, value.shape, names) for value in values),
-                extra=extra or {},
-            )
-        )
+        given = tuple(_port(i, value, {}) for i, value in enumerate(inputs))
+        made = tuple(_port(value.port, value, names) for value in values)
+        self._layers.append(Layer(layer_id, name, type, version, attributes, given, made, extra or {}))
         self._edges += [Edge(value.layer, value.port, layer_id, i) for i, value in enumerate(inputs)]
         return values
 
     def build(self) -> Model:
         """Return the model, whose payloads are in memory."""
-        return Model(
-            layers=tuple(self._layers), edges=tuple(self._edges), name=legal(self.name), weights=Weights(self._payload)
-        )
+        return Model(tuple(self._layers), tuple(self._edges), legal(self.name), weights=Weights(self._payload))
 
 
 def tensor_names(name: str) -> str:
@@ -115,5 +104,5 @@ def tensor_names(name: str) -> str:
     return name.replace(",", "\\,")
 
 
-def _port(port_id: int, element_type: ElementType, shape: PartialShape, attributes: Mapping[str, str]) -> Port:
-    return Port(port_id, shape.sizes, element_type.precision, attributes)
+def _port(port_id: int, value: PortRef, attributes: Mapping[str, str]) -> Port:
+    return Port(port_id, value.shape.sizes, value.element_type.precision, attributes)

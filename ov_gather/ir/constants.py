@@ -52,12 +52,8 @@ def check_payload(model: Model, layer: Layer) -> tuple[int, int]:
     if offset + size > total:
         raise _outside(model, layer, offset, size, total)
     if size < needed:
-        raise _error(
-            model,
-            layer,
-            f"{size} bytes are too few: shape {layer.declared_shape} of {layer.declared_type} needs {needed}",
-            "make size, shape and element_type agree",
-        )
+        reason = f"{size} bytes are too few: shape {layer.declared_shape} of {layer.declared_type} needs {needed}"
+        raise _error(model, layer, reason, "make size, shape and element_type agree")
     return offset, size
 
 
@@ -162,13 +158,9 @@ def _unreadable(model: Model, layer: Layer, error: OSError) -> IRError:
 
 
 def _outside(model: Model, layer: Layer, offset: int, size: int, total: int) -> IRError:
-    return _error(
-        model,
-        layer,
-        f"bytes {offset}..{offset + size} lie outside the .bin, which has {total}",
-        "the .bin is truncated, belongs to another .xml, or offset or size is wrong",
-        Fault.RANGE,
-    )
+    reason = f"bytes {offset}..{offset + size} lie outside the .bin, which has {total}"
+    hint = "the .bin is truncated, belongs to another .xml, or offset or size is wrong"
+    return _error(model, layer, reason, hint, Fault.RANGE)
 
 
 def _error(model: Model, layer: Layer, reason: str, hint: str = "", fault: Fault = Fault.CONST) -> IRError:

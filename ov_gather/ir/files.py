@@ -7,11 +7,13 @@ from collections.abc import Collection, Iterable, Iterator
 from dataclasses import dataclass, replace
 from fnmatch import fnmatch
 from pathlib import Path
+from xml.parsers import expat
 
 from ov_gather.ir.urls import RemoteFile, Url, irs_at
-from ov_gather.ir.xml.root import root_element
 
 Place = Path | Url
+
+_BEGINNING = 1 << 16
 
 
 class NoIRError(ValueError):
@@ -76,7 +78,37 @@ def _document_of(path: Path) -> Path:
 
 def is_other_xml(file: Place) -> bool:
     """Return True if the root element is not that of an IR; a damaged file, or one with a .bin beside it, counts as an IR."""
-    return root_element(file) not in ("net", "layer", None) and not _exists(file.with_suffix(".bin"))
+    return _root_element(file) not in ("net", "layer", None) and not _exists(file.with_suffix(".bin"))
+
+
+class _RootSeen(Exception):  # noqa: N818 - not an error: a handler raises it to end the parse
+    pass
+
+
+def _root_element(path: Place) -> str | None:
+    """Return the name of the root element, or of the document type if the file declares one.
+
+    Returns None if there is no name: the file cannot be opened, is not a regular file, is not well-formed up to the root, or
+    its root is not within the first 64 KiB.
+    """
+    names: list[str] = []
+
+    def found(name: str, *_: object) -> None:
+        names.append(name)
+        raise _RootSeen  # before any entity or later content can do harm
+
+    parser = expat.ParserCreate()
+    parser.StartElementHandler = found
+    parser.StartDoctypeDeclHandler = found
+    try:
+        if isinstance(path, Url):
+            parser.Parse(RemoteFile(path).read(0, _BEGINNING))
+        elif path.is_file():
+            with path.open("rb") as file:
+                parser.Parse(file.read(_BEGINNING))
+    except (_RootSeen, OSError, expat.ExpatError, LookupError, ValueError):
+        pass
+    return names[0] if names else None
 
 
 def _exists(file: Place) -> bool:

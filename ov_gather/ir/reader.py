@@ -6,12 +6,12 @@ import os
 from dataclasses import dataclass
 from io import BytesIO
 from pathlib import Path
+from tempfile import TemporaryDirectory
 from typing import IO, TYPE_CHECKING, Any, TypeAlias, cast
 
 from ov_gather.ir.constants import check_constants
 from ov_gather.ir.errors import Fault, IRError
 from ov_gather.ir.gc_paused import paused_collection
-from ov_gather.ir.in_memory import is_openvino_model, serialized
 from ov_gather.ir.model import Model
 from ov_gather.ir.urls import RemoteWeights, fetched, url_of
 from ov_gather.ir.weights import Weights
@@ -86,8 +86,8 @@ def read_document(source: Source, weights: WeightsSource = None) -> Document:
             document = _parse(file, str(Path(path)), _weights(path, weights))
     elif isinstance(source, bytes | bytearray | memoryview):
         document = _parse(BytesIO(source), path, _weights("", weights))
-    elif is_openvino_model(source):
-        text, payloads = serialized(source)
+    elif _is_openvino_model(source):
+        text, payloads = _serialized(source)
         document = _parse(BytesIO(text), path, _weights("", payloads if weights is None else weights))
     elif hasattr(source, "read"):
         document = _parse(cast(IO[bytes], source), path, _weights("", weights))
@@ -108,6 +108,21 @@ def path_of(source: Source) -> str:
     if hasattr(source, "getroottree"):
         return source.getroottree().docinfo.URL or ""
     return str(getattr(source, "name", ""))
+
+
+def _is_openvino_model(source: Any) -> bool:
+    """Return True if `source` is an `openvino.Model`, without importing OpenVINO."""
+    return type(source).__name__ == "Model" and type(source).__module__.startswith("openvino")
+
+
+def _serialized(model: Any) -> tuple[bytes, bytes]:
+    """Return the bytes of the .xml and the .bin that OpenVINO writes for an `openvino.Model`."""
+    import openvino
+
+    with TemporaryDirectory(prefix="ov-gather-") as directory:
+        path = Path(directory, "model.xml")
+        openvino.serialize(model, path, path.with_suffix(".bin"))
+        return path.read_bytes(), path.with_suffix(".bin").read_bytes()
 
 
 def _text(source: Any) -> bytes:

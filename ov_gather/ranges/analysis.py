@@ -10,15 +10,14 @@ from math import inf
 
 from ov_gather.ranges.algebra.constants import CHUNK
 from ov_gather.ranges.algebra.intervals import Algebra, Interval
-from ov_gather.ranges.algebra.limits import Limits
 from ov_gather.ranges.algebra.polynomials import Number, Polynomial
-from ov_gather.ranges.algebra.sizes import Sizes
-from ov_gather.ranges.algebra.values import LARGEST_SIZE, Value, product
+from ov_gather.ranges.algebra.sizes import Limits, Sizes
+from ov_gather.ranges.algebra.values import LARGEST_SIZE, Value, count, product
 from ov_gather.ranges.graph import Graph, Key, Step, in_order
 from ov_gather.ranges.reuse import PreviousRun
 from ov_gather.ranges.rules.call import Semantics
-from ov_gather.ranges.sites import BoundsCheck, Obstacle, Site, demands, index_count
-from ov_gather.ranges.solver import Solver, solve
+from ov_gather.ranges.sites import BoundsCheck, Obstacle, Site, demands
+from ov_gather.ranges.solver import Solver
 
 LARGEST_DIM = 1 << 23
 """Assumed maximum of a dynamic dimension of an input: an index plus a size is then exact in float32 (up to 1 << 24)."""
@@ -108,12 +107,12 @@ class Analysis:
         declared = self.graph.declared(site.indices)
         if self.graph.step_of(site.indices) is not None or declared.elements.is_any:
             return False
-        return not site.has_coordinates or index_count(self.algebra, declared)[1] <= CHUNK
+        return not site.has_coordinates or count(self.algebra, declared.shape)[1] <= CHUNK
 
     def outcome(self, site: Site) -> Outcome:
         """Return the verdict on a site."""
         wanted = self.demands(site)
-        least, most = index_count(self.algebra, self.value(site.indices))
+        least, most = count(self.algebra, self.value(site.indices).shape)
         if most <= 0:
             return Outcome.IN_BOUNDS
         if isinstance(wanted, Obstacle):
@@ -169,13 +168,13 @@ def analyse(
         return Algebra(Sizes(bounds, (0, LARGEST_OPEN_DIM), limits, LARGEST_SIZE if given.fits else inf, changed))
 
     if near is None:
-        solver = solve(shown, steps, algebra(), semantics, assumed)
+        solver = Solver(shown, algebra(), semantics, assumed).run(steps)
         if solver.overflows:  # element counts of later tensors may rule them out
-            solver = solve(shown, steps, algebra(), semantics, assumed, None, solver.numbers)
+            solver = Solver(shown, algebra(), semantics, assumed, None, solver.numbers).run(steps)
     else:
         known = near.solver.known if near.given.fits == given.fits else {}
         earlier = PreviousRun(near.graph, known, near.solver.overflows, changed, near.names)
-        solver = solve(shown, steps, algebra(), semantics, assumed, earlier, near.solver.numbers)
+        solver = Solver(shown, algebra(), semantics, assumed, earlier, near.solver.numbers).run(steps)
     return Analysis(shown, solver.algebra, solver, given, dims, others, learned, before, counts)
 
 

@@ -19,12 +19,8 @@ from ov_gather.ranges.rules.call import Operands, Semantics
 TYPES = frozenset(("Select", "Where"))
 """The selecting operations of OpenVINO and ONNX."""
 _IS_LESS = {
-    "Less": True,
-    "LessEqual": True,
-    "LessOrEqual": True,
-    "Greater": False,
-    "GreaterEqual": False,
-    "GreaterOrEqual": False,
+    **dict.fromkeys(("Less", "LessEqual", "LessOrEqual"), True),
+    **dict.fromkeys(("Greater", "GreaterEqual", "GreaterOrEqual"), False),
 }
 """Comparisons of two operands; True if the first is the smaller one where they hold."""
 _IS_STRICT = frozenset(("Less", "Greater"))

@@ -94,7 +94,7 @@ class Conditions:
         found = Assumption()
         for _ in range(_ROUNDS):
             seen = self._runs.under_for(joined(self._runs.implied(site), found), site)
-            more = joined(found, limits_of(seen.solver.overflows.values(), self._runs.dims_of(site)))
+            more = joined(found, limits_of(seen.solver.overflows.values(), self._runs.part_of(site).dims))
             if more == found:
                 break
             found = more
@@ -105,7 +105,7 @@ class Conditions:
         yield self._sizes(site, 1)
         yield from self._solved(site, Assumption())
         for sizes in self._all_sizes(site):
-            elements = (dict.fromkeys(self._runs.inputs_of(site), Interval(element, element)) for element in (0, 1))
+            elements = (dict.fromkeys(self._runs.part_of(site).inputs, Interval(element, element)) for element in (0, 1))
             # If inputs of all zeros or ones do not suffice, no other bounds do.
             if any(self._runs.prove(joined(sizes, Assumption(inputs)), site) for inputs in elements):
                 yield from self._guesses(site, sizes)
@@ -128,12 +128,12 @@ class Conditions:
 
     def _before(self, site: Site) -> Assumption:
         """Combine the conditions of the sites that feed this one."""
-        steps = self._runs.steps_to(site)
+        steps = self._runs.part_of(site).steps
         conditions = [self._of_outputs[output] for step in steps for output in step.outputs if output in self._of_outputs]
         return reduce(joined, {id(condition): condition for condition in conditions}.values(), Assumption())
 
     def _guesses(self, site: Site, sizes: Assumption) -> Iterator[Assumption]:
-        inputs = self._runs.inputs_of(site)
+        inputs = self._runs.part_of(site).inputs
         yield sizes
         yield joined(sizes, Assumption({name: Interval(-FINITE, FINITE) for name in inputs if self._is_real(name)}))
         exact = self._semantics.exact_integers
@@ -154,7 +154,7 @@ class Conditions:
 
     def _solved(self, site: Site, sizes: Assumption) -> Iterator[Assumption]:
         """Bound each input by symbols, and solve the bounds checks of a site for the symbols and for dimensions."""
-        symbols = {name: self._symbolic(name) for name in self._runs.inputs_of(site)}
+        symbols = {name: self._symbolic(name) for name in self._runs.part_of(site).inputs}
         dims = {**sizes.dims, **{bound: (-LIMIT, LIMIT) for name in symbols for bound in names_of(name)}}
         assumed = Assumption(symbols, dims, sizes.same, sizes.limits, fits=True)
         seen = self._runs.under_for(joined(self._runs.implied(site), assumed), site)
@@ -166,7 +166,7 @@ class Conditions:
     def _sizes(self, site: Site, least: int, most: Number = inf) -> Assumption:
         """Bound the dynamic dimensions of inputs from below, and from above if `most` is finite."""
         found = {}
-        for name in self._runs.dims_of(site):
+        for name in self._runs.part_of(site).dims:
             low, high = self._given.dims.get(name) or self._graph.bounds[name]
             if low < least <= high or low <= most < high:
                 found[name] = (max(low, min(least, int(min(high, LIMIT)))), min(high, max(low, most)))
@@ -176,7 +176,7 @@ class Conditions:
         """Assume also that dynamic dimensions of inputs at the same axis are equal."""
         first: dict[int, str] = {}
         same = {}
-        for key in self._runs.shaped_by(site):
+        for key in self._runs.part_of(site).shaping:
             for axis, dim in enumerate(self._graph.declared(key).shape or ()):
                 for name in dim.names - {first.setdefault(axis, name) for name in dim.names}:
                     same[name] = Polynomial.name(first[axis])

@@ -3,13 +3,12 @@
 from __future__ import annotations
 
 from collections import ChainMap
-from collections.abc import Collection, Iterable, Iterator, Mapping
+from collections.abc import Collection, Iterable
 from math import inf
 
 from ov_gather.ranges.algebra.intervals import Algebra, Interval
-from ov_gather.ranges.algebra.limits import Limits
 from ov_gather.ranges.algebra.polynomials import Number, Polynomial
-from ov_gather.ranges.algebra.sizes import Sizes
+from ov_gather.ranges.algebra.sizes import Limits, Sizes
 from ov_gather.ranges.algebra.values import every_value
 from ov_gather.ranges.analysis import LARGEST_DIM, Assumption
 from ov_gather.ranges.graph import Graph
@@ -51,7 +50,9 @@ def can_be_met(condition: Assumption, given: Assumption, graph: Graph, counts: L
     )
     limits = counts.with_conditions(both.same, both.limits)
     has_products = all(sizes.least(product) <= limit for name in _sizes_of(both) for product, limit in limits.about(name))
-    return has_sizes and has_products and all(_has_values(sizes, *pair) for pair in _intervals(both.inputs, graph))
+    types = {name: graph.declared(graph.inputs[name]).element_type for name in both.inputs}
+    has_values = (_has_values(sizes, interval, every_value(types[name])) for name, interval in both.inputs.items())
+    return has_sizes and has_products and all(has_values)
 
 
 def _sizes_of(condition: Assumption) -> set[str]:
@@ -62,12 +63,6 @@ def _sizes_of(condition: Assumption) -> set[str]:
 
 def _common(one: tuple[int, Number], other: tuple[int, Number]) -> tuple[int, Number]:
     return max(one[0], other[0]), min(one[1], other[1])
-
-
-def _intervals(inputs: Mapping[str, Interval], graph: Graph) -> Iterator[tuple[Interval, Interval]]:
-    """Yield the required interval of each input, and the range of its type."""
-    for name, interval in inputs.items():
-        yield interval, every_value(graph.declared(graph.inputs[name]).element_type)
 
 
 def _has_values(sizes: Sizes, interval: Interval, held: Interval) -> bool:

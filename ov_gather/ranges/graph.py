@@ -7,8 +7,8 @@ from dataclasses import dataclass, field
 from enum import Enum
 from typing import Protocol
 
-from ov_gather.ranges.algebra.polynomials import Number
-from ov_gather.ranges.algebra.values import Value
+from ov_gather.ranges.algebra.polynomials import Number, Polynomial
+from ov_gather.ranges.algebra.values import Shape, Value
 from ov_gather.ranges.rules.call import TransferFunction
 
 Key = Hashable
@@ -108,6 +108,18 @@ class Graph(Protocol):
 
     def name_of(self, key: Key) -> str:
         """Return the display name of a tensor."""
+
+
+def named_shape(name: str, dims: Iterable[tuple[int, Number]], bounds: dict[str, tuple[int, Number]]) -> Shape:
+    """Return the shape of a tensor from the least and the greatest size of each axis; `bounds` gets those of dynamic ones."""
+    shape = []
+    for axis, (low, high) in enumerate(dims):
+        if low == high:
+            shape.append(Polynomial.constant(low))
+        else:
+            shape.append(Polynomial.name(f"dim({name}, {axis})"))
+            bounds[f"dim({name}, {axis})"] = low, high
+    return tuple(shape)
 
 
 def has_dynamic_shape(value: Value) -> bool:

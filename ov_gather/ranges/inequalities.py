@@ -63,13 +63,9 @@ def _solved(slack: Polynomial) -> _Bound | None:
 
 def _without_factors(slack: Polynomial) -> Polynomial:
     """Divide by the dimensions that all terms share."""
-    common = set(slack.terms[0][0]) if slack.terms else set()
-    for monomial, _ in slack.terms:
-        common &= set(monomial)
-    for name in common:
-        if not name.startswith("dim("):
-            continue
-        slack = slack.divided_by(Polynomial.name(name)) or slack
+    for name in slack.names:
+        if name.startswith("dim(") and all(name in monomial for monomial, _ in slack.terms):
+            slack = slack.divided_by(Polynomial.name(name)) or slack
     return slack
 
 

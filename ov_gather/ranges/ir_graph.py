@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections.abc import Iterator
 from dataclasses import dataclass
 from functools import cached_property
+from math import inf
 
 from ov_gather.ir.bodies import carried, entries
 from ov_gather.ir.constants import constant
@@ -12,12 +13,11 @@ from ov_gather.ir.errors import IRError
 from ov_gather.ir.model import Layer, Model, Port
 from ov_gather.ir.shapes import PartialShape
 from ov_gather.ranges.algebra.constants import constant_value
-from ov_gather.ranges.algebra.polynomials import Number, Polynomial
+from ov_gather.ranges.algebra.polynomials import Number
 from ov_gather.ranges.algebra.values import Shape, Value, is_integer
-from ov_gather.ranges.graph import Body, BodyEdge, EdgeKind, Key, Step
-from ov_gather.ranges.openvino_sites import site_of
+from ov_gather.ranges.graph import Body, BodyEdge, EdgeKind, Key, Step, named_shape
 from ov_gather.ranges.rules.openvino import LOOPS, Described, rule_of
-from ov_gather.ranges.sites import TYPES, Site
+from ov_gather.ranges.sites import TYPES, Site, site_of
 
 _CONDITIONS = {"then_body": True, "else_body": False}
 
@@ -154,13 +154,7 @@ class IrGraph:
     def _shape(self, shape: PartialShape, name: str) -> Shape | None:
         if shape.dims is None:
             return None
-        found = []
-        for axis, dim in enumerate(shape.dims):
-            open_dim = f"dim({name}, {axis})"
-            if not dim.is_static:
-                self.bounds[open_dim] = (dim.lower, float("inf") if dim.upper is None else dim.upper)
-            found.append(Polynomial.constant(dim.lower) if dim.is_static else Polynomial.name(open_dim))
-        return tuple(found)
+        return named_shape(name, ((dim.lower, inf if dim.upper is None else dim.upper) for dim in shape.dims), self.bounds)
 
     def _inputs(self, number: int, layer: Layer) -> list[Key | None]:
         return [self._source(number, layer, port) for port in layer.inputs]

@@ -4,16 +4,16 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 from functools import cached_property
+from math import inf
 from typing import TYPE_CHECKING, Any
 
 from ov_gather.ir.element_types import by_name
 from ov_gather.ranges.algebra.constants import constant_value
-from ov_gather.ranges.algebra.polynomials import Number, Polynomial
+from ov_gather.ranges.algebra.polynomials import Number
 from ov_gather.ranges.algebra.values import Shape, Value, is_integer
-from ov_gather.ranges.graph import Body, BodyEdge, EdgeKind, Key, Step
-from ov_gather.ranges.openvino_sites import site_of
+from ov_gather.ranges.graph import Body, BodyEdge, EdgeKind, Key, Step, named_shape
 from ov_gather.ranges.rules.openvino import LOOPS, Described, rule_of
-from ov_gather.ranges.sites import TYPES, Site
+from ov_gather.ranges.sites import TYPES, Site, site_of
 
 if TYPE_CHECKING:
     import openvino
@@ -111,16 +111,8 @@ class OpenvinoGraph:
     def _shape(self, shape: openvino.PartialShape, name: str) -> Shape | None:
         if shape.rank.is_dynamic:
             return None
-        found = []
-        for axis, dim in enumerate(shape):
-            open_dim = f"dim({name}, {axis})"
-            if dim.is_dynamic:
-                self.bounds[open_dim] = (
-                    dim.get_min_length(),
-                    float("inf") if dim.get_max_length() < 0 else dim.get_max_length(),
-                )
-            found.append(Polynomial.name(open_dim) if dim.is_dynamic else Polynomial.constant(dim.get_length()))
-        return tuple(found)
+        dims = ((dim.get_min_length(), inf if dim.get_max_length() < 0 else dim.get_max_length()) for dim in shape)
+        return named_shape(name, dims, self.bounds)
 
     def _inputs(self, node: openvino.Node) -> list[Key | None]:
         return [self.key(output) for output in node.input_values()]
@@ -132,9 +124,8 @@ class OpenvinoGraph:
         if found := bodies(node):
             numbers = range(len(found)) if kind == "If" else [None]
             inside = [self._body(node, body, number) for number, body in zip(numbers, found, strict=True)]
-            return Step(
-                name, kind, inputs, outputs, bodies=inside, repeats=kind in LOOPS, trips=inputs[0] if kind == "Loop" else None
-            )
+            trips = inputs[0] if kind == "Loop" else None
+            return Step(name, kind, inputs, outputs, bodies=inside, repeats=kind in LOOPS, trips=trips)
         return Step(name, kind, inputs, outputs, rule_of(described(node)), reads_shapes_only=kind == "ShapeOf")
 
     def _body(self, node: Any, body: openvino.Model, number: int | None) -> Body:

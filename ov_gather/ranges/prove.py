@@ -13,12 +13,11 @@ from ov_gather.ranges.algebra.intervals import Interval
 from ov_gather.ranges.analysis import Assumption
 from ov_gather.ranges.ir_graph import IrGraph
 from ov_gather.ranges.openvino_graph import OpenvinoGraph
-from ov_gather.ranges.proofs import Bound, Proof, prove_sites
+from ov_gather.ranges.proofs import Proof, prove_sites
 from ov_gather.ranges.rules.call import CPU_PLUGIN
 from ov_gather.ranges.sites import SiteGraph
 
 Limits = tuple[int | float | None, int | float | None]
-NOTHING: tuple[Bound, Bound] = (None, None)
 
 
 def prove(source: Source | Model, *, weights: WeightsSource = None, assume: Mapping[str, Limits] | None = None) -> list[Proof]:
@@ -45,20 +44,8 @@ def prove(source: Source | Model, *, weights: WeightsSource = None, assume: Mapp
 def _of_broken_layers(graph: IrGraph) -> list[Proof]:
     """Return "unknown" for layers that lack an input or attribute, such as those of a fragment."""
     reason = "nothing feeds one of its inputs, or an attribute is missing or wrong"
-    return [
-        Proof(
-            "/".join((*place.path, place.layer.name)),
-            place.layer.type,
-            place.layer.line,
-            "unknown",
-            None,
-            None,
-            NOTHING,
-            reason,
-        )
-        for place in graph.places
-        if place.site is None
-    ]
+    broken = [("/".join((*place.path, place.layer.name)), place.layer) for place in graph.places if place.site is None]
+    return [Proof(name, layer.type, layer.line, "unknown", None, None, (None, None), reason) for name, layer in broken]
 
 
 def graph_of(source: Any, weights: WeightsSource = None) -> SiteGraph:

@@ -11,8 +11,6 @@ from ov_gather.ranges import choices
 from ov_gather.ranges.algebra.values import Value
 from ov_gather.ranges.graph import Graph, Key, Step
 
-_NO_NAMES: frozenset[str] = frozenset()
-
 
 @dataclass(frozen=True)
 class PreviousRun:
@@ -46,7 +44,7 @@ class PreviousRun:
 
     def _names_of(self, step: Step) -> frozenset[str]:
         if not step.outputs:
-            return _NO_NAMES
+            return frozenset()
         first = step.outputs[0]
         if first not in self.names:
             values = [self.known[key] for key in step.inputs if key is not None]

@@ -30,10 +30,11 @@ ENOUGH, ENOUGH_OF_EACH = 400_000, 50
 
 
 @dataclass
-class _Part:
+class SitePart:
     """The part of a model that one site depends on.
 
     Attributes:
+        steps: the steps that the site depends on.
         inputs: the inputs whose elements may matter to the site.
         shaping: the inputs whose shapes may matter.
         dims: the dynamic dimensions of inputs that may matter.
@@ -57,7 +58,7 @@ class AnalysisCache:
         self._graph, self._semantics, self._given = graph, semantics, given
         self._sites, self._steps = sites, steps_to(graph, sites)
         self._places = {key: (place, name) for place, (name, key) in enumerate(graph.inputs.items())}
-        self._part = _Part((), [], [], [], [])
+        self._part = SitePart((), [], [], [], [])
         self._implied: dict[Key, Assumption] = {}
         self._seen: dict[Hashable, Analysis] = {}
         self._runs: list[Analysis] = []
@@ -92,7 +93,7 @@ class AnalysisCache:
         key = key_of(condition)
         if key in self._seen:
             return self._seen[key]
-        part = self._part_of(site)
+        part = self.part_of(site)
         if key not in part.seen:
             if len(part.steps) * _SHARE > len(self._steps) or self._is_in_many_parts(key, len(part.steps)):
                 return self.under(condition)
@@ -146,30 +147,14 @@ class AnalysisCache:
             self._implied[site.indices] = Assumption(dims={name: (1, sizes.of(name)[1]) for name in may_be_empty})
         return self._implied[site.indices]
 
-    def steps_to(self, site: Site) -> list[Step]:
-        """Return the steps that the site depends on."""
-        return self._part_of(site).steps
-
-    def inputs_of(self, site: Site) -> list[str]:
-        """Return the inputs whose elements may matter to the site."""
-        return self._part_of(site).inputs
-
-    def shaped_by(self, site: Site) -> list[Key]:
-        """Return the inputs whose shapes may matter to the site."""
-        return self._part_of(site).shaping
-
-    def dims_of(self, site: Site) -> list[str]:
-        """Return the dynamic dimensions of inputs that may matter to the site."""
-        return self._part_of(site).dims
-
-    def _part_of(self, site: Site) -> _Part:
+    def part_of(self, site: Site) -> SitePart:
         """Return the part of the model that a site depends on. Only the last one is cached, as parts are rarely shared."""
         key = (site.indices, site.data)
         if self._part.key != key:
             self._part = self._made_part(key, site)
         return self._part
 
-    def _made_part(self, key: Hashable, site: Site) -> _Part:
+    def _made_part(self, key: Hashable, site: Site) -> SitePart:
         steps = steps_to(self._graph, [site])
         self._spent += len(steps)
         fed = {given for step in steps for given in step.inputs} | {site.indices, *site.wanted}
@@ -180,7 +165,7 @@ class AnalysisCache:
         known = self.under(Assumption())
         shapes += [known.value(given).shape or () for given in (site.indices, site.data)]
         names = [name for shape in shapes for dim in shape for name in sorted(dim.names) if name in known.others]
-        return _Part(key, steps, [name for _, name in inputs], shaping, list(dict.fromkeys(names)))
+        return SitePart(key, steps, [name for _, name in inputs], shaping, list(dict.fromkeys(names)))
 
     def prove(self, condition: Assumption, site: Site) -> bool:
         """Return True if every index of the site is in bounds under the condition; False if not, or if the budget is spent."""

@@ -8,14 +8,16 @@ from typing import Protocol
 
 from ov_gather.ranges.algebra.intervals import Algebra, Interval
 from ov_gather.ranges.algebra.polynomials import Polynomial
-from ov_gather.ranges.algebra.values import Value, count
+from ov_gather.ranges.algebra.values import Value
 from ov_gather.ranges.graph import Graph, Key
+from ov_gather.ranges.rules.openvino import Described
 
 TYPES = (
     *("Gather", "GatherElements", "GatherND", "ScatterElementsUpdate", "ScatterNDUpdate", "ScatterUpdate"),
     *("ScatterElements", "ScatterND"),
 )
 """The operations of OpenVINO and of this package that read or write by indices."""
+_AXIS_OPERAND = {"Gather": 2, "ScatterElementsUpdate": 3, "ScatterUpdate": 3}
 
 
 @dataclass(frozen=True, slots=True)
@@ -65,6 +67,30 @@ class Site:
         return self.axis is None
 
 
+def site_of(
+    operation: Described, name: str, line: int, inputs: Sequence[Key | None], output: Key, within: Key | None = None
+) -> Site | None:
+    """Return the site of an OpenVINO operation; None if inputs or attributes are missing."""
+    if len(inputs) < 2 or inputs[0] is None or inputs[1] is None:
+        return None
+    axis: int | Key | None = None
+    batch_dims = 0
+    try:
+        if operation.type in ("GatherElements", "ScatterElements"):
+            axis = operation.integer("axis")
+            if axis < 0 and operation.has_scattered_lanes:
+                axis -= 1
+        elif operation.type in _AXIS_OPERAND:
+            axis = next(iter(inputs[_AXIS_OPERAND[operation.type] :]), None)
+            if axis is None:
+                return None
+        else:
+            batch_dims = operation.integer("batch_dims")
+    except ValueError:
+        return None
+    return Site(name, operation.type, line, inputs[0], inputs[1], axis, batch_dims, operation.counts_from_end, within, output)
+
+
 @dataclass(frozen=True, slots=True)
 class BoundsCheck:
     """A bounds check: the obligation that an index interval lies within an axis.
@@ -99,17 +125,14 @@ class BoundsCheck:
         """Bounds of the least index that occurs."""
         return Interval(self.indices.low, self.indices.low) if self.is_attained else self.indices
 
-    def is_above(self, algebra: Algebra) -> bool:
-        """Return True if an index is beyond the end of the axis for all sizes."""
-        return algebra.is_at_least(self.greatest, self.size)
-
     def is_below(self, algebra: Algebra) -> bool:
         """Return True if an index is before the start of the axis for all sizes."""
         return algebra.is_at_most(self.least, self.lowest - 1)
 
     def fails(self, algebra: Algebra) -> bool:
-        """Return True if an index is out of bounds, given that there is an index."""
-        return self.is_above(algebra) or self.is_below(algebra) or self.size.value == 0
+        """Return True if an index is out of bounds for all sizes, given that there is an index."""
+        is_above = algebra.is_at_least(self.greatest, self.size)
+        return is_above or self.is_below(algebra) or self.size.value == 0
 
 
 @dataclass(frozen=True, slots=True)
@@ -150,11 +173,6 @@ def _of_coordinates(site: Site, data: Value, indices: Value) -> list[BoundsCheck
     intervals = indices.along(len(indices.shape) - 1) or (indices.elements,) * length
     pairs = zip(intervals, dims, strict=False)
     return [BoundsCheck(site.batch_dims + i, dim, interval, True) for i, (interval, dim) in enumerate(pairs)]
-
-
-def index_count(algebra: Algebra, indices: Value) -> tuple[float, float]:
-    """Return a lower and an upper bound of the number of indices."""
-    return count(algebra, indices.shape)
 
 
 class SiteGraph(Graph, Protocol):

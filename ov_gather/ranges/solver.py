@@ -23,7 +23,7 @@ from ov_gather.ranges.algebra.values import (
     product,
 )
 from ov_gather.ranges.folding import results_of
-from ov_gather.ranges.graph import Body, BodyEdge, EdgeKind, Graph, Key, Step, in_order
+from ov_gather.ranges.graph import Body, BodyEdge, EdgeKind, Graph, Key, Step, has_dynamic_shape, in_order
 from ov_gather.ranges.reuse import PreviousRun
 from ov_gather.ranges.rules.call import Operands, Semantics
 
@@ -38,39 +38,17 @@ Overflow = tuple[Polynomial, int]
 _Work = Generator["_Work", None, None]
 
 
-def solve(
-    graph: Graph,
-    steps: Sequence[Step],
-    algebra: Algebra,
-    semantics: Semantics,
-    assumed: Mapping[Key, Interval],
-    earlier: PreviousRun | None = None,
-    numbers: dict[Key, int] | None = None,
-) -> Solver:
-    """Compute the abstract value of each tensor that the steps produce.
+class Solver:
+    """The state of an analysis: the abstract value of each tensor so far.
 
     Args:
         graph: the graph.
-        steps: the steps, in the topological order of `in_order`.
         algebra: interval arithmetic, with the bounds of dynamic dimensions.
         semantics: the behaviour of the runtime.
         assumed: assumed bounds of the elements of some tensors.
         earlier: an earlier analysis of the same graph to reuse.
         numbers: the numbering of unknown integers by that analysis.
     """
-    solver = Solver(graph, algebra, semantics, assumed, earlier, numbers)
-    waiting = [solver.evaluate(steps, earlier)]
-    while waiting:  # an explicit stack, because a file may nest bodies deeper than Python recurses
-        inner = next(waiting[-1], None)
-        if inner is None:
-            waiting.pop()
-        else:
-            waiting.append(inner)
-    return solver
-
-
-class Solver:
-    """The state of an analysis: the abstract value of each tensor so far."""
 
     def __init__(
         self,
@@ -89,7 +67,18 @@ class Solver:
         self.overflows: dict[Key, tuple[Overflow, ...]] = {}
         self._choices = choices.BranchRefinement(graph, algebra, semantics, self.value, self._fit)
 
-    def evaluate(self, steps: Sequence[Step], earlier: PreviousRun | None = None) -> _Work:
+    def run(self, steps: Sequence[Step]) -> Solver:
+        """Compute the abstract value of each tensor that the steps, in the order of `in_order`, produce; return the solver."""
+        waiting = [self._evaluate(steps, self._earlier)]
+        while waiting:  # an explicit stack, because a file may nest bodies deeper than Python recurses
+            inner = next(waiting[-1], None)
+            if inner is None:
+                waiting.pop()
+            else:
+                waiting.append(inner)
+        return self
+
+    def _evaluate(self, steps: Sequence[Step], earlier: PreviousRun | None = None) -> _Work:
         """Evaluate steps in order; yield the work on bodies, which must be done before this continues."""
         for step in steps:
             if earlier is not None and earlier.holds(step, self.value):
@@ -207,7 +196,7 @@ class Solver:
             self._inside += 1
             for edge in body.entries:
                 self._arrive(edge)
-            yield self.evaluate(in_order(self._graph, body.ends))
+            yield self._evaluate(in_order(self._graph, body.ends))
             self._inside -= 1
         self._record_outputs(step)
 
@@ -223,7 +212,7 @@ class Solver:
         if visits:
             self._widen(states)
         while True:
-            yield self.evaluate(steps)
+            yield self._evaluate(steps)
             visits += 1
             changed = [edge for edge in states if self._join_back_edge(edge)]
             if not changed or visits > WIDEN_AFTER + 2:
@@ -287,17 +276,14 @@ class Solver:
                 before = found.get(edge.outer)
                 found[edge.outer] = value if before is None else self._either(before, value, declared)
         has_choice = len(executed) > 1 and not step.repeats
-        freed = self._open_outputs(step) if has_choice and self._semantics.reads_out_of_bounds else ()
+        is_stale = has_choice and self._semantics.reads_out_of_bounds
+        freed = [key for key in step.outputs if is_stale and has_dynamic_shape(self._graph.declared(key))]
         for key in step.outputs:
             declared = self._graph.declared(key)
             value = found.get(key, declared)
             # If an If has several outputs of dynamic shape, the CPU plugin returns freed memory when a branch first executes.
             is_freed = len(freed) > 1 and key in freed
             self._learn(key, declared, replace(declared, shape=value.shape) if is_freed else value)
-
-    def _open_outputs(self, step: Step) -> list[Key]:
-        shapes = [(key, self._graph.declared(key).shape) for key in step.outputs]
-        return [key for key, shape in shapes if shape is None or any(dim.value is None for dim in shape)]
 
     def _either(self, one: Value, other: Value, declared: Value) -> Value:
         """Join an output of two branches. A dimension survives if it is equal in both."""
@@ -320,7 +306,8 @@ class Solver:
     def _or_first(self, step: Step, body: Body, edge: BodyEdge, value: Value) -> Value:
         """Join an output of a loop with its value if the body never executes: the initial carried value."""
         states = [one for one in body.entries if one.kind is EdgeKind.STATE and one.next == edge.inner]
-        if any(one.outer is None for one in states) or (not states and self._may_not_run(step)):
+        may_not_run = step.trips is not None and self.value(step.trips).elements.low < 1
+        if any(one.outer is None for one in states) or (not states and may_not_run):
             return self._graph.declared(edge.inner)
         for state in states:
             assert state.outer is not None
@@ -328,9 +315,6 @@ class Solver:
             joined = self.algebra.join(value.elements, first.elements)
             value = replace(value, elements=joined, may_be_nan=value.may_be_nan or first.may_be_nan)
         return value
-
-    def _may_not_run(self, step: Step) -> bool:
-        return step.trips is not None and self.value(step.trips).elements.low < 1
 
 
 def _numbers(elements: Interval) -> Interval:

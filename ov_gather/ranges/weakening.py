@@ -23,7 +23,7 @@ class Weakening:
 
     def __init__(self, runs: AnalysisCache, site: Site) -> None:
         self._runs, self._site = runs, site
-        self._inputs = set(runs.inputs_of(site))
+        self._inputs = set(runs.part_of(site).inputs)
 
     def run(self, condition: Assumption) -> Assumption:
         """Drop bounds that are not needed, and move each remaining bound as far as the proof holds."""
@@ -75,9 +75,7 @@ class Weakening:
             tried = replace(interval, high=bound) if is_high else replace(interval, low=bound)
             return replace(condition, inputs={**condition.inputs, name: tried})
 
-        if self._suffices(moved(inf)):
-            return moved(inf)
-        return moved(_farthest(lambda distance: self._suffices(moved(distance)), LIMIT - 1 - abs(int(start))))
+        return self._moved_farthest(moved, inf, LIMIT - 1 - abs(int(start)))
 
     def _smaller(self, condition: Assumption, name: str) -> Assumption:
         """Find the least lower bound of a dimension, by doubling first: it is usually small."""
@@ -105,22 +103,26 @@ class Weakening:
         if high == inf:
             return condition
 
-        def of(size: Number) -> Assumption:
-            return replace(condition, dims={**condition.dims, name: (low, size)})
+        def moved(distance: Number) -> Assumption:
+            return replace(condition, dims={**condition.dims, name: (low, high + distance)})
 
-        if self._suffices(of(inf)):
-            return of(inf)
-        return of(high + _farthest(lambda distance: self._suffices(of(high + distance)), LARGEST_DIM - int(high)))
+        return self._moved_farthest(moved, inf, LARGEST_DIM - int(high))
 
     def _wider(self, condition: Assumption, product: Polynomial) -> Assumption:
         """Find the greatest limit of a product of dimensions."""
         start = condition.limits[product]
 
-        def of(distance: int) -> Assumption:
-            return replace(condition, limits={**condition.limits, product: start + distance})
+        def moved(distance: Number) -> Assumption:
+            return replace(condition, limits={**condition.limits, product: start + int(distance)})
 
-        room = LARGEST_SIZE - start
-        return of(room) if room > 0 and self._suffices(of(room)) else of(_farthest(lambda far: self._suffices(of(far)), room))
+        room = max(LARGEST_SIZE - start, 0)
+        return self._moved_farthest(moved, room, room)
+
+    def _moved_farthest(self, moved: Callable[[Number], Assumption], most: Number, limit: int) -> Assumption:
+        """Move a bound by `most` if the proof then holds, or else by the greatest distance up to `limit` at which it does."""
+        if self._suffices(moved(most)):
+            return moved(most)
+        return moved(_farthest(lambda distance: self._suffices(moved(distance)), limit))
 
 
 def _with_part(condition: Assumption, part: str, bounds: Mapping[Any, Any]) -> Assumption:

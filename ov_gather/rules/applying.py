@@ -5,7 +5,7 @@ from __future__ import annotations
 import re
 from collections.abc import Iterable, Iterator
 
-from ov_gather.ir.patched import PatchedWeights
+from ov_gather.ir.weights import PatchedWeights
 from ov_gather.ir.xml.spans import Edit, Span, edited, spans, with_attribute, with_dims
 from ov_gather.rules.findings import Finding
 from ov_gather.rules.fixes import CutWeights, NumberPorts, SetAttribute, SetDims, WriteWeights

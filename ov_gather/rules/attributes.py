@@ -40,12 +40,8 @@ def missing_attribute(view: LayerView) -> Iterator[Violation]:
     for attribute in view.operation.attributes:
         if attribute.required and attribute.name not in view.layer.attributes:
             wanted = f'<data {attribute.name}="..." />; OpenVINO would take {attribute.default}'
-            yield Violation.at(
-                view.layer,
-                f"attribute {attribute.name} is missing",
-                f"{view.operation.name} requires it: {wanted}",
-                line=view.layer.data_line,
-            )
+            message, advice = f"attribute {attribute.name} is missing", f"{view.operation.name} requires it: {wanted}"
+            yield Violation.at(view.layer, message, advice, line=view.layer.data_line)
 
 
 @rule("OVG202", LayerView)
@@ -93,12 +89,9 @@ def attribute_out_of_range(view: LayerView) -> Iterator[Violation]:
         except ValueError:  # OVG203 reports it
             continue
         if valid and not valid[0] <= value <= valid[1]:
-            yield Violation.at(
-                view.layer,
-                f"{attribute.name}={value} is out of range",
-                f"for these inputs it may be {valid[0]} to {valid[1]}",
-                line=view.layer.data_line,
-            )
+            advice = f"for these inputs it may be {valid[0]} to {valid[1]}"
+            message = f"{attribute.name}={value} is out of range"
+            yield Violation.at(view.layer, message, advice, line=view.layer.data_line)
     for given, port, value in zip(view.operation.inputs, view.layer.inputs, view.attribute_values, strict=True):
         try:
             if given.attribute and value is not None:

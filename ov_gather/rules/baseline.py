@@ -82,9 +82,8 @@ def read_baseline(path: Path) -> Baseline:
 def _known(path: Path, document: Any) -> dict[str, dict[str, dict[str, str]]]:
     """Return the entries of a baseline. Raises ValueError, LookupError or TypeError if the document is not one."""
     if document["format"] != _FORMAT:
-        raise BaselineError(
-            f"{path}: format {str(document['format'])[:40]} of a baseline is not known, only {_FORMAT}; {_REMEDY}"
-        )
+        found = str(document["format"])[:40]
+        raise BaselineError(f"{path}: format {found} of a baseline is not known, only {_FORMAT}; {_REMEDY}")
     known: dict[str, dict[str, dict[str, str]]] = {}
     for number, entry in enumerate(document["findings"]):
         kept = {name: entry[name] for name in _ENTRY}

@@ -138,11 +138,8 @@ def validate_unless_known(path: Place, chosen: Chosen, entry: bytes) -> tuple[li
     findings = validate(document, weights=weights, **asdict(chosen))
     if any(finding.rule == NOT_CHECKED for finding in findings):
         return findings, b""
-    content = {
-        "xml": document.digest,
-        "bin": weights.state(),
-        "findings": [asdict(replace(finding, fix=None)) for finding in findings],
-    }
+    kept = [asdict(replace(finding, fix=None)) for finding in findings]
+    content = {"xml": document.digest, "bin": weights.state(), "findings": kept}
     return findings, json.dumps(content, default=lambda severity: severity.value).encode()
 
 

@@ -80,13 +80,9 @@ def overlap(payloads: Payloads) -> Iterator[Violation]:
     before = (-1, -1)
     for start, stop, subgraph_path, layer in payloads.in_order:
         if owner and start < end and (start, stop) != before:
-            yield Violation.at(
-                layer,
-                f"bytes {start}..{stop} overlap those of {owner}, which end at {end}",
-                "correct offset and size, unless one constant is to be a part of the other",
-                line=layer.data_line,
-                subgraph_path=subgraph_path,
-            )
+            message = f"bytes {start}..{stop} overlap those of {owner}, which end at {end}"
+            hint = "correct offset and size, unless one constant is to be a part of the other"
+            yield Violation.at(layer, message, hint, line=layer.data_line, subgraph_path=subgraph_path)
         if stop > end:
             end, owner = stop, layer
         before = (start, stop)
@@ -106,21 +102,16 @@ def left_over(payloads: Payloads) -> Iterator[Violation]:
         total = model.weights.size()
     except OSError:
         return  # OVG501 reports it if there is a Const
-    end = 0
+    end, hint = 0, "does the .bin belong to this .xml?"
     for start, stop, subgraph_path, layer in payloads.in_order:
         if start > end:
-            yield Violation.at(
-                layer,
-                f"no Const uses the bytes {end}..{start} of the .bin before this one",
-                "does the .bin belong to this .xml?",
-                line=layer.data_line,
-                subgraph_path=subgraph_path,
-            )
+            message = f"no Const uses the bytes {end}..{start} of the .bin before this one"
+            yield Violation.at(layer, message, hint, line=layer.data_line, subgraph_path=subgraph_path)
         end = max(end, stop)
     if end < total:
         message = f"no Const uses the last {total - end} of the {total} bytes of the .bin"
         fix = Fix(CutWeights(end), safe=not _has_operations_of_extensions(model))
-        yield Violation.at(model, message, "does the .bin belong to this .xml?", fix=fix)
+        yield Violation.at(model, message, hint, fix=fix)
 
 
 def _has_operations_of_extensions(model: Model) -> bool:

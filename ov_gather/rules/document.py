@@ -134,17 +134,8 @@ def not_checked(check: Unfinished) -> Iterator[Violation]:
 # Elements allowed in a graph, a layer and a port, besides those that the reader interprets.
 _IN_GRAPH = ("rt_info", "meta_data", "quantization_parameters", "pre-process", "statistics", "layers", "edges")
 _IN_LAYER = (
-    "rt_info",
-    "port_map",
-    "then_port_map",
-    "else_port_map",
-    "back_edges",
-    "data",
-    "input",
-    "output",
-    "body",
-    "then_body",
-    "else_body",
+    *("rt_info", "port_map", "then_port_map", "else_port_map", "back_edges", "data", "input", "output"),
+    *("body", "then_body", "else_body"),
 )
 _IN_PORT = ("rt_info", "dim")
 

@@ -10,8 +10,7 @@ from difflib import unified_diff
 from pathlib import Path
 from typing import IO
 
-from ov_gather.ir.patched import PatchedWeights
-from ov_gather.ir.weights import Weights
+from ov_gather.ir.weights import PatchedWeights, Weights
 from ov_gather.rules.applying import applied
 from ov_gather.rules.findings import Finding
 from ov_gather.rules.suppression import Ignore

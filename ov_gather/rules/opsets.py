@@ -45,6 +45,8 @@ def attribute_kinds(layer: Layer) -> Mapping[str, str] | None:
 @lru_cache(maxsize=4096)
 def is_of_kind(text: str, kind: str) -> bool:
     """Return True if the text of an attribute is a value of this kind, without surrounding blanks."""
+    if kind in ("ints", "floats"):
+        return not text or all(is_of_kind(part.strip(BLANKS), kind[:-1]) for part in text.split(","))
     if kind not in _CHECKS:
         return text.lower() in kind.split("|")
     try:
@@ -67,31 +69,11 @@ def _opsets(text: str) -> Iterator[str]:
         yield from (f"opset{number}" for number in range(int(first), int(last or first) + 1))
 
 
-def _is_integer(text: str) -> bool:
-    parse_integer(text)
-    return True
-
-
-def _is_float(text: str) -> bool:
-    return _FLOAT.fullmatch(text) is not None
-
-
-def _is_shape(text: str) -> bool:
-    PartialShape.parse(text)
-    return True
-
-
-def _all(check: Callable[[str], bool], text: str) -> bool:
-    return not text or all(check(part.strip(BLANKS)) for part in text.split(","))
-
-
 _CHECKS: Mapping[str, Callable[[str], bool]] = {
     "text": lambda text: True,
-    "int": _is_integer,
-    "float": _is_float,
+    "int": lambda text: parse_integer(text) is not None,
+    "float": lambda text: _FLOAT.fullmatch(text) is not None,
     "bool": lambda text: text.lower() in BOOLEANS,
-    "ints": lambda text: _all(_is_integer, text),
-    "floats": lambda text: _all(_is_float, text),
     "type": lambda text: by_name(text) is not None,
-    "shape": _is_shape,
+    "shape": lambda text: PartialShape.parse(text) is not None,
 }

@@ -36,11 +36,9 @@ def port_count(graph: Model) -> Iterator[Violation]:
             continue  # OVG105 reports it
         for kind, ports, names in (("input", layer.inputs, inputs), ("output", layer.outputs, outputs)):
             if len(ports) != len(names):
-                yield Violation.at(
-                    layer,
-                    f"{len(ports)} {kind} ports; {name} has {len(names) or 'none'}{': ' if names else ''}{', '.join(names)}",
-                    f"declare one {kind} port for each" if names else f"leave out the {kind} ports",
-                )
+                wanted = f"{len(names)}: {', '.join(names)}" if names else "none"
+                hint = f"declare one {kind} port for each" if names else f"leave out the {kind} ports"
+                yield Violation.at(layer, f"{len(ports)} {kind} ports; {name} has {wanted}", hint)
 
 
 @rule("OVG114", Model, Severity.WARNING, unless=lambda graph: len({layer.name for layer in graph.layers}) == len(graph.layers))
@@ -126,9 +124,8 @@ def order_of_ports(graph: Model) -> Iterator[Violation]:
     for layer, ports in _with_several(graph):
         for before, port in pairwise(ports):
             if port.id < before.id:
-                yield Violation.at(
-                    layer, f"port {port.id} stands after port {before.id}", advice, port=port, fix=Fix(NumberPorts())
-                )
+                message = f"port {port.id} stands after port {before.id}"
+                yield Violation.at(layer, message, advice, port=port, fix=Fix(NumberPorts()))
 
 
 def _with_several(graph: Model) -> Iterator[tuple[Layer, tuple[Port, ...]]]:

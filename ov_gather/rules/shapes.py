@@ -41,9 +41,8 @@ def output_shape(view: LayerView) -> Iterator[Violation]:
     for inferred, port in zip(view.output_shapes or (), view.layer.outputs, strict=False):
         if not fits_declaration(port, inferred):
             message = f"declares {dims_text(port)}, but {view.operation.name} gives {inferred} for these inputs"
-            yield Violation.at(
-                view.layer, message, f"declare the dims {list(inferred.sizes)}", port=port, fix=_dims(inferred.sizes)
-            )
+            hint = f"declare the dims {list(inferred.sizes)}"
+            yield Violation.at(view.layer, message, hint, port=port, fix=_dims(inferred.sizes))
 
 
 @rule("OVG404", Model)
@@ -53,12 +52,11 @@ def edge_shape(graph: Model) -> Iterator[Violation]:
     OpenVINO ignores the dims of inputs, but other tools may trust them. Declare the dims of the output at both ends of the
     edge.
     """
+    hint = "declare the same dims on both ends of an edge"
     for layer, port, source, output in graph.links:
         if port.dims != output.dims:
             message = f"declares {dims_text(port)}, but its producer, {source}, gives {dims_text(output)}"
-            yield Violation.at(
-                layer, message, "declare the same dims on both ends of an edge", port=port, fix=_dims(output.dims)
-            )
+            yield Violation.at(layer, message, hint, port=port, fix=_dims(output.dims))
 
 
 @rule("OVG405", Model)
@@ -78,13 +76,8 @@ def declared_shape(graph: Model) -> Iterator[Violation]:
         for port in layer.outputs:
             if port.dims != declared.sizes:
                 message = f"declares {dims_text(port)}, but the attribute shape is {declared}"
-                yield Violation.at(
-                    layer,
-                    message,
-                    f"declare the dims {list(declared.sizes)}, or correct shape",
-                    port=port,
-                    fix=_dims(declared.sizes),
-                )
+                hint = f"declare the dims {list(declared.sizes)}, or correct shape"
+                yield Violation.at(layer, message, hint, port=port, fix=_dims(declared.sizes))
 
 
 def _dims(sizes: tuple[int, ...]) -> Fix:

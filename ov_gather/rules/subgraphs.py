@@ -176,10 +176,8 @@ def _wrong(layer: Layer, entry: Entry) -> Iterator[tuple[str, str]]:
     outside, inside = attributes.get("external_port_id", ""), attributes.get("internal_layer_id", "")
     if layer.type == "Loop" and outside == "-1":
         if entry.purpose not in ("current_iteration", "execution_condition"):
-            yield (
-                "external_port_id is -1 without a purpose",
-                "write purpose=current_iteration or execution_condition, or a port",
-            )
+            advice = "write purpose=current_iteration or execution_condition, or a port"
+            yield "external_port_id is -1 without a purpose", advice
     elif entry.port is None:
         yield f"external_port_id='{outside[:40]}' is no {kind} port of the layer", f"write the id of an {kind} port"
     if entry.inner is None or entry.inner.type != inner:

@@ -111,11 +111,9 @@ def output_type(view: LayerView) -> Iterator[Violation]:
     for inferred, port in zip(types, view.layer.outputs, strict=True):
         if inferred not in (None, DYNAMIC) and port.element_type not in (None, inferred):
             assert inferred is not None
-            gives = f"{view.operation.name} gives {inferred.precision} for these inputs"
-            message = f"declares {port.precision}, but {gives}"
-            yield Violation.at(
-                view.layer, message, f"declare {inferred.precision}", port=port, fix=_precision(inferred.precision)
-            )
+            name, precision = view.operation.name, inferred.precision
+            message = f"declares {port.precision}, but {name} gives {precision} for these inputs"
+            yield Violation.at(view.layer, message, f"declare {precision}", port=port, fix=_precision(precision))
 
 
 @rule("OVG305", Model)
@@ -133,13 +131,8 @@ def declared_element_type(graph: Model) -> Iterator[Violation]:
         for port in layer.outputs:
             if port.element_type not in (None, declared):
                 message = f"declares {port.precision}, but element_type is {declared}"
-                yield Violation.at(
-                    layer,
-                    message,
-                    f"declare {declared.precision}, or correct element_type",
-                    port=port,
-                    fix=_precision(declared.precision),
-                )
+                hint = f"declare {declared.precision}, or correct element_type"
+                yield Violation.at(layer, message, hint, port=port, fix=_precision(declared.precision))
 
 
 def _precision(precision: str | None) -> Fix | None:

@@ -11,11 +11,11 @@ from ov_gather.ir.model import Model
 from ov_gather.ir.reader import Document, Source, WeightsSource, path_of, read_document
 from ov_gather.ops.layer_view import LayerView, family_layers
 from ov_gather.rules.base import Rule
-from ov_gather.rules.computed import ErrorFreeModel
 from ov_gather.rules.constants import Payloads
 from ov_gather.rules.document import Unfinished, Unopened
 from ov_gather.rules.findings import Finding, Severity
 from ov_gather.rules.fingerprints import with_fingerprints
+from ov_gather.rules.indices import ErrorFreeModel
 from ov_gather.rules.inference import Inferred, inferred_graphs
 from ov_gather.rules.register import RULES
 from ov_gather.rules.releases import release_named
@@ -85,22 +85,21 @@ def not_checked(path: str, reason: str, hint: str) -> list[Finding]:
 
 
 def _checked(document: Document, path: str, rules: list[Rule], infer: bool, release: str) -> list[Finding]:
-    findings = list(_findings(path, rules, _subjects(document)))
-    if document.model is not None and document.model.weights and document.model.weights.was_cut():
-        # The file was truncated while the rules read it: discard their findings, and report the missing payloads.
-        document = document.with_constants_checked()
-        findings = list(_findings(path, rules, _subjects(document)))
-    if document.model is not None and document.model.weights and (trouble := document.model.weights.trouble()):
-        return not_checked(path, trouble, "try again, or ask whoever serves the file")
-    if document.model is not None and not document.model.is_fragment and not _has_error(findings):
-        findings += _findings(path, rules, [((), ErrorFreeModel(document.model))])
-    wanted = infer and any(rule.scope is Inferred for rule in rules) and not _has_error(findings)
-    if wanted and document.model is not None and not document.model.is_fragment:
-        findings += _findings(path, rules, inferred_graphs(document.model))
-    if release and document.model is not None and not document.damaged:
-        targets = ((way, Targeted(graph, release)) for way, graph in document.model.walk())
-        findings += _findings(path, rules, targets)
-    return with_fingerprints(sorted(findings, key=lambda finding: (finding.location.line, finding.rule)), document.model)
+    findings, model = list(_findings(path, rules, _subjects(document))), document.model
+    if model is not None and model.weights:
+        if model.weights.was_cut():
+            # The file was truncated while the rules read it: discard their findings, and report the missing payloads.
+            document = document.with_constants_checked()
+            findings = list(_findings(path, rules, _subjects(document)))
+        if trouble := model.weights.trouble():
+            return not_checked(path, trouble, "try again, or ask whoever serves the file")
+    if model is not None and not model.is_fragment and not _has_error(findings):
+        findings += _findings(path, rules, [((), ErrorFreeModel(model))])
+        if infer and any(rule.scope is Inferred for rule in rules) and not _has_error(findings):
+            findings += _findings(path, rules, inferred_graphs(model))
+    if release and model is not None and not document.damaged:
+        findings += _findings(path, rules, ((way, Targeted(graph, release)) for way, graph in model.walk()))
+    return with_fingerprints(sorted(findings, key=lambda finding: (finding.location.line, finding.rule)), model)
 
 
 def _has_error(findings: Iterable[Finding]) -> bool:

@@ -52,7 +52,7 @@ class LayerComparison:
                 continue
             found = len(self.changes), len(self.consequences)
             self.changes += self._changes(i, j)
-            is_other = len(self.changes) > found[0] or self._has_other_constant(node, other)
+            is_other = len(self.changes) > found[0] or bool(_other_constants(node, other))
             self._compare_bodies(node, other, follows or is_other)
             is_other = is_other or (len(self.changes), len(self.consequences)) > found
             (self.consequences if follows or is_other else self.changes).extend(self._outputs(node, other))
@@ -95,20 +95,15 @@ class LayerComparison:
                 before, after = _source(self.a, node, position), _source(self.b, other, position)
                 yield replace(here, kind="input", what=f"{position}", before=before, after=after)
 
-    def _has_other_constant(self, node: DiffNode, other: DiffNode) -> bool:
-        slots = zip(node.slots, other.slots, strict=False)
-        return any(first[0] == second[0] == CONSTANT and first != second for first, second in slots)
-
     def _uses_of_other_constants(self) -> dict[tuple[int, int], list[Use]]:
         """Map the ids of two Consts that differ to all inputs that the first one feeds in A and the second one in B."""
         uses: dict[tuple[int, int], list[Use]] = {}
         for i, j in enumerate(self._to_b):
             if j != NONE:
                 node, other = self.a.nodes[i], self.b.nodes[j]
-                for position, (first, second) in enumerate(zip(node.slots, other.slots, strict=False)):
-                    if first[0] == second[0] == CONSTANT and first != second:
-                        pair = _constant(self.a, node, position).id, _constant(self.b, other, position).id
-                        uses.setdefault(pair, []).append((i, position))
+                for position in _other_constants(node, other):
+                    pair = _constant(self.a, node, position).id, _constant(self.b, other, position).id
+                    uses.setdefault(pair, []).append((i, position))
         return uses
 
     def _constants(self, first: Use, second: Use) -> Iterator[IRChange]:
@@ -117,12 +112,12 @@ class LayerComparison:
         a, b = _constant(self.a, node, first[1]), _constant(self.b, other, second[1])
         uses = self._uses[a.id, b.id]
         if uses[0] == first:
-            what = contrast(self.a.model, a, self.b.model, b)
+            before, after, detail = contrast(self.a.model, a, self.b.model, b)
             places = [] if a is node.layer else [f"input {first[1]} of {_short(node.layer)}"]
             if len(uses) > 1:
                 places.append(f"{len(uses) - 1} more")
-            text = "; ".join(filter(None, [" and ".join(places), what.detail]))
-            yield IRChange("constant", _location(self.a, a), _location(self.b, b), text, what.before, what.after)
+            text = "; ".join(filter(None, [" and ".join(places), detail]))
+            yield IRChange("constant", _location(self.a, a), _location(self.b, b), text, before, after)
 
     def _is_same_source(self, first: Slot, second: Slot) -> bool:
         """Return True if both inputs have the same source, apart from changes that are reported at the sources themselves."""
@@ -138,9 +133,7 @@ class LayerComparison:
     @cached_property
     def _values(self) -> tuple[list[int], list[int]]:
         """Number the nodes of both graphs so that nodes that compute the same from the same inputs have equal numbers."""
-        inputs = {
-            i: self._maker.numbers.of(("input", i)) for i, j in enumerate(self._to_b) if _is_input(self.a, i) and j != NONE
-        }
+        inputs = {i: self._maker.number("input", i) for i, j in enumerate(self._to_b) if _is_input(self.a, i) and j != NONE}
         of_b = {self._to_b[i]: number for i, number in inputs.items()}
         return self._maker.upwards(self.a, EXACT, inputs), self._maker.upwards(self.b, EXACT, of_b)
 
@@ -162,6 +155,12 @@ class LayerComparison:
                     yield replace(here, before=before[0], after=after[0])
                 if before[1] != after[1]:
                     yield replace(here, kind="shape", before=before[1], after=after[1])
+
+
+def _other_constants(node: DiffNode, other: DiffNode) -> list[int]:
+    """Return the positions of the inputs that different constants feed."""
+    slots = enumerate(zip(node.slots, other.slots, strict=False))
+    return [position for position, (first, second) in slots if first[0] == second[0] == CONSTANT and first != second]
 
 
 def _port(layer: Layer, port: Port | None) -> tuple[str, str]:

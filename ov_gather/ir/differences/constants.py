@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 from collections.abc import Iterator
-from dataclasses import dataclass
 from hashlib import sha256
 from typing import TYPE_CHECKING, Any
 
@@ -58,24 +57,15 @@ def _parts(model: Model, offset: int, size: int) -> Iterator[memoryview]:
         yield weights.read(start, min(_PART, offset + size - start))
 
 
-@dataclass(frozen=True, slots=True)
-class Contrast:
-    """The difference of two Consts, as texts for people."""
-
-    before: str
-    after: str
-    detail: str = ""
-
-
-def contrast(model_a: Model, a: Layer, model_b: Model, b: Layer) -> Contrast:
-    """Describe the difference of two unequal Consts: all elements if they are few, else the first that differs."""
+def contrast(model_a: Model, a: Layer, model_b: Model, b: Layer) -> tuple[str, str, str]:
+    """Describe two unequal Consts and how they differ: all elements if they are few, else the first that differs."""
     import numpy as np
 
     type_a, sizes_a, offset_a, size_a = _described(model_a, a)
     type_b, sizes_b, offset_b, size_b = _described(model_b, b)
     count = element_count(sizes_a)
     if (type_a, sizes_a) != (type_b, sizes_b) or count <= _FEW or _is_packed_by_three(type_a):
-        return Contrast(constant_text(model_a, a), constant_text(model_b, b))
+        return constant_text(model_a, a), constant_text(model_b, b), ""
     if type_a is STRING:
         values = constant(model_a, a).ravel(), constant(model_b, b).ravel()
         places = np.flatnonzero(values[0] != values[1])
@@ -93,7 +83,7 @@ def contrast(model_a: Model, a: Layer, model_b: Model, b: Layer) -> Contrast:
             differing += len(unequal)
             start += len(elements[0])
     position = [int(i) for i in np.unravel_index(first, sizes_a)]
-    return Contrast(*texts, f"{differing} of {count} elements differ, the first at {position}")
+    return *texts, f"{differing} of {count} elements differ, the first at {position}"
 
 
 def constant_text(model: Model, layer: Layer) -> str:

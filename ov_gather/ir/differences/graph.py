@@ -26,17 +26,6 @@ EXACT, SAME_CONSTANTS, SAME_ATTRIBUTES, SAME_TYPE = range(4)
 """Likeness of two nodes, sources aside, each ignoring more: nothing; types, shapes, bodies; constants; attributes, version."""
 
 
-class Numbers:
-    """Value numbering: equal things get the same number, different things different ones."""
-
-    def __init__(self) -> None:
-        self._known: dict[Hashable, int] = {}
-
-    def of(self, thing: Hashable) -> int:
-        """Return the number of a thing, at least 0."""
-        return self._known.setdefault(thing, len(self._known))
-
-
 @dataclass(slots=True, eq=False)
 class DiffNode:
     """A layer in its graph.
@@ -72,8 +61,12 @@ class GraphMaker:
     """Builder of the graphs of both models, with shared numbers."""
 
     def __init__(self) -> None:
-        self.numbers = Numbers()
+        self._known: dict[Hashable, int] = {}
         self._content = Content()
+
+    def number(self, *thing: Hashable) -> int:
+        """Return the number of a thing, at least 0; different things have different numbers."""
+        return self._known.setdefault(thing, len(self._known))
 
     def make(self, model: Model, roles: Roles, path: tuple[str, ...] = ()) -> DiffGraph:
         """Build the graph of a model or body, including its bodies."""
@@ -84,7 +77,7 @@ class GraphMaker:
         for layer in order:
             slots = [self._slot(model, layer, port, index, positions) for port in layer.inputs]
             if layer.type == "Const":
-                slots = [(CONSTANT, self._number(model, layer))]
+                slots = [(CONSTANT, self._constant(model, layer))]
             if layer.type == "Assign":
                 reader = readers.get(layer.attributes.get(VARIABLE))
                 slots.append((OPEN, 0) if reader is None else (reader, 0))
@@ -104,7 +97,7 @@ class GraphMaker:
                 up[i] = known[i]
                 continue
             sources = tuple((up[producer], output) for producer, output in node.slots if producer >= 0)
-            up[i] = self.numbers.of(("up", node.keys[likeness], sources))
+            up[i] = self.number("up", node.keys[likeness], sources)
         return up
 
     def downwards(self, graph: DiffGraph, likeness: int) -> list[int]:
@@ -113,7 +106,7 @@ class GraphMaker:
         for i in range(len(graph.nodes) - 1, -1, -1):
             node = graph.nodes[i]
             uses = sorted((down[user], position, output) for user, position, output in node.consumers)
-            down[i] = self.numbers.of(("down", node.keys[likeness], tuple(uses)))
+            down[i] = self.number("down", node.keys[likeness], tuple(uses))
         return down
 
     def _slot(
@@ -121,30 +114,29 @@ class GraphMaker:
     ) -> Slot:
         source = model.producer(layer, port)
         if source is None:
-            return OPEN, self.numbers.of(("open", port.precision, port.dims))
+            return OPEN, self.number("open", port.precision, port.dims)
         producer, output = source
         if producer.type == "Const":
-            return CONSTANT, self._number(model, producer)
+            return CONSTANT, self._constant(model, producer)
         return index[producer.id], positions[producer.id, output.id]
 
-    def _number(self, model: Model, layer: Layer) -> int:
-        return self.numbers.of(("constant", *self._content.key(model, layer)))
+    def _constant(self, model: Model, layer: Layer) -> int:
+        return self.number("constant", *self._content.key(model, layer))
 
     def _node(self, layer: Layer, slots: tuple[Slot, ...], roles: Roles, path: tuple[str, ...]) -> DiffNode:
-        of = self.numbers.of
         inner = (*path, f"{layer.type} '{layer.name}'")
         bodies = tuple(self.make(body, body_roles(layer, body), (*inner, body.tag)) for body in layer.bodies)
         role = roles.get(layer.id, NO_ROLE)
         attributes = meaning(layer)
         if role.attributes:
             attributes |= {name: normal(value) for name, value in role.attributes.items()}
-        type_key = of(("type", layer.type.lower(), role.name))
-        attributes_key = of(("attributes", type_key, layer.version, frozenset(attributes.items())))
+        type_key = self.number("type", layer.type.lower(), role.name)
+        attributes_key = self.number("attributes", type_key, layer.version, frozenset(attributes.items()))
         edges = tuple(slot if slot[0] < 0 else position for position, slot in enumerate(slots))
-        constants_key = of(("constants", attributes_key, edges))
+        constants_key = self.number("constants", attributes_key, edges)
         outputs = tuple(port_text(layer, port) for port in layer.outputs)
         prints = tuple((body.model.tag, tuple(sorted(body.up))) for body in bodies)
-        keys = of(("exact", constants_key, outputs, prints)), constants_key, attributes_key, type_key
+        keys = self.number("exact", constants_key, outputs, prints), constants_key, attributes_key, type_key
         return DiffNode(layer, attributes, slots, bodies, keys, role.name)
 
 

@@ -5,7 +5,7 @@ All steps but sorting take linear time.
 
 from __future__ import annotations
 
-from collections import deque
+from collections import Counter, deque
 from collections.abc import Hashable, Iterable, Iterator, Sequence
 
 from ov_gather.ir.differences.graph import (
@@ -69,7 +69,8 @@ class Matching:
 
     def _link_unique(self, of_a: Sequence[Hashable], of_b: Sequence[Hashable]) -> None:
         """Match unmatched nodes whose key is unique among the unmatched nodes of both graphs."""
-        first, second = _alone(of_a, self.to_b), _alone(of_b, self.to_a)
+        first = _unique((key, i) for i, key in enumerate(of_a) if self.to_b[i] == NONE)
+        second = _unique((key, j) for j, key in enumerate(of_b) if self.to_a[j] == NONE)
         for key, i in first.items():
             j = second.get(key, NONE)
             if i != NONE and j != NONE:
@@ -134,9 +135,9 @@ class Matching:
         for (p, _), (q, _) in _common_sources(a[i], b[j]):
             if self._is_free(p, q) and a[p].keys[likeness] == b[q].keys[likeness]:
                 yield p, q
-        users = _alone_by_use(a, a[i], self.to_b, likeness)
+        users = _unique_users(a, a[i], self.to_b, likeness)
         if users:
-            others = _alone_by_use(b, b[j], self.to_a, likeness)
+            others = _unique_users(b, b[j], self.to_a, likeness)
             for use, p in users.items():
                 q = others.get(use, NONE)
                 if p != NONE and q != NONE and self._is_free(p, q):
@@ -152,23 +153,18 @@ class Matching:
 _Keys = tuple[Sequence[Hashable], Sequence[Hashable]]
 
 
-def _alone(keys: Sequence[Hashable], matched: Sequence[int]) -> dict[Hashable, int]:
-    """Map each key to the only unmatched node that has it; to NONE if there are several."""
+def _unique(nodes: Iterable[tuple[Hashable, int]]) -> dict[Hashable, int]:
+    """Map each key but None to the only node that has it; to NONE if there are several."""
     found: dict[Hashable, int] = {}
-    for i, key in enumerate(keys):
-        if matched[i] == NONE:
-            found[key] = NONE if key in found else i
+    for key, i in nodes:
+        found[key] = NONE if key in found else i
     found.pop(None, None)
     return found
 
 
-def _alone_by_use(nodes: Sequence[DiffNode], node: DiffNode, matched: Sequence[int], likeness: int) -> dict[Hashable, int]:
-    found: dict[Hashable, int] = {}
-    for user, position, output in node.consumers:
-        if matched[user] == NONE:
-            use = position, output, nodes[user].keys[likeness]
-            found[use] = NONE if use in found else user
-    return found
+def _unique_users(nodes: Sequence[DiffNode], node: DiffNode, matched: Sequence[int], likeness: int) -> dict[Hashable, int]:
+    uses = (use for use in node.consumers if matched[use[0]] == NONE)
+    return _unique(((position, output, nodes[user].keys[likeness]), user) for user, position, output in uses)
 
 
 def _common_sources(first: DiffNode, second: DiffNode) -> Iterator[tuple[tuple[int, int], tuple[int, int]]]:
@@ -181,7 +177,5 @@ def _common_sources(first: DiffNode, second: DiffNode) -> Iterator[tuple[tuple[i
 def _keys_with_constants(nodes: Sequence[DiffNode], likeness: int) -> list[int | None]:
     """Return the key of each node that has a constant input, if the key is unique in the graph."""
     keys = [node.keys[likeness] if any(producer == CONSTANT for producer, _ in node.slots) else None for node in nodes]
-    counts: dict[int | None, int] = {}
-    for key in keys:
-        counts[key] = counts.get(key, 0) + 1
+    counts = Counter(keys)
     return [key if counts[key] == 1 else None for key in keys]

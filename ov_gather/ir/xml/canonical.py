@@ -102,12 +102,9 @@ def read_layers(text: str, start: int, line: int) -> Run:
         except ValueError:
             break
         extra = _NONE if output_names is None else {"output_names": output_names}
-        type_, version = intern(type_), intern(version)
-        layers.append(
-            Layer(
-                int(layer_id), name, type_, version, attributes, inputs, outputs, extra, sections, (), line, line + data_below
-            )
-        )
+        data_line, type_, version = line + data_below, intern(type_), intern(version)
+        layer = Layer(int(layer_id), name, type_, version, attributes, inputs, outputs, extra, sections, (), line, data_line)
+        layers.append(layer)
         verbatim += kept
         line += below
         end = ports_end + len(_LAYER_END)
@@ -147,9 +144,8 @@ def _side(text: str, start: int, end: int, below: int) -> tuple[Port, ...]:
     for match in _PORT.finditer(text, start, end):
         port_id, precision, names, dims_text = match.groups()
         dims = _dims(dims_text) if dims_text else ()
-        ports.append(
-            Port(int(port_id), dims, precision and intern(precision), _NONE if names is None else {"names": names}, (), below)
-        )
+        attributes = _NONE if names is None else {"names": names}
+        ports.append(Port(int(port_id), dims, precision and intern(precision), attributes, (), below))
         below += match[0].count("\n")
     return tuple(ports)
 

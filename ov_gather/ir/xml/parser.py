@@ -7,7 +7,6 @@ layers and edges, which are most of nearly every document, are parsed by regular
 from __future__ import annotations
 
 import re
-from collections.abc import Mapping
 from typing import IO
 from xml.parsers import expat
 
@@ -15,7 +14,7 @@ from ov_gather.ir.errors import Fault, IRError
 from ov_gather.ir.model import Model
 from ov_gather.ir.weights import Weights
 from ov_gather.ir.xml.canonical import LAYER_DEPTH, read_edges, read_layers
-from ov_gather.ir.xml.elements import BUILD, Build, ElementBuilder, OpenElement
+from ov_gather.ir.xml.elements import BUILD, ElementBuilder, OpenElement
 
 MAX_DEPTH = 256
 MAX_BYTES = 1 << 28
@@ -25,8 +24,6 @@ CHUNK = 1 << 16  # small, because expat parses a chunk to its end even after an 
 
 _GAP = re.compile("<layers>|</layer>|<edges>")
 """Tags after which canonical layers or edges may follow."""
-
-_NO_CHILDREN: Mapping[str, Build] = {}
 
 
 class Parser(ElementBuilder):
@@ -134,12 +131,11 @@ class Parser(ElementBuilder):
         if len(stack) == MAX_DEPTH:
             raise self._fatal(Fault.LIMIT, f"elements are nested deeper than {MAX_DEPTH}")
         parent = stack[-1].tag if stack else None
-        build = None if self.verbatim else BUILD.get(parent, _NO_CHILDREN).get(tag)
+        build = None if self.verbatim else BUILD.get(parent, {}).get(tag)
         if build is None:
             if parent is None:
-                raise self._fatal(
-                    Fault.ROOT, f"the root element is <{tag}>", "an IR starts with <net>, a fragment with <layer>"
-                )
+                hint = "an IR starts with <net>, a fragment with <layer>"
+                raise self._fatal(Fault.ROOT, f"the root element is <{tag}>", hint)
             self.verbatim += 1
             self.kept += 1
             if self.kept > MAX_VERBATIM:

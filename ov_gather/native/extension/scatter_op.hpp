@@ -2,12 +2,24 @@
 #pragma once
 
 #include <openvino/op/op.hpp>
+#include <openvino/runtime/tensor.hpp>
 
+#include <functional>
 #include <string>
 
-#include "scatters.hpp"
+#include "reductions.hpp"
 
 namespace ov_gather {
+
+// Properties of elements that the kernel needs: size in bytes, NumPy's kind, and reduction.
+struct Elements {
+    int64_t size;
+    char kind;
+    Reduction reduction;
+};
+
+// Compute the output from contiguous data and updates. Data may be the output.
+using Update = std::function<void(const Elements& elements, const char* data, const char* updates, char* output)>;
 
 // Inputs: data (any type of whole bytes, or string), indices (i32 or i64), updates (data's type). Negative indices count from
 // the end. Updates of one element are applied in order. Attributes:

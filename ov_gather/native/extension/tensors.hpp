@@ -5,9 +5,14 @@
 #include <openvino/runtime/tensor.hpp>
 
 #include "gather.hpp"
-#include "strides.hpp"
 
 namespace ov_gather {
+
+// Return the strides of a tensor in bytes, without a system call. OpenVINO computes strides on demand, with a system call for
+// each new tensor, as all tensors of an inference are. For three tensors that takes longer than a small gather.
+ov::Strides strides_of(const ov::Tensor& tensor);
+
+bool is_contiguous(const ov::Tensor& tensor);
 
 // Check the number of inputs, named `names`, and the types of the first two: data and indices.
 void check_inputs(const ov::Node& node, size_t count, const char* names);

@@ -118,9 +118,8 @@ class Algebra:
 
     def meet(self, one: Interval, other: Interval) -> Interval:
         """Meet two intervals."""
-        return self._made(
-            (*one.lows, *other.lows), (*one.highs, *other.highs), max(one.low, other.low), min(one.high, other.high)
-        )
+        low, high = max(one.low, other.low), min(one.high, other.high)
+        return self._made((*one.lows, *other.lows), (*one.highs, *other.highs), low, high)
 
     def add(self, one: Interval, other: Interval) -> Interval:
         """Add intervals."""
@@ -154,12 +153,8 @@ class Algebra:
         values, factor = (values, factor) if factor >= 0 else (-values, -factor)
         if factor == 0:
             return self.exact(0)
-        return self._made(
-            [bound * factor for bound in values.lows],
-            [bound * factor for bound in values.highs],
-            values.low * factor,
-            values.high * factor,
-        )
+        lows, highs = ([bound * factor for bound in bounds] for bounds in (values.lows, values.highs))
+        return self._made(lows, highs, values.low * factor, values.high * factor)
 
     def divide(self, one: Interval, other: Interval) -> Interval:
         """Divide integers, rounding down or towards 0. Return ANY unless every divisor is at least 1."""
@@ -170,13 +165,9 @@ class Algebra:
         if quotient is not None:
             return self.exact(quotient)
         numbers = Interval(_corners(one, other, _divided_down).low, _corners(one, other, _divided_up).high)
-        highs = [self._quotient(high, other) for high in one.highs if one.low >= 0]
-        return self._made([], [high for high in highs if high is not None], numbers.low, numbers.high)
-
-    def _quotient(self, dividend: Polynomial, divisor: Interval) -> Polynomial | None:
-        """Return an upper bound of a non-negative quotient: `dividend / divisor` if it divides evenly, else `dividend`."""
-        by = divisor.exactly
-        return dividend if by is None else dividend.divided_by(by) or dividend
+        # A quotient of numbers that are not negative does not exceed the dividend.
+        highs = [high if divisor is None else high.divided_by(divisor) or high for high in one.highs if one.low >= 0]
+        return self._made([], highs, numbers.low, numbers.high)
 
     def remainder(self, one: Interval, other: Interval, *, sign_of_dividend: bool) -> Interval:
         """Return the remainder of a division by positive integers; ANY if a divisor may be less than 1."""

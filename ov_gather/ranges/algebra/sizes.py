@@ -3,15 +3,55 @@
 from __future__ import annotations
 
 from collections import ChainMap
-from collections.abc import MutableMapping
+from collections.abc import Iterable, Iterator, Mapping, MutableMapping
 from dataclasses import dataclass, field
 from math import inf, prod
 
-from ov_gather.ranges.algebra.limits import Limits
 from ov_gather.ranges.algebra.polynomials import Number, Polynomial
+from ov_gather.system.traversal import reachable
 
 _ALWAYS_FITS = 1 << 24
 """Magnitude up to which `limits` are not consulted: every 32-bit type, float32 included, represents these integers."""
+
+
+class Limits:
+    """Polynomials with upper bounds, indexed by the names in them.
+
+    Args:
+        beneath: an underlying layer of limits that also hold.
+    """
+
+    def __init__(self, beneath: Limits | None = None) -> None:
+        self._beneath = beneath
+        self._by_name: dict[str, dict[Polynomial, int]] = {}
+
+    def add(self, polynomial: Polynomial, bound: int) -> None:
+        """Add an upper bound of a polynomial."""
+        for name in polynomial.names:
+            known = self._by_name.setdefault(name, {})
+            known[polynomial] = min(bound, known.get(polynomial, bound))
+
+    def about(self, name: str) -> Iterator[tuple[Polynomial, int]]:
+        """Yield the limited polynomials that contain a name, with their bounds."""
+        yield from self._by_name.get(name, {}).items()
+        if self._beneath is not None:
+            yield from self._beneath.about(name)
+
+    def with_conditions(self, same: Mapping[str, Polynomial], limits: Mapping[Polynomial, int]) -> Limits:
+        """Return these limits together with `limits`; limits of names in `same` are added with the names substituted, too."""
+        if not same and not limits:
+            return self
+        found = Limits(self)
+        for name in same:
+            for polynomial, bound in self.about(name):
+                found.add(polynomial.with_values(same), bound)
+        for polynomial, bound in limits.items():
+            found.add(polynomial, bound)
+        return found
+
+    def related(self, names: Iterable[str]) -> set[str]:
+        """Return the names, and transitively all that share a limited polynomial with one of them."""
+        return set(reachable(names, lambda name: (other for polynomial, _ in self.about(name) for other in polynomial.names)))
 
 
 @dataclass(frozen=True)
@@ -52,9 +92,8 @@ class Sizes:
 
     def of(self, name: str) -> tuple[int, Number]:
         """Return the lower and upper bound of a name."""
-        for bounds in (
-            self.bounds.maps if isinstance(self.bounds, ChainMap) else (self.bounds,)
-        ):  # faster than a lookup in the ChainMap
+        maps = self.bounds.maps if isinstance(self.bounds, ChainMap) else (self.bounds,)
+        for bounds in maps:  # faster than a lookup in the ChainMap
             if name in bounds:
                 low, high = bounds[name]
                 return (low, max(low, self.default[1])) if high == inf else (low, high)

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass, replace
-from math import inf
+from math import inf, prod
 
 from ov_gather.ir.element_types import ELEMENT_TYPES, ElementType
 from ov_gather.ranges.algebra.intervals import ANY, Algebra, Interval
@@ -144,15 +144,12 @@ def at_least_one(dim: Polynomial) -> Polynomial:
 
 def product(dims: Sequence[Polynomial]) -> Polynomial:
     """Return the product of dimensions; 1 for a scalar."""
-    found = Polynomial.constant(1)
-    for dim in dims:
-        found = found * dim
-    return found
+    return prod(dims, start=ONE)
 
 
 def count(algebra: Algebra, shape: Shape | None) -> tuple[Number, Number]:
     """Return a lower and an upper bound of the element count of a shape."""
     if shape is None:
-        return 0, float("inf")
+        return 0, inf
     total = product(shape)
     return algebra.sizes.least(total), algebra.sizes.greatest(total)

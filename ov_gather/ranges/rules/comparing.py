@@ -17,9 +17,8 @@ Comparison = Callable[[Algebra, Interval, Interval], "bool | None"]
 
 def truth(call: Operands) -> Sequence[Value]:
     """Infer a boolean of unknown value."""
-    values = [value for value in call.inputs if value is not None]
-    shape = broadcast_shape([value.shape for value in values], call.outputs[0].shape)
-    return [replace(call.bounded(TRUTH), shape=shape)]
+    shapes = [value.shape for value in call.inputs if value is not None]
+    return [call.bounded(TRUTH, broadcast_shape(shapes, call.outputs[0].shape))]
 
 
 def compare(call: Operands, work: Comparison) -> Sequence[Value]:

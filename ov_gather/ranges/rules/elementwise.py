@@ -171,8 +171,8 @@ def _whole(number: Number) -> Interval:
 
 def any_value(call: Operands) -> Sequence[Value]:
     """Infer the shape of broadcast operands; the elements are unknown."""
-    values = [value for value in call.inputs if value is not None]
-    return [replace(call.outputs[0], shape=broadcast_shape([value.shape for value in values], call.outputs[0].shape))]
+    shapes = [value.shape for value in call.inputs if value is not None]
+    return [replace(call.outputs[0], shape=broadcast_shape(shapes, call.outputs[0].shape))]
 
 
 def random_uniform(call: Operands) -> Sequence[Value]:

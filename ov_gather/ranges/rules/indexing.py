@@ -24,7 +24,7 @@ from ov_gather.ranges.algebra.values import (
 )
 from ov_gather.ranges.rules.call import Operands
 from ov_gather.ranges.rules.elementwise import limited
-from ov_gather.ranges.rules.moves import take
+from ov_gather.ranges.rules.moves import take, with_dim
 from ov_gather.ranges.rules.reducing import mean_of
 
 ZERO = Polynomial(())
@@ -108,9 +108,9 @@ def _read(call: Operands, data: Value, *, is_safe: bool, has_zeros: bool = False
     return call.output(replace(data, shape=call.outputs[0].shape, parts=None))
 
 
-def scatter(call: Operands, updates: int, reduction: str) -> Sequence[Value]:
+def scatter(call: Operands, reduction: str) -> Sequence[Value]:
     """Infer a scatter: data with some elements replaced by updates, or combined with them."""
-    data, given = call.operand(0), call.operand(updates)
+    data, given = call.operand(0), call.operand(2)
     found = call.output(data, parts=None, may_be_nan=data.may_be_nan or given.may_be_nan)
     elements = call.algebra.join(data.elements, given.elements)
     if reduction in ("none", "min", "max"):
@@ -131,7 +131,7 @@ def top_k(call: Operands, axis: int) -> Sequence[Value]:
         return [replace(output, shape=_with_axis_of(output.shape, whole, axis)) for output in call.outputs]
     if number is None or len(number) != 1:
         return [call.output(data, shape=call.outputs[0].shape, parts=None), _places(call, whole[axis], 1)]
-    shape = (*whole[:axis], number[0], *whole[axis + 1 :])
+    shape = with_dim(whole, axis, number[0])
     values = call.output(data, shape=shape, parts=None)
     places = [_places(call, whole[axis], position) for position in range(1, len(call.outputs))]
     return [values, *(replace(found, shape=shape) for found in places)]
@@ -141,7 +141,7 @@ def _with_axis_of(declared: Shape | None, shape: Shape, axis: int) -> Shape | No
     """Return the shape with the declared size of one axis."""
     if declared is None or len(declared) != len(shape):
         return declared
-    return (*shape[:axis], declared[axis], *shape[axis + 1 :])
+    return with_dim(shape, axis, declared[axis])
 
 
 def unique(call: Operands) -> Sequence[Value]:

@@ -1,4 +1,4 @@
-"""Shape inference for matrix products, attention and Einsum."""
+"""Shape inference for matrix products, attention, Einsum, and operations on images and signals."""
 
 from __future__ import annotations
 
@@ -6,7 +6,7 @@ from collections.abc import Sequence
 from dataclasses import replace
 
 from ov_gather.ranges.algebra.polynomials import Polynomial
-from ov_gather.ranges.algebra.values import Shape, Value
+from ov_gather.ranges.algebra.values import Shape, Value, product
 from ov_gather.ranges.rules.call import Operands
 from ov_gather.ranges.rules.elementwise import broadcast_shape
 
@@ -14,10 +14,7 @@ from ov_gather.ranges.rules.elementwise import broadcast_shape
 def matrix_product(call: Operands, transposed: tuple[bool, bool]) -> Sequence[Value]:
     """Infer the shape of MatMul on the last two axes, either operand possibly transposed; a vector is a row or a column."""
     declared = call.outputs[0]
-    shapes = [None if value is None else value.shape for value in call.inputs[:2]]
-    one, other = (_stored(shape, swap) for shape, swap in zip(shapes, transposed, strict=True))
-    if not one or not other:
-        return [declared]
+    one, other = (_stored(call.shape(position, 1), swap) for position, swap in enumerate(transposed))
     rows, columns = one[-2:-1], other[-1:] if len(other) > 1 else ()
     batch: Shape | None = ()
     if len(one) > 2 or len(other) > 2:
@@ -35,17 +32,15 @@ def attention(call: Operands) -> Sequence[Value]:
 def einsum(call: Operands, equation: str) -> Sequence[Value]:
     """Infer the shape of Einsum from an equation such as "bij,bjk->bik"; with an ellipsis it is the declared shape."""
     given, arrow, wanted = equation.replace(" ", "").partition("->")
-    shapes = [None if value is None else value.shape for value in call.inputs]
-    words = given.split(",")
-    if not arrow or "." in given or len(words) != len(shapes):
-        return list(call.outputs)
+    words, declared = given.split(","), call.outputs[0]
+    if not arrow or "." in given or len(words) != len(call.inputs):
+        return [declared]
     dims: dict[str, set[Polynomial]] = {}
-    for word, shape in zip(words, shapes, strict=True):
-        if shape is None or len(shape) != len(word):
-            return list(call.outputs)
-        for letter, dim in zip(word, shape, strict=True):
+    for position, word in enumerate(words):
+        if len(call.shape(position)) != len(word):
+            return [declared]
+        for letter, dim in zip(word, call.shape(position), strict=True):
             dims.setdefault(letter, set()).add(dim)
-    declared = call.outputs[0]
     if declared.shape is None or len(declared.shape) != len(wanted):
         return [declared]
     found = (dims.get(letter, set()) for letter in wanted)
@@ -53,7 +48,45 @@ def einsum(call: Operands, equation: str) -> Sequence[Value]:
     return [replace(declared, shape=shape)]
 
 
-def _stored(shape: Shape | None, is_transposed: bool) -> Shape | None:
-    if shape is None or not is_transposed or len(shape) < 2:
-        return shape
-    return (*shape[:-2], shape[-1], shape[-2])
+def _stored(shape: Shape, is_transposed: bool) -> Shape:
+    return (*shape[:-2], shape[-1], shape[-2]) if is_transposed and len(shape) > 1 else shape
+
+
+def convolution(call: Operands, filter_axes: int) -> Sequence[Value]:
+    """Infer the shape of a convolution: the batch, and a channel per filter, counted by the first `filter_axes` axes."""
+    batch, channels = call.shape(0, 1)[0], product(call.shape(1, filter_axes)[:filter_axes])
+    return [_with_first(call.outputs[0], (batch, channels))]
+
+
+def pool(call: Operands) -> Sequence[Value]:
+    """Infer the shapes of pooling, which keeps batch and channels in each output."""
+    first = call.shape(0)[:2]
+    return [_with_first(output, first) for output in call.outputs]
+
+
+def resize(call: Operands, axes: int, sizes: int | None) -> Sequence[Value]:
+    """Infer the shape of a resized image, which keeps the axes that are not selected.
+
+    The operand at position `axes` selects axes, all if it is absent; the operand at position `sizes` holds their new sizes.
+    """
+    dims, declared = list(call.shape(0)), call.outputs[0]
+    rank, wanted = len(dims), None if sizes is None else call.dims(sizes)
+    chosen = list(range(rank)) if call.value(axes) is None else call.integers(axes)
+    if declared.shape is None or chosen is None or len(declared.shape) != rank:
+        return [declared]
+    for i, axis in enumerate(chosen):
+        if -rank <= axis < rank:
+            dims[axis] = declared.shape[axis] if wanted is None or len(wanted) != len(chosen) else wanted[i]
+    return [replace(declared, shape=tuple(dims))]
+
+
+def sample(call: Operands) -> Sequence[Value]:
+    """Infer the shape of GridSample: batch and channels of the image, and a pixel for each point of the grid."""
+    return [replace(call.outputs[0], shape=(*call.shape(0, 1)[:2], *call.shape(1, 1)[1:-1]))]
+
+
+def _with_first(declared: Value, first: Shape) -> Value:
+    """Replace the first dimensions of the declared shape."""
+    if declared.shape is None or len(declared.shape) < len(first):
+        return declared
+    return replace(declared, shape=(*first, *declared.shape[len(first) :]))

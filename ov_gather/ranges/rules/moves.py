@@ -53,9 +53,7 @@ def concatenate(algebra: Algebra, values: Sequence[Value], axis: int) -> Value:
     shapes = [value.shape for value in values if value.shape is not None]
     if len(shapes) < len(values) or len({len(shape) for shape in shapes}) != 1:
         return joined.with_shape(None)
-    total = Polynomial(())
-    for shape in shapes:
-        total = total + shape[axis]
+    total = sum((shape[axis] for shape in shapes), Polynomial(()))
     # The other dimensions are equal in all values, so that one number is enough.
     dims = [next((shape[i] for shape in shapes if shape[i].value is not None), shapes[0][i]) for i in range(len(shapes[0]))]
     joined = replace(joined, shape=with_dim(tuple(dims), axis, total))
@@ -80,9 +78,8 @@ def tile(algebra: Algebra, value: Value, repeats: Sequence[Polynomial] | None) -
     if value.shape is None or repeats is None:
         return value.with_shape(None)
     missing = len(repeats) - len(value.shape)
-    value = value.with_shape(
-        (ONE,) * missing + value.shape, None if value.parts is None else value.parts.axis + max(missing, 0)
-    )
+    axis = None if value.parts is None else value.parts.axis + max(missing, 0)
+    value = value.with_shape((ONE,) * missing + value.shape, axis)
     shape = value.shape or ()
     repeats = [ONE] * (len(shape) - len(repeats)) + list(repeats)
     tiled = tuple(dim * times for dim, times in zip(shape, repeats, strict=True))

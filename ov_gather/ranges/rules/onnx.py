@@ -162,7 +162,7 @@ def _constant_of_shape(operator: Operator) -> TransferFunction:
 
 
 def _scatter(operator: Operator) -> TransferFunction:
-    return partial(indexing.scatter, updates=2, reduction=operator.text("reduction", "none"))
+    return partial(indexing.scatter, reduction=operator.text("reduction", "none"))
 
 
 def _one_hot(call: Operands) -> Sequence[Value]:

@@ -8,7 +8,7 @@ from functools import partial
 
 from ov_gather.ranges.algebra.polynomials import Polynomial
 from ov_gather.ranges.algebra.values import Value, at_least_one
-from ov_gather.ranges.rules import comparing, elementwise, images, indexing, linear, moves, reducing, shaping, slicing
+from ov_gather.ranges.rules import comparing, elementwise, indexing, linear, moves, reducing, shaping, slicing
 from ov_gather.ranges.rules.arithmetic import ARITHMETIC, remainder
 from ov_gather.ranges.rules.call import Operands, TransferFunction, UndeterminedError, or_declared
 from ov_gather.ranges.rules.common import COMMON, Make, along, always
@@ -208,12 +208,11 @@ def _interpolate(operation: Described) -> TransferFunction:
     if is_padded or not number.isdecimal() or int(number) < 4:  # before version 4 the axes are an attribute
         return lambda call: list(call.outputs)
     has_sizes = operation.attributes.get("shape_calculation_mode") == "sizes"
-    return partial(images.resize, axes=3 if int(number) < 11 else 2, sizes=1 if has_sizes else None)
+    return partial(linear.resize, axes=3 if int(number) < 11 else 2, sizes=1 if has_sizes else None)
 
 
 def _scatter(operation: Described) -> TransferFunction:
-    reduction = operation.attributes.get("reduction", "none").lower()
-    return lambda call: indexing.scatter(call, updates=2, reduction=reduction)
+    return partial(indexing.scatter, reduction=operation.attributes.get("reduction", "none").lower())
 
 
 _OTHER_NAMES = {
@@ -238,12 +237,12 @@ _RULES: Mapping[str, Make] = {
     **dict.fromkeys(["ReduceMax", "ReduceMin"], _along_axes(reducing.extreme)),
     **dict.fromkeys(["ReduceLogicalAnd", "ReduceLogicalOr"], _along_axes(reducing.truth)),
     **dict.fromkeys(["Convert", "ConvertLike"], always(elementwise.cast)),
-    **dict.fromkeys(["AvgPool", "MaxPool"], always(images.pool)),
+    **dict.fromkeys(["AvgPool", "MaxPool"], always(linear.pool)),
     "Assign": always(shaping.same_shape),
     "Broadcast": _broadcast,
     "Bucketize": always(indexing.bucketize),
     "Clamp": _clamp,
-    "Convolution": always(partial(images.convolution, filter_axes=1)),
+    "Convolution": always(partial(linear.convolution, filter_axes=1)),
     "CumSum": lambda operation: lambda call: reducing.running_total(call, axis=call.integer(1)),
     "Einsum": lambda operation: partial(linear.einsum, equation=operation.attributes.get("equation", "")),
     "Gather": _gather,
@@ -251,8 +250,8 @@ _RULES: Mapping[str, Make] = {
     "GatherND": lambda operation: partial(
         indexing.gather_nd, batch_dims=operation.integer("batch_dims"), merges_batches=operation.opset == "opset5"
     ),
-    "GridSample": always(images.sample),
-    "GroupConvolution": always(partial(images.convolution, filter_axes=2)),
+    "GridSample": always(linear.sample),
+    "GroupConvolution": always(partial(linear.convolution, filter_axes=2)),
     "Interpolate": _interpolate,
     "MatMul": lambda operation: partial(
         linear.matrix_product, transposed=(operation.is_set("transpose_a"), operation.is_set("transpose_b"))

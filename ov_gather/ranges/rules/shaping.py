@@ -211,11 +211,11 @@ class Cut:
     is_known: bool = True
 
 
-def cut(call: Operands, cuts: Sequence[Cut] | None, removed: Collection[int] = ()) -> Sequence[Value]:
-    """Infer a slice of some axes, then drop those in `removed`. Without cuts: any elements in the declared shape."""
+def cut(call: Operands, cuts: Sequence[Cut], removed: Collection[int] = ()) -> Sequence[Value]:
+    """Infer a slice of some axes, then drop those in `removed`."""
     value = call.value(0)
-    if value is None or value.shape is None or cuts is None:
-        return [elements_only(call)[0]]
+    if value is None or value.shape is None:
+        return elements_only(call)
     declared, found = call.outputs[0].shape, value
     if removed or (declared is not None and len(declared) != len(value.shape)):
         declared = None
