@@ -4,9 +4,8 @@ from __future__ import annotations
 
 import sys
 from collections.abc import Mapping
-from dataclasses import replace
+from dataclasses import dataclass, replace
 from pathlib import Path
-from types import SimpleNamespace
 from typing import TYPE_CHECKING, Any
 
 import click
@@ -22,6 +21,35 @@ if TYPE_CHECKING:
     from numpy.typing import NDArray
 
 _WRITTEN = (".xml", ".onnx")
+
+
+@dataclass(frozen=True)
+class _Options:
+    """The arguments and options of the command, by name."""
+
+    models: tuple[Path, ...]
+    output: Path | None
+    target: str
+    assume_in_bounds: bool
+    lanes: bool
+    accelerate: bool
+    fp16: bool
+    strict: bool
+    verify: bool
+    no_bisect: bool
+    inputs: tuple[str, ...]
+    legalize_only: bool
+    nodes: Path | None
+    target_release: str | None
+    trust: bool
+    force: bool
+    jobs: int
+    scheduler: str | None
+
+    @property
+    def is_program(self) -> bool:
+        """Whether the model is an exported PyTorch program."""
+        return self.models[0].suffix == ".pt2"
 
 
 @click.command(name="convert")
@@ -88,7 +116,7 @@ def command(**given: Any) -> None:
     to write; 2 failed and nothing is written, also if onnxruntime or PyTorch accepts none of the inputs of --verify. If
     onnxruntime lacks an operator of the original, the exit code is 2, too, but the IR is written, unverified.
     """
-    options = SimpleNamespace(**given, is_program=given["models"][0].suffix == ".pt2")
+    options = _Options(**given)
     model, output = options.models[0], options.output
     if len(options.models) > 1 or (output is not None and output.suffix not in _WRITTEN and output.is_dir()):
         sys.exit(_convert_many(options))
@@ -122,7 +150,7 @@ def command(**given: Any) -> None:
         sys.exit(_convert(model, output, options))
 
 
-def _convert_many(options: SimpleNamespace) -> int:
+def _convert_many(options: _Options) -> int:
     if options.output is None or options.output.suffix in _WRITTEN:
         raise click.UsageError("--output DIRECTORY is needed for several models")
     if options.inputs or options.nodes is not None:
@@ -152,7 +180,7 @@ def _lower(source: Path, output: Path | None, release: str, force: bool) -> int:
     return 1 if lowered.left else 0
 
 
-def _convert(source: Path, output: Path, options: SimpleNamespace) -> int:
+def _convert(source: Path, output: Path, options: _Options) -> int:
     """Convert a model, write it, and return the exit code."""
     from ov_gather.cli.inputs import load_array, split_input
     from ov_gather.converters.models import convert, written
@@ -188,7 +216,7 @@ def _verify(
     source: Path,
     ir: Path,
     output: Path,
-    options: SimpleNamespace,
+    options: _Options,
     inputs: Mapping[str, NDArray[Any]],
     lanes: Mapping[str, tuple[str, str]],
 ) -> int:
@@ -229,7 +257,7 @@ def _bisect(source: Path, ir: Path, output: Path, target: str, inputs: Mapping[s
     print_all(text.found(replace(found, model=str(output))))
 
 
-def _accelerate(model: openvino.Model, options: SimpleNamespace) -> None:
+def _accelerate(model: openvino.Model, options: _Options) -> None:
     from ov_gather.acceleration.accelerate import accelerate
 
     portable = options.target == "stock"
@@ -238,7 +266,7 @@ def _accelerate(model: openvino.Model, options: SimpleNamespace) -> None:
         print_table(summary.table())
 
 
-def _legalize(source: Path, output: Path, options: SimpleNamespace) -> None:
+def _legalize(source: Path, output: Path, options: _Options) -> None:
     from ov_gather.converters.models import legalize_file
     from ov_gather.report.convert import tables
 
@@ -246,7 +274,7 @@ def _legalize(source: Path, output: Path, options: SimpleNamespace) -> None:
     say(f"{output}: written")
 
 
-def _write_nodes(source: Path, directory: Path, options: SimpleNamespace) -> None:
+def _write_nodes(source: Path, directory: Path, options: _Options) -> None:
     from ov_gather.converters.nodes import gathers_of
     from ov_gather.ir.writer import write_ir
 
