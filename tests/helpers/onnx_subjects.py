@@ -6,12 +6,12 @@ import numpy as np
 import onnx
 from onnx import numpy_helper
 
-from helpers.index_sites import Arrays, Site, Tensor
+from helpers.index_sites import Arrays, Site
 from helpers.onnx_operators import Runner
 from helpers.random_index_models import OnnxSample, onnx_sample
 from helpers.random_onnx import OnnxBuilder
-from helpers.range_analysis import known_of
-from helpers.range_judge import Found, Operation, judged
+from helpers.range_analysis import Found, known_of
+from helpers.range_judge import Judge, Operation, Subject
 from helpers.range_judgements import Judgement
 from helpers.range_trials import Trial
 from ov_gather.converters.proofs import analysed, prove_graph
@@ -23,7 +23,7 @@ SITES = ("Gather", "GatherElements", "GatherND", "ScatterElements", "ScatterND")
 def judge(seed: int, about_to: Callable[[str], bool]) -> Judgement:
     """Make the ONNX model of a seed, and judge what the analysis says of it."""
     about_to("making an ONNX model")
-    return judged(seed, OnnxSubject(onnx_sample(seed), about_to))
+    return Judge(seed, OnnxSubject(onnx_sample(seed), about_to)).judgement()
 
 
 def by_onnx(model: onnx.ModelProto) -> Found:
@@ -36,7 +36,9 @@ def by_onnx(model: onnx.ModelProto) -> Found:
     return known_of(graph, ONNX, keys, prove_graph(graph))
 
 
-class OnnxSubject:
+class OnnxSubject(Subject):
+    """A random ONNX model. Each node is executed alone and once, and onnxruntime raises if an index is out of bounds."""
+
     def __init__(self, one: OnnxSample, about_to: Callable[[str], bool]) -> None:
         self.sample, self._graph, self._runner, self._about_to = one, one.model.graph, Runner(OnnxBuilder.opset), about_to
         self._constants = {(given.name, 0): numpy_helper.to_array(given) for given in self._graph.initializer}
@@ -48,7 +50,6 @@ class OnnxSubject:
         ]
         self.not_judged = {given.name for given in one.inputs} | {name for name, _ in self._constants}
         self.miscomputed: set[str] = set()
-        self.raised = 0
 
     def analysed(self) -> Mapping[str, Found]:
         return {"ONNX": by_onnx(self.sample.model)}
@@ -61,16 +62,6 @@ class OnnxSubject:
             self.raised += results is None
             values |= zip(node.output, results or (), strict=results is not None)
         return {(name, 0): array for name, array in values.items()}
-
-    def observe_alone(self, one: Tensor, trial: Trial, seen: Arrays) -> None:
-        """Nothing: each node is executed alone anyway."""
-
-    def unsteady(self, seen: Arrays) -> set[str]:
-        """None: each operation is executed once, and onnxruntime raises where an index is out of bounds."""
-        return set()
-
-    def fits(self, one: Tensor, array: np.ndarray) -> bool:
-        return True
 
 
 def _site(node: onnx.NodeProto) -> Site:

@@ -8,8 +8,8 @@ import openvino as ov
 from helpers.index_sites import Arrays, Tensor, sites_of, tensor
 from helpers.random_index_models import sample
 from helpers.random_openvino import Sample
-from helpers.range_analysis import by_ir, by_openvino
-from helpers.range_judge import Found, Operation, judged
+from helpers.range_analysis import Found, by_ir, by_openvino
+from helpers.range_judge import Judge, Operation, Subject
 from helpers.range_judgements import Judgement
 from helpers.range_observations import Observer
 from helpers.range_trials import Trial
@@ -28,10 +28,10 @@ def judge(
     make: Callable[[int], Sample] = sample,
 ) -> Judgement:
     """Make the model of a seed, and judge what each adapter of the analysis says of it."""
-    return judged(seed, OpenvinoSubject(make(seed), about_to, adapters))
+    return Judge(seed, OpenvinoSubject(make(seed), about_to, adapters)).judgement()
 
 
-class OpenvinoSubject:
+class OpenvinoSubject(Subject):
     def __init__(
         self, one: Sample, about_to: Callable[[str], bool], adapters: Mapping[str, Callable[[ov.Model], Found]]
     ) -> None:

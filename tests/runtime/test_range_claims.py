@@ -10,9 +10,9 @@ from openvino import opset1
 from openvino import opset13 as ops
 
 from helpers.index_sites import Tensor, tensor
-from helpers.range_analysis import by_ir
-from helpers.range_checks import Claim, Names, complaints
+from helpers.range_analysis import Names, by_ir, complaints
 from ov_gather import prove
+from ov_gather.ranges.algebra.values import Value
 from ov_gather.runtimes.session import Session
 
 LARGE = np.int32([2**31 - 1, 1735591539, 344636966, 436801453, 751720133, 2**31 - 2, -(2**31), 2**24 + 1])
@@ -206,7 +206,7 @@ CASES: dict[str, tuple[Callable[[], ov.Model], Sequence[NDArray]]] = {
 }
 
 
-def _names(model: ov.Model, claims: Mapping[Tensor, Claim], arrays: Sequence[NDArray]) -> Names:
+def _names(model: ov.Model, claims: Mapping[Tensor, Value], arrays: Sequence[NDArray]) -> Names:
     names = Names()
     for node, array in zip(model.get_parameters(), arrays, strict=True):
         names.set_bounds(claims[tensor(node.output(0))], array)

@@ -12,19 +12,15 @@ from __future__ import annotations
 
 import sys
 from collections.abc import Iterator
-from dataclasses import dataclass
+from functools import partial
 from itertools import product
 from pathlib import Path
 
 import numpy as np
-import onnx
-from onnx import helper
-
-from ov_gather.converters import compile_onnx
 
 sys.path.insert(0, str(Path(__file__).parents[1]))  # tests/, where the helpers are
 
-from helpers.cells import TYPES, Outcome, hostile, judged, model_of, names_last_index, report, results_of_all, table
+from helpers.cells import FORMS, TYPES, Cell, Subject, hostile, last_index, outcome_of, report_matrix
 
 KINDS = {
     "GatherElements": ("positive", "negative", "smaller"),
@@ -35,42 +31,31 @@ DATA_SHAPE, AXIS = (4, 5, 6), 1
 INDEX_SHAPES = {"GatherElements": (4, 7, 6), "Gather": (2, 3), "GatherND": (3, 2), "smaller": (2, 3, 5), "batched": (4, 3, 1)}
 
 
-@dataclass(frozen=True)
-class Cell:
-    op: str
-    type: str
-    index_type: str
-    kind: str
-    form: str = "static"
-    data: str = "input"
-    indices: str = "input"
-
-    @property
-    def valid(self) -> bool:
-        return self.kind not in ("out of bounds", "beyond 32 bits")
-
-
 def cells(op: str, element_type: str) -> Iterator[Cell]:
     """Yield the cells of an operator and a type, by kind."""
+    constants = ((), ("indices",), ("data",), ("data", "indices"))
     for index_type in ("int64",) if op == "GatherND" else ("int32", "int64"):
-        places = product(("static", "dynamic"), ("input", "initializer"), ("input", "initializer"))
-        for kind, place in product((*KINDS[op], "out of bounds"), list(places)):
-            yield Cell(op, element_type, index_type, kind, *place)
+        for kind, form, constant in product((*KINDS[op], "beyond"), FORMS[:2], constants):
+            yield Cell(op, element_type, index_type, kind, form, constant)
         yield Cell(op, element_type, index_type, "negative", "unknown rank")
-    for form, place in product(("static", "dynamic"), ("input", "initializer")):
-        yield Cell(op, element_type, "int64", "beyond 32 bits", form, "input", place)
+    for form, constant in product(FORMS[:2], constants[:2]):
+        yield Cell(op, element_type, "int64", "beyond 32 bits", form, constant)
 
 
-def arrays(cell: Cell) -> tuple[np.ndarray, np.ndarray]:
+def subject(cell: Cell) -> Subject:
     random = np.random.default_rng(TYPES.index(cell.type))
     shape = INDEX_SHAPES.get(cell.kind, INDEX_SHAPES[cell.op])
-    indices = random.integers(-4 if cell.kind != "positive" else 0, 4, shape).astype(cell.index_type)
+    indices = random.integers(-4 if cell.kind != "positive" else 0, 4, shape).astype(cell.how)
+    data = hostile(cell.type, DATA_SHAPE, random, any_half=True)
+    right = _expected(cell, data, indices) if cell.valid else data
     if not cell.valid:
         indices.flat[-1] = 2**32 + 1 if cell.kind == "beyond 32 bits" else random.choice([6, 7, -7, 2**31 - 1, -(2**31)])
-    return hostile(cell.type, DATA_SHAPE, random, any_half=True), indices
+    attribute = f"batch_dims = {int(cell.kind == 'batched')}" if cell.op == "GatherND" else f"axis = {AXIS}"
+    text = f"output = {cell.op}<{attribute}>(data, indices)"
+    return Subject(text, {"data": data, "indices": indices}, right, last_index(indices), 13)
 
 
-def expected(cell: Cell, data: np.ndarray, indices: np.ndarray) -> np.ndarray:
+def _expected(cell: Cell, data: np.ndarray, indices: np.ndarray) -> np.ndarray:
     if cell.op == "Gather":
         return np.take(data, indices, AXIS)
     if cell.op == "GatherND":
@@ -80,29 +65,12 @@ def expected(cell: Cell, data: np.ndarray, indices: np.ndarray) -> np.ndarray:
     return np.take_along_axis(part, indices, AXIS)
 
 
-def model(cell: Cell, data: np.ndarray, indices: np.ndarray) -> onnx.ModelProto:
-    attributes = {"batch_dims": int(cell.kind == "batched")} if cell.op == "GatherND" else {"axis": AXIS}
-    node = helper.make_node(cell.op, ["data", "indices"], ["output"], name="gather", **attributes)
-    constants = [name for name in ("data", "indices") if getattr(cell, name) == "initializer"]
-    return model_of([node], {"data": data, "indices": indices}, constants, cell.form, data, 13)
-
-
-def outcome(cell: Cell) -> Outcome:
-    """Return the outcome of a cell, and the reason."""
-    data, indices = arrays(cell)
-    given = {name: array for name, array in (("data", data), ("indices", indices)) if getattr(cell, name) == "input"}
-    right = expected(cell, data, indices) if cell.valid else None
-    return judged(
-        lambda: compile_onnx(model(cell, data, indices))(given)["output"],
-        right,
-        lambda message: names_last_index(message, indices),
-    )
+outcome = partial(outcome_of, subject)
 
 
 def main() -> int:
-    groups = [list(cells(op, element_type)) for op, element_type in product(KINDS, TYPES)]
-    results = results_of_all(outcome, groups)
-    return report(table(results, KINDS), results, lambda result: result.is_bad, is_verbose="--verbose" in sys.argv)
+    chosen = [cell for op, element_type in product(KINDS, TYPES) for cell in cells(op, element_type)]
+    return report_matrix(outcome, KINDS, chosen, lambda result: result.is_bad)
 
 
 if __name__ == "__main__":

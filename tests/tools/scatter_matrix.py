@@ -14,24 +14,16 @@ booleans is `or`, and complex numbers are compared by real part, then imaginary 
 from __future__ import annotations
 
 import sys
-from collections.abc import Callable, Iterator, Mapping, Sequence
-from dataclasses import dataclass
-from functools import cache, partial
+from collections.abc import Iterator, Sequence
+from functools import partial
 from itertools import product
 from pathlib import Path
 
 import numpy as np
-import onnx
-import openvino
-from onnx import helper
-
-from ov_gather.converters import compile_onnx
-from ov_gather.runtimes.base import OutOfBoundsError
-from ov_gather.runtimes.session import Session
 
 sys.path.insert(0, str(Path(__file__).parents[1]))  # tests/, where the helpers are
 
-from helpers.cells import TYPES, Outcome, dtype_of, hostile, judged, model_of, names_last_index, report, results_of_all, table
+from helpers.cells import FORMS, TYPES, Cell, Subject, dtype_of, hostile, last_index, outcome_of, report_matrix
 from helpers.reductions import REDUCTIONS
 
 OPSETS = {"Scatter": 9, "ScatterElements": 18, "ScatterND": 18}
@@ -48,22 +40,6 @@ SMALLER = {
 AXIS = 1
 NAMES = ("data", "indices", "updates")
 BAD = (5, -6, 2**31 - 1, -(2**31))
-Execute = Callable[[onnx.ModelProto, Mapping[str, np.ndarray]], np.ndarray]
-
-
-@dataclass(frozen=True)
-class Cell:
-    op: str
-    type: str
-    index_type: str
-    kind: str
-    reduction: str = "none"
-    form: str = "static"
-    constant: str = ""
-
-    @property
-    def valid(self) -> bool:
-        return self.kind not in ("beyond", "before", "beyond 32 bits")
 
 
 def cells(op: str, element_type: str) -> Iterator[Cell]:
@@ -73,22 +49,21 @@ def cells(op: str, element_type: str) -> Iterator[Cell]:
     for index_type in ("int64",) if op == "ScatterND" else ("int32", "int64"):
         form = (op, element_type, index_type)
         for kind in ("positive", "negative", "repeated", "smaller", "empty"):
-            yield Cell(*form, kind, form="dynamic")
-            for constant in ("", *NAMES):
+            yield Cell(*form, kind, "dynamic")
+            for constant in ((), *((name,) for name in NAMES)):
                 yield Cell(*form, kind, constant=constant)
-        yield Cell(*form, "repeated", form="unknown rank")
-        for kind, shape in product(("beyond", "before"), ("static", "dynamic", "unknown rank")):
-            yield Cell(*form, kind, form=shape)
-        yield Cell(*form, "beyond", constant="indices")
+        yield Cell(*form, "repeated", "unknown rank")
+        for kind, shape in product(("beyond", "before"), FORMS):
+            yield Cell(*form, kind, shape)
+        yield Cell(*form, "beyond", constant=("indices",))
         reductions = () if op == "Scatter" or element_type == "string" else REDUCTIONS
         for reduction in reductions:
-            for kind, shape in product(("negative", "repeated", "smaller", "beyond"), ("static", "dynamic")):
-                yield Cell(*form, kind, reduction, shape)
+            for kind, shape in product(("negative", "repeated", "smaller", "beyond"), FORMS[:2]):
+                yield Cell(*form, kind, shape, reduction=reduction)
     yield Cell(op, element_type, "int64", "beyond 32 bits")
 
 
-def arrays(cell: Cell) -> dict[str, np.ndarray]:
-    """Return data, indices and updates of a cell."""
+def subject(cell: Cell) -> Subject:
     random = np.random.default_rng(TYPES.index(cell.type))
     shapes = [list(shape) for shape in (SMALLER if cell.kind == "smaller" else SHAPES)[cell.op]]
     if cell.kind == "empty":  # no update
@@ -97,12 +72,18 @@ def arrays(cell: Cell) -> dict[str, np.ndarray]:
         indices = random.integers(0, 2, shapes[1])
     else:
         indices = random.integers(0 if cell.kind == "positive" else -4, 4, shapes[1])
-    indices = indices.astype(cell.index_type)
+    indices = indices.astype(cell.how)
     if not cell.valid:
         values = {"beyond": BAD[::2], "before": BAD[1::2], "beyond 32 bits": (2**32 + 1,)}[cell.kind]
         indices.flat[-1] = random.choice(values)
     data, updates = (_values(cell, shape, random) for shape in (shapes[0], shapes[2]))
-    return {"data": data, "indices": indices, "updates": updates}
+    with np.errstate(all="ignore"):
+        right = _expected(cell, data, indices, updates) if cell.valid else data
+    attributes = [] if cell.op == "ScatterND" else [f"axis = {AXIS}"]
+    attributes += [f'reduction = "{cell.reduction}"'] if OPSETS[cell.op] >= 16 else []
+    text = f"output = {cell.op}<{', '.join(attributes)}>({', '.join(NAMES)})"
+    operands = {"data": data, "indices": indices, "updates": updates}
+    return Subject(text, operands, right, "" if cell.valid else last_index(indices), OPSETS[cell.op])
 
 
 def _values(cell: Cell, shape: Sequence[int], random: np.random.Generator) -> np.ndarray:
@@ -113,7 +94,7 @@ def _values(cell: Cell, shape: Sequence[int], random: np.random.Generator) -> np
     return random.uniform(-2, 2, count * dtype.itemsize // part.itemsize).astype(part).view(dtype).reshape(shape)
 
 
-def expected(cell: Cell, data: np.ndarray, indices: np.ndarray, updates: np.ndarray) -> np.ndarray:
+def _expected(cell: Cell, data: np.ndarray, indices: np.ndarray, updates: np.ndarray) -> np.ndarray:
     """Compute a scatter as ONNX defines it, one update after the other."""
     is_half = cell.reduction != "none" and cell.type in ("float16", "bfloat16")
     output, values = (array.astype(np.float32) if is_half else array.copy() for array in (data, updates))
@@ -123,52 +104,12 @@ def expected(cell: Cell, data: np.ndarray, indices: np.ndarray, updates: np.ndar
     return output.astype(data.dtype)
 
 
-def model(cell: Cell, given: Mapping[str, np.ndarray]) -> onnx.ModelProto:
-    attributes = {} if cell.op == "ScatterND" else {"axis": AXIS}
-    if OPSETS[cell.op] >= 16:
-        attributes["reduction"] = cell.reduction
-    node = helper.make_node(cell.op, NAMES, ["output"], name="scatter", **attributes)
-    return model_of([node], given, [cell.constant], cell.form, given["data"], OPSETS[cell.op])
-
-
-def ours(proto: onnx.ModelProto, given: Mapping[str, np.ndarray]) -> np.ndarray:
-    return compile_onnx(proto)(given)["output"]
-
-
-def stock(proto: onnx.ModelProto, given: Mapping[str, np.ndarray]) -> np.ndarray:
-    core = _stock_core()
-    session = Session(core, core.read_model(proto.SerializeToString()))
-    try:
-        (output,) = session([given[value.name] for value in proto.graph.input])
-    except OutOfBoundsError as error:
-        raise IndexError(str(error)) from None
-    return output
-
-
-@cache
-def _stock_core() -> openvino.Core:
-    return openvino.Core()
-
-
-def outcome(cell: Cell, execute: Execute = ours) -> Outcome:
-    """Return the outcome of a cell, and the reason. On OpenVINO alone any error for an index out of bounds is right."""
-    given = arrays(cell)
-
-    def call() -> np.ndarray:
-        return execute(model(cell, given), {name: array for name, array in given.items() if name != cell.constant})
-
-    with np.errstate(all="ignore"):
-        right = expected(cell, **given) if cell.valid else None
-    return judged(call, right, lambda message: execute is stock or names_last_index(message, given["indices"]))
+outcome = partial(outcome_of, subject)
 
 
 def main() -> int:
-    is_stock = "--stock" in sys.argv
-    groups = [list(cells(op, element_type)) for op, element_type in product(OPSETS, TYPES)]
-    results = results_of_all(partial(outcome, execute=stock) if is_stock else outcome, groups)
-    return report(
-        table(results, OPSETS), results, lambda result: result.is_bad and not is_stock, is_verbose="--verbose" in sys.argv
-    )
+    chosen = [cell for op, element_type in product(OPSETS, TYPES) for cell in cells(op, element_type)]
+    return report_matrix(outcome, OPSETS, chosen, lambda result: result.is_bad)
 
 
 if __name__ == "__main__":
