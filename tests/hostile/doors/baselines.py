@@ -5,11 +5,11 @@ from __future__ import annotations
 import json
 import shutil
 from collections.abc import Callable
+from concurrent.futures import ThreadPoolExecutor
 from contextlib import redirect_stderr, redirect_stdout
 from dataclasses import dataclass
 from io import StringIO
 from pathlib import Path
-from threading import Thread
 from typing import Any
 
 import numpy as np
@@ -67,7 +67,8 @@ def _damaged(rng: np.random.Generator, folder: Path) -> None:
     right = _run("validate", *_models(folder), "--fail-on", "warning")
     assert _run("validate", *_models(folder), "--baseline", baseline, "--write-baseline").code == 0
     original = baseline.read_bytes()
-    content = _broken(original, rng)
+    edited = json.dumps(_with_another_value(json.loads(original), rng)).encode()
+    content = broken(original, rng) if rng.integers(5) else edited
     baseline.write_bytes(content)
     done = _run("validate", *_models(folder), "--baseline", baseline, "--fail-on", "warning")
     known = content.decode(errors="replace")
@@ -81,22 +82,24 @@ def _damaged(rng: np.random.Generator, folder: Path) -> None:
         assert _run("validate", *_models(folder), "--baseline", baseline, "--fail-on", "warning").code == 0
 
 
-def _broken(content: bytes, rng: np.random.Generator) -> bytes:
+def broken(content: bytes, rng: np.random.Generator) -> bytes:
+    """Cut a file, change bytes of it, or replace it by something nested, odd or random, maybe behind its first bytes."""
+    start = int(rng.integers(len(content)))
     match rng.integers(5):
         case 0:
-            return bytes(content[: int(rng.integers(len(content)))])
+            return content[:start]
         case 1:
-            return rng.choice([b"[", b'{"a":', b'{"format":1,"findings":[[']) * int(rng.choice([10, 990, 100_000]))
+            nested = rng.choice([b"[", b'{"a":', b'{"format":1,"findings":[[']) * int(rng.choice([10, 990, 100_000]))
+            return content[: int(rng.choice([0, 32]))] + bytes(nested)
         case 2:
             text = bytearray(content)
             for _ in range(rng.integers(1, 6)):
                 text[int(rng.integers(len(text)))] = int(rng.integers(256))
             return bytes(text)
         case 3:
-            return bytes(
-                rng.choice([b"", b"null", b"\xff\xfe", b"NaN", b"9" * 5000, b"[" + content + b"]", b"\xef\xbb\xbf" + content])
-            )
-    return json.dumps(_with_another_value(json.loads(content), rng)).encode()
+            return rng.bytes(1000)
+    odd = (b"", b"null", b"\xff\xfe", b"NaN", b"9" * 5000, b"[" + content + b"]", b"\xef\xbb\xbf" + content)
+    return odd[rng.integers(len(odd))]
 
 
 def _with_another_value(document: Any, rng: np.random.Generator) -> Any:
@@ -111,18 +114,15 @@ def _with_another_value(document: Any, rng: np.random.Generator) -> Any:
 
 def _shared(rng: np.random.Generator, folder: Path) -> None:
     """Write concurrently to one baseline: it must hold every finding of every file afterwards."""
-    baseline, parts = folder / "baseline.json", [[path] for path in _models(folder)]
+    baseline = folder / "baseline.json"
     found = {path: validate(path) for path in _models(folder)}
 
-    def write(part: list[Path]) -> None:
+    def write(path: Path) -> None:
         for _ in range(int(rng.integers(1, 4))):
-            write_baseline(baseline, [str(path) for path in part], [finding for path in part for finding in found[path]])
+            write_baseline(baseline, [str(path)], found[path])
 
-    threads = [Thread(target=write, args=(part,)) for part in parts]
-    for thread in threads:
-        thread.start()
-    for thread in threads:
-        thread.join()
+    with ThreadPoolExecutor() as pool:
+        list(pool.map(write, found))
     kept = read_baseline(baseline)
     assert all(kept.holds(finding) for findings in found.values() for finding in findings), "entries were lost"
     assert not list(folder.glob(".*")), "something was left behind"

@@ -15,6 +15,7 @@ from typing import Any
 from unittest.mock import patch
 
 import numpy as np
+from hostile.doors.baselines import broken
 
 from helpers.paths import SAMPLES
 from ov_gather.extension import cache as libraries
@@ -113,25 +114,12 @@ def _open(rng: np.random.Generator, places: list[Path]) -> None:
 
 
 def _damage(rng: np.random.Generator, file: Path) -> None:
-    content = bytearray(file.read_bytes())
-    start = int(rng.integers(len(content)))
+    content = file.read_bytes()
+    file.unlink()
     match rng.integers(7):
         case 0:
-            content = content[:start]
-        case 1:
-            content[start] ^= 1 << int(rng.integers(8))
-        case 2:
-            content = bytearray(b"[" * 100_000)
-        case 3:
-            content = bytearray(rng.bytes(1000))
-        case 4:
-            content = bytearray(content[:32] + b'{"a":' * 50_000)
-        case 5:
-            file.unlink()
             file.mkdir()
-            return
-        case 6:
-            file.unlink()
+        case 1:
             os.mkfifo(file)
-            return
-    file.write_bytes(content)
+        case _:
+            file.write_bytes(broken(content, rng))
