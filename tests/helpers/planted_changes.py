@@ -3,6 +3,7 @@
 from collections.abc import Callable
 from dataclasses import dataclass, replace
 from random import Random
+from typing import Any
 
 import numpy as np
 
@@ -34,35 +35,39 @@ def is_told(planted: Planted, found: Differences) -> bool:
     return len(found.changes) == len(places) == count and all(place and place.layer_id == planted.layer for place in places)
 
 
-def _chosen(random: Random, layers: list[Layer]) -> Layer | None:
-    return random.choice(layers) if layers else None
+KINDS: dict[str, Callable[[Model, Random], Planted | None]] = {}
+"""The ways of planting a change, by name; None if there is no place for it."""
 
 
-def attribute(model: Model, random: Random) -> Planted | None:
+def _among(places: Callable[[Model], list[Any]]) -> Callable[[Callable[[Model, Any, Random], Planted]], None]:
+    """Register a way of planting a change at one of some places."""
+
+    def register(change: Callable[[Model, Any, Random], Planted]) -> None:
+        def plant(model: Model, random: Random) -> Planted | None:
+            found = places(model)
+            return change(model, random.choice(found), random) if found else None
+
+        KINDS[change.__name__] = plant
+
+    return register
+
+
+def _numbers(model: Model) -> list[tuple[Layer, str]]:
+    layers = [layer for layer in model.layers if layer.type not in ("Const", "Parameter")]
+    return [(layer, name) for layer in layers for name, value in layer.attributes.items() if value.lstrip("-").isdigit()]
+
+
+@_among(_numbers)
+def attribute(model: Model, place: tuple[Layer, str], random: Random) -> Planted:
     """Change an attribute that is a number."""
-    found = [
-        (layer, name)
-        for layer in model.layers
-        if layer.type not in ("Const", "Parameter")
-        for name, value in layer.attributes.items()
-        if value.lstrip("-").isdigit()
-    ]
-    if not found:
-        return None
-    layer, name = random.choice(found)
+    layer, name = place
     attributes = {**layer.attributes, name: str(int(layer.attributes[name]) + 1)}
     return Planted(with_layer(model, replace(layer, attributes=attributes)), "attribute", layer.id, name)
 
 
-def constant(model: Model, random: Random) -> Planted | None:
-    """Change one byte of a Const that is fed to something."""
+def _used_constants(model: Model) -> list[Layer]:
     used = {edge.from_layer for edge in model.edges}
-    layer = _chosen(random, [layer for layer in model.of_type("Const") if layer.id in used and _has_elements(layer)])
-    if layer is None:
-        return None
-    data = np.frombuffer(payload(model, layer), np.uint8).copy()
-    data[random.randrange(len(data))] ^= 1
-    return Planted(with_payload(model, layer, data), "constant", layer.id)
+    return [layer for layer in model.of_type("Const") if layer.id in used and _has_elements(layer)]
 
 
 def _has_elements(layer: Layer) -> bool:
@@ -70,26 +75,29 @@ def _has_elements(layer: Layer) -> bool:
     return shape is not None and 0 not in shape.sizes and layer.attributes["element_type"] not in ("string", "boolean")
 
 
-def swapped(model: Model, random: Random) -> Planted | None:
+@_among(_used_constants)
+def constant(model: Model, layer: Layer, random: Random) -> Planted:
+    """Change one byte of a Const that is fed to something."""
+    data = np.frombuffer(payload(model, layer), np.uint8).copy()
+    data[random.randrange(len(data))] ^= 1
+    return Planted(with_payload(model, layer, data), "constant", layer.id)
+
+
+def _computed(model: Model, layer: Layer, count: int) -> list[tuple[Layer, Port]]:
+    """Return the sources of the first inputs that are no Consts."""
+    sources = (model.producer(layer, port) for port in layer.inputs[:count])
+    return [source for source in sources if source is not None and source[0].type != "Const"]
+
+
+def _of_two_sources(model: Model) -> list[Layer]:
+    sources = [(layer, _computed(model, layer, 2)) for layer in model.layers]
+    return [layer for layer, found in sources if len(found) == 2 and found[0] != found[1]]
+
+
+@_among(_of_two_sources)
+def swapped(model: Model, layer: Layer, random: Random) -> Planted:
     """Swap two inputs of a layer that come from different layers that are no Consts."""
-    found = []
-    for layer in model.layers:
-        if len(layer.inputs) >= 2:
-            sources = [model.producer(layer, port) for port in layer.inputs[:2]]
-            if all(source and source[0].type != "Const" for source in sources) and sources[0] != sources[1]:
-                found.append(layer)
-    layer = _chosen(random, found)
-    if layer is None:
-        return None
     return Planted(with_swapped(model, layer, *(port.id for port in layer.inputs[:2])), "input", layer.id)
-
-
-def operation(model: Model, random: Random) -> Planted | None:
-    """Put another operation in the place of one."""
-    layer = _chosen(random, [layer for layer in _inner(model) if not layer.bodies])
-    if layer is None:
-        return None
-    return Planted(with_layer(model, replace(layer, type="Mystery")), "operation", layer.id)
 
 
 def _inner(model: Model) -> list[Layer]:
@@ -97,34 +105,32 @@ def _inner(model: Model) -> list[Layer]:
     return [layer for layer in model.layers if layer.type not in outer and layer.outputs]
 
 
-def shape(model: Model, random: Random) -> Planted | None:
+@_among(lambda model: [layer for layer in _inner(model) if not layer.bodies])
+def operation(model: Model, layer: Layer, random: Random) -> Planted:
+    """Put another operation in the place of one."""
+    return Planted(with_layer(model, replace(layer, type="Mystery")), "operation", layer.id)
+
+
+@_among(_inner)
+def shape(model: Model, layer: Layer, random: Random) -> Planted:
     """Declare another shape of an output."""
-    layer = _chosen(random, _inner(model))
-    if layer is None:
-        return None
-    port = layer.outputs[0]
-    outputs = (replace(port, dims=(*port.dims, 7)), *layer.outputs[1:])
+    outputs = (replace(layer.outputs[0], dims=(*layer.outputs[0].dims, 7)), *layer.outputs[1:])
     return Planted(with_layer(model, replace(layer, outputs=outputs)), "shape", layer.id)
 
 
-def element_type(model: Model, random: Random) -> Planted | None:
+@_among(_inner)
+def element_type(model: Model, layer: Layer, random: Random) -> Planted:
     """Declare another element type of an output."""
-    layer = _chosen(random, _inner(model))
-    if layer is None:
-        return None
     outputs = (replace(layer.outputs[0], precision="U16"), *layer.outputs[1:])
     return Planted(with_layer(model, replace(layer, outputs=outputs)), "type", layer.id)
 
 
-def added(model: Model, random: Random) -> Planted | None:
+@_among(lambda model: [edge for edge in model.edges if edge.from_layer not in {layer.id for layer in model.of_type("Const")}])
+def added(model: Model, edge: Edge, random: Random) -> Planted:
     """Put a SoftSign into an edge."""
-    types = {layer.id: layer for layer in model.layers}
-    edges = [edge for edge in model.edges if types[edge.from_layer].type != "Const"]
-    if not edges:
-        return None
-    edge = random.choice(edges)
-    new = max(types) + 1
-    source = next(port for port in types[edge.from_layer].outputs if port.id == edge.from_port)
+    layers = {layer.id: layer for layer in model.layers}
+    new = max(layers) + 1
+    source = next(port for port in layers[edge.from_layer].outputs if port.id == edge.from_port)
     ports = Port(0, source.dims, source.precision), Port(1, source.dims, source.precision)
     layer = Layer(new, "planted", "SoftSign", "opset9", inputs=ports[:1], outputs=ports[1:])
     others = [other for other in model.edges if other is not edge]
@@ -132,23 +138,11 @@ def added(model: Model, random: Random) -> Planted | None:
     return Planted(replace(model, layers=(*model.layers, layer), edges=(*others, *ways)), "added", new)
 
 
-def removed(model: Model, random: Random) -> Planted | None:
+def _passing(model: Model) -> list[Layer]:
+    return [layer for layer in model.layers if len(layer.inputs) == len(layer.outputs) == 1 and _computed(model, layer, 1)]
+
+
+@_among(_passing)
+def removed(model: Model, layer: Layer, random: Random) -> Planted:
     """Take out a layer with one input, so that what it fed is fed by what fed the layer."""
-    layer = _chosen(
-        random,
-        [layer for layer in model.layers if len(layer.inputs) == len(layer.outputs) == 1 and _fed_by_layer(model, layer)],
-    )
-    if layer is None:
-        return None
     return Planted(without(model, layer), "removed", layer.id)
-
-
-def _fed_by_layer(model: Model, layer: Layer) -> bool:
-    source = model.producer(layer, layer.inputs[0])
-    return source is not None and source[0].type != "Const"
-
-
-KINDS: dict[str, Callable[[Model, Random], Planted | None]] = {
-    function.__name__: function for function in (attribute, constant, swapped, operation, shape, element_type, added, removed)
-}
-"""The ways of planting a change, by name."""

@@ -114,14 +114,14 @@ def is_known(words: str, sample: Inputs) -> bool:
     return known.issuperset(named) and not re.search(r"[a-z#]", re.sub(r"\b(min|max)\(", "", DIM.sub("", words)))
 
 
-def number(bound: Any, sizes: Mapping[str, int], missing: float = 0.0) -> float:
-    """The number that a bound is: a number, a text of sizes such as "dim(x0, 1) - 1", or `missing` where there is none."""
-    if bound is None:
+def number(bound: Any, sizes: Mapping[str, int], missing: float = 0) -> Any:
+    """Return the value of a bound: a number, a text of sizes such as "dim(x0, 1) - 1", or `missing` if there is none."""
+    if bound in (None, inf, -inf):
         return missing
     if not isinstance(bound, str):
-        return float(bound)
+        return bound
     numbers = DIM.sub(lambda match: str(sizes[match[0]]), bound).replace("^", "**")
-    return float(eval(numbers, {"__builtins__": {}}, {"min": min, "max": max, "inf": float("inf")}))
+    return eval(numbers, {"__builtins__": {}}, {"min": min, "max": max, "inf": inf})
 
 
 def ends(low: Any, high: Any, sizes: Mapping[str, int]) -> tuple[float, float]:

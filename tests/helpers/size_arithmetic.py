@@ -79,11 +79,6 @@ class Trial:
     exact: bool = True
     vectors: dict[Tree, Integers] = field(default_factory=dict)
 
-    @property
-    def dims(self) -> dict[str, int]:
-        """The size of each dimension by the name that conditions have for it."""
-        return dims_of(self.shapes)
-
     def number_of_non_zero(self, name: str) -> int:
         if self.non_zero[name] > LARGEST_OPEN_DIM:
             raise OutsideError
@@ -91,7 +86,11 @@ class Trial:
 
 
 def dims_of(shapes: Mapping[str, tuple[int, ...]]) -> dict[str, int]:
-    return {f"dim({name}, {axis})": size for name, shape in shapes.items() for axis, size in enumerate(shape)}
+    """Map dimensions to sizes, by their names in conditions on models of OpenVINO and of ONNX."""
+    names = ("dim({}, {})", "dim({}_{})")
+    return {
+        text.format(name, axis): size for name, shape in shapes.items() for axis, size in enumerate(shape) for text in names
+    }
 
 
 class OutsideError(Exception):

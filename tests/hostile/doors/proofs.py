@@ -8,7 +8,8 @@ from __future__ import annotations
 
 import re
 from collections.abc import Iterator, Mapping
-from math import inf, prod
+from contextlib import suppress
+from math import prod
 from pathlib import Path
 from typing import Any
 
@@ -17,6 +18,7 @@ import onnxruntime
 import openvino as ov
 
 from helpers.random_onnx import TYPES
+from helpers.range_trials import DIM, ends, number
 from helpers.size_arithmetic import (
     LARGEST_COUNT,
     LARGEST_DIM,
@@ -24,7 +26,6 @@ from helpers.size_arithmetic import (
     NUMBERS,
     SAMPLED,
     Grower,
-    Integers,
     OutsideError,
     Source,
     Tree,
@@ -34,7 +35,7 @@ from helpers.size_arithmetic import (
     is_fused,
     wrapped,
 )
-from helpers.size_models import GATHERS, OnnxModel, OpenvinoModel
+from helpers.size_models import GATHERS, Model, OnnxModel, OpenvinoModel
 from ov_gather import prove
 from ov_gather.converters import prove_onnx
 
@@ -42,7 +43,6 @@ TRIALS = 40
 SECONDS = 60
 SAMPLES = 60
 MEETING = 25
-DIM = re.compile(r"dim\(\w+(?:, \d+)?\)")
 
 Requires = Mapping[str, tuple[Any, Any]]
 
@@ -55,16 +55,20 @@ def attack(rng: np.random.Generator, folder: Path) -> None:
     index = grower.index(size)
     kind, is_onnx = str(rng.choice(["i32", "i64"])), bool(rng.random() < 0.4)
     gather = "Gather-8" if is_onnx else str(rng.choice(list(GATHERS)))
-    made = OnnxModel(sources, kind, index, data) if is_onnx else OpenvinoModel(sources, kind, index, data, gather)
+    made: Model = OnnxModel(sources, kind, index, data) if is_onnx else OpenvinoModel(sources, kind, index, data, gather)
     proof = _proof(made, folder, in_memory=bool(rng.random() < 0.5))
     shown = f"{gather if not is_onnx else 'ONNX'} {kind} {sources} of {data}[{size}] at {index}: {proof}"
-    computed = kind if is_onnx else "i32"
-    judge = _Judge(proof, index, size, computed, gather != "Gather-8", rng, shown)
-    for trial in _trials(rng, sources, proof.requires, counts_back=not is_onnx):
-        judge.judge(trial)
+    is_met = False
+    for trial in _trials(rng, made, proof.requires):
+        dims = dims_of(trial.shapes)
+        if max(dims.values()) <= LARGEST_DIM and max(map(prod, trial.shapes.values())) <= LARGEST_COUNT:
+            keeps = _keeps(proof, dims | trial.numbers)
+            is_met |= keeps
+            with suppress(OutsideError):
+                _judge(made, proof, size, trial, rng, keeps, shown)
     has_texts = any(isinstance(bound, str) for bounds in proof.requires.values() for bound in bounds)
-    assert judge.met or has_texts, f"no input was found that meets the condition of {shown}"
-    _confirm(made, sources, index, computed, rng, shown)
+    assert is_met or has_texts, f"no input was found that meets the condition of {shown}"
+    _confirm(made, rng, shown)
 
 
 def _sources(rng: np.random.Generator) -> list[Source]:
@@ -87,7 +91,7 @@ def _data(rng: np.random.Generator, sources: list[Source]) -> tuple[Tree, Tree]:
     return Tree("input", (), source.name), Tree("dim", (), (source.name, 0))
 
 
-def _proof(made: OnnxModel | OpenvinoModel, folder: Path, *, in_memory: bool) -> Any:
+def _proof(made: Model, folder: Path, *, in_memory: bool) -> Any:
     if isinstance(made, OnnxModel):
         proofs = prove_onnx(made.model)
     elif in_memory:
@@ -99,18 +103,17 @@ def _proof(made: OnnxModel | OpenvinoModel, folder: Path, *, in_memory: bool) ->
     return proof
 
 
-def _trials(rng: np.random.Generator, sources: list[Source], requires: Requires, *, counts_back: bool) -> Iterator[Trial]:
+def _trials(rng: np.random.Generator, made: Model, requires: Requires) -> Iterator[Trial]:
     """Yield sizes and numbers at their limits, and at the limits of the proof's conditions."""
     for _ in range(SAMPLES):
-        yield _trial(rng, sources, {}, counts_back=counts_back)
-    for number in range(MEETING if requires else 0):
-        yield _trial(rng, sources, requires, counts_back=counts_back, lowest=not number)
+        yield _trial(rng, made, {})
+    for position in range(MEETING if requires else 0):
+        yield _trial(rng, made, requires, lowest=not position)
 
 
-def _trial(
-    rng: np.random.Generator, sources: list[Source], requires: Requires, *, counts_back: bool, lowest: bool = False
-) -> Trial:
+def _trial(rng: np.random.Generator, made: Model, requires: Requires, *, lowest: bool = False) -> Trial:
     """Draw sizes and numbers; with `lowest`, required dimensions have their least size, as larger ones may be too many."""
+    sources = made.sources
     shapes, numbers = {}, {}
     required = {_position(name): bounds for name, bounds in requires.items() if DIM.fullmatch(name)}
     for source in sources:
@@ -124,15 +127,16 @@ def _trial(
         shapes[source.name] = tuple(dims)
     _keep_products(rng, sources, shapes, requires)
     for name in filter(DIM.fullmatch, requires):
-        low, high = (_value(bound, dims_of(shapes), end) for bound, end in zip(requires[name], (0, LARGEST_DIM), strict=True))
-        _set(shapes, _position(name), max(low, min(high, dims_of(shapes)[_position(name)])))
+        dims = dims_of(shapes)
+        low, high = (number(bound, dims, end) for bound, end in zip(requires[name], (0, LARGEST_DIM), strict=True))
+        _set(shapes, _position(name), max(low, min(high, dims[name])))
     for source in sources:
         if not source.dims:
             numbers[source.name] = _number(rng, source.kind, requires.get(source.name, (None, None)), dims_of(shapes))
     counts = {name: prod(shape) for name, shape in shapes.items()}
     non_zero = {name: int(rng.choice([0, 1, count // 2, count])) if count else 0 for name, count in counts.items()}
     non_zero |= {name: int(number != 0) for name, number in numbers.items()}
-    return Trial(shapes, numbers, non_zero, counts_back, bool(rng.random() < 0.5), _static(sources))
+    return Trial(shapes, numbers, non_zero, made.counts_back, bool(rng.random() < 0.5), _static(sources))
 
 
 def _static(sources: list[Source]) -> frozenset[tuple[str, int]]:
@@ -178,81 +182,50 @@ def _set(shapes: dict[str, tuple[int, ...]], dim: str, size: int) -> None:
 
 def _number(rng: np.random.Generator, kind: str, bounds: tuple[Any, Any], dims: Mapping[str, int]) -> int:
     held = np.iinfo(TYPES[kind])
-    low, high = (_value(bound, dims, end) for bound, end in zip(bounds, (int(held.min), int(held.max)), strict=True))
+    low, high = (number(bound, dims, end) for bound, end in zip(bounds, (int(held.min), int(held.max)), strict=True))
     choices = [*NUMBERS, -(2**31), low, high, (low + high) // 2, int(rng.integers(-9, 10))]
     return int(np.clip(max(min(int(choices[int(rng.integers(len(choices)))]), high), low), held.min, held.max))
-
-
-def _value(bound: Any, dims: Mapping[str, int], missing: Any) -> Any:
-    """Return the value of a bound, which is a number or an expression in sizes."""
-    if bound is None or bound in (inf, -inf):
-        return missing
-    if not isinstance(bound, str):
-        return bound
-    words = DIM.sub(lambda match: str(dims[_position(match[0])]), bound).replace("^", "**")
-    return eval(words, {"__builtins__": {}}, {"min": min, "max": max})
 
 
 def _is_known(words: str, dims: Mapping[str, int]) -> bool:
     return all(factor in dims for factor in _factors(words)) and not re.search("[a-z]", DIM.sub("", words))
 
 
-class _Judge:
-    """Comparison of a proof with the values computed in each trial."""
+def _keeps(proof: Any, values: Mapping[str, int]) -> bool:
+    """Return True if sizes and numbers satisfy the conditions of a proof."""
+    for name, bounds in proof.requires.items():
+        low, high = ends(*bounds, values)
+        if not low <= (values[name] if name in values else number(name, values)) <= high:
+            return False
+    return True
 
-    def __init__(
-        self, proof: Any, index: Tree, size: Tree, kind: str, from_start: bool, rng: np.random.Generator, shown: str
-    ) -> None:
-        self._proof, self._index, self._size, self._kind, self._rng = proof, index, size, kind, rng
-        self._from_start, self._shown = from_start, shown
-        self.met = False
 
-    def judge(self, trial: Trial) -> None:
-        if any(dim > LARGEST_DIM for dim in trial.dims.values()) or any(
-            prod(shape) > LARGEST_COUNT for shape in trial.shapes.values()
-        ):
-            return
-        keeps = self._keeps(trial)
-        self.met |= keeps
-        try:
-            indices = evaluate(self._index, trial, self._kind, self._rng)
-            size = int(evaluate(self._size, trial, "i64", self._rng))
-        except OutsideError:
-            return
-        outside = [int(one) for one in indices.ravel() if not (0 if self._from_start else -size) <= one < size]
-        said = f"{trial.shapes} {trial.numbers} non-zero {trial.non_zero}: {indices.ravel()[:9]} of {size}: {self._shown}"
-        if self._proof.status == "proved" or (self._proof.status == "conditional" and keeps):
-            assert not outside, said
-        if self._proof.status == "refuted" and not indices.ndim:
-            assert outside, said
-        if indices.size:
-            self._compare_range(indices, trial, said)
-
-    def _keeps(self, trial: Trial) -> bool:
-        values = trial.dims | trial.numbers
-        for name, (low, high) in self._proof.requires.items():
-            number = values[name] if name in values else _value(name, trial.dims, None)
-            if not _value(low, trial.dims, -inf) <= number <= _value(high, trial.dims, inf):
-                return False
-        return True
-
-    def _compare_range(self, indices: Integers, trial: Trial, said: str) -> None:
-        """Check the reported range of indices if it names only dimensions of inputs."""
-        ends = self._proof.index_range
-        low, high = (None if isinstance(end, str) and not _is_known(end, trial.dims) else end for end in ends)
-        least, greatest = _value(low, trial.dims, -inf), _value(high, trial.dims, inf)
+def _judge(made: Model, proof: Any, size: Tree, trial: Trial, rng: np.random.Generator, keeps: bool, shown: str) -> None:
+    """Compare a proof with the values computed in a trial, which may satisfy its conditions. Raises OutsideError."""
+    indices = evaluate(made.index, trial, made.computed, rng)
+    length = int(evaluate(size, trial, "i64", rng))
+    lowest = 0 if made.gather != "Gather-8" else -length
+    outside = [int(one) for one in indices.ravel() if not lowest <= one < length]
+    said = f"{trial.shapes} {trial.numbers} non-zero {trial.non_zero}: {indices.ravel()[:9]} of {length}: {shown}"
+    if proof.status == "proved" or (proof.status == "conditional" and keeps):
+        assert not outside, said
+    if proof.status == "refuted" and not indices.ndim:
+        assert outside, said
+    if indices.size:  # the reported range counts if it names only dimensions of inputs
+        dims = dims_of(trial.shapes)
+        known = (None if isinstance(end, str) and not _is_known(end, dims) else end for end in proof.index_range)
+        least, greatest = ends(*known, dims)
         assert least <= min(indices.ravel()) and max(indices.ravel()) <= greatest, f"not in {least}..{greatest}: {said}"
 
 
-def _confirm(
-    made: OnnxModel | OpenvinoModel, sources: list[Source], index: Tree, kind: str, rng: np.random.Generator, shown: str
-) -> None:
+def _confirm(made: Model, rng: np.random.Generator, shown: str) -> None:
     """Check with small sizes that NumPy computes what the runtime does."""
+    sources, index, kind = made.sources, made.index, made.computed
     shapes = {source.name: tuple(dim or int(rng.integers(1, 6)) for dim in source.dims) for source in sources}
     feeds = {source.name: rng.integers(0, 3, shapes[source.name]).astype(TYPES[source.kind]) for source in sources}
     numbers = {source.name: int(feeds[source.name]) for source in sources if not source.dims}
     non_zero = {name: int(np.count_nonzero(array)) for name, array in feeds.items()}
-    trial = Trial(shapes, numbers, non_zero, isinstance(made, OpenvinoModel), False, _static(sources))
+    trial = Trial(shapes, numbers, non_zero, made.counts_back, False, _static(sources))
     try:
         expected = evaluate(index, trial, kind, rng)
     except OutsideError:
@@ -272,7 +245,7 @@ def _is_folded(index: Tree) -> bool:
     return any(tree.operands and all(operand.name == "constant" for operand in tree.operands) for tree in index)
 
 
-def _executed(made: OnnxModel | OpenvinoModel, feeds: Mapping[str, np.ndarray]) -> np.ndarray | None:
+def _executed(made: Model, feeds: Mapping[str, np.ndarray]) -> np.ndarray | None:
     """Return the indices; None if onnxruntime refuses the model, as it takes static sizes that are cast to int32 for int64."""
     if isinstance(made, OnnxModel):
         options = onnxruntime.SessionOptions()
