@@ -13,7 +13,7 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from helpers.random_graphs import Chooser
+from helpers.random_graphs import Chooser, Given
 
 LARGEST_DIM = 1 << 23
 LARGEST_OPEN_DIM = 1 << 24
@@ -45,15 +45,6 @@ class Tree:
     def __str__(self) -> str:
         operands = ", ".join(map(str, self.operands))
         return f"{self.name}{'' if self.detail is None else f'<{self.detail}>'}({operands})"
-
-
-@dataclass(frozen=True)
-class Source:
-    """An input of a model; a dimension is a number, or None if it is open."""
-
-    name: str
-    kind: str
-    dims: tuple[int | None, ...]
 
 
 @dataclass
@@ -208,7 +199,7 @@ _WORK: Mapping[str, _Work] = {
 class Grower(Chooser):
     """Grows random trees over some inputs; one vector at most is in a tree, so that all vectors have its positions."""
 
-    def __init__(self, rng: np.random.Generator, sources: list[Source]) -> None:
+    def __init__(self, rng: np.random.Generator, sources: list[Given]) -> None:
         self.rng, self._sources = rng, sources
         self._arrays = [source for source in sources if source.name != "t" and source.dims]
         self._scalars = [source for source in sources if not source.dims]
@@ -218,7 +209,7 @@ class Grower(Chooser):
         return Tree("constant", (), self.pick(*NUMBERS))
 
     def leaf(self) -> Tree:
-        array: Source = self.pick(*self._arrays)
+        array: Given = self.pick(*self._arrays)
         way = self.pick("dim", "dim", "dim", "dim", "count", "constant", "vector", "number", "true")
         if way == "vector":
             self._vector = self._vector or self._new_vector(array)
@@ -229,10 +220,10 @@ class Grower(Chooser):
             return Tree(way, (), array.name)
         return self.constant() if way == "constant" else self._dim(array)
 
-    def _dim(self, array: Source) -> Tree:
+    def _dim(self, array: Given) -> Tree:
         return Tree("dim", (), (array.name, int(self.rng.integers(len(array.dims)))))
 
-    def _new_vector(self, array: Source) -> Tree:
+    def _new_vector(self, array: Given) -> Tree:
         if self.rng.random() < 0.3:
             source = self.pick(*self._arrays, *self._scalars)
             return Tree("places", (), (source.name, int(self.rng.integers(max(len(source.dims), 1)))))

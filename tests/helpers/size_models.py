@@ -11,10 +11,10 @@ import onnx
 import openvino as ov
 from openvino import opset1, opset7
 
-from helpers.random_graphs import Builder, Value
+from helpers.random_graphs import Builder, Given, Value
 from helpers.random_onnx import OnnxBuilder
 from helpers.random_openvino import OpenvinoBuilder
-from helpers.size_arithmetic import Source, Tree
+from helpers.size_arithmetic import Tree
 
 SITE = "site"
 GATHERS: Mapping[str, Any] = {"Gather-1": opset1, "Gather-7": opset7, "Gather-8": None}
@@ -23,19 +23,15 @@ GATHERS: Mapping[str, Any] = {"Gather-1": opset1, "Gather-7": opset7, "Gather-8"
 class Model:
     """One gather, whose index is a tree, from data along its first axis."""
 
-    def __init__(self, builder: Builder, sources: Sequence[Source], kind: str, index: Tree, data: Tree, gather: str) -> None:
+    def __init__(self, builder: Builder, sources: Sequence[Given], kind: str, index: Tree, data: Tree, gather: str) -> None:
         self.sources, self.kind, self.index, self.gather = sources, kind, index, gather
         self._b, self._made = builder, dict[Tree, Value]()
-        self._inputs = {source.name: self._input(source) for source in sources}
+        self._inputs = {source.name: builder.parameter(source.kind, source.dims, source.name) for source in sources}
         self.indices = self._node(index)
         table = self._inputs[data.detail]
         if data.name != "input":
             table = builder.make("reshape", table, builder.longs(-1), False, dims=())
         self.site = builder.make("gather", table, self.indices, self._constant(0), opset=GATHERS[gather])
-
-    def _input(self, source: Source) -> Value:
-        dims = [f"{source.name}_{axis}" if dim is None else dim for axis, dim in enumerate(source.dims)]
-        return self._b.parameter(source.kind, dims, source.name)
 
     def _constant(self, number: int) -> Value:
         return self._b.constant(number, self.kind)
@@ -82,7 +78,7 @@ class OpenvinoModel(Model):
 
     computed, counts_back = "i32", True
 
-    def __init__(self, sources: Sequence[Source], kind: str, index: Tree, data: Tree, gather: str) -> None:
+    def __init__(self, sources: Sequence[Given], kind: str, index: Tree, data: Tree, gather: str) -> None:
         self._b: OpenvinoBuilder
         super().__init__(OpenvinoBuilder(np.random.default_rng(), {}), sources, kind, index, data, gather)
         self.site.handle.get_node().set_friendly_name(SITE)
@@ -98,7 +94,7 @@ class OnnxModel(Model):
 
     counts_back = False
 
-    def __init__(self, sources: Sequence[Source], kind: str, index: Tree, data: Tree) -> None:
+    def __init__(self, sources: Sequence[Given], kind: str, index: Tree, data: Tree) -> None:
         self._b: OnnxBuilder
         super().__init__(OnnxBuilder(np.random.default_rng(), {}, None), sources, kind, index, data, "Gather-8")
         self._b.nodes[-1].name = SITE

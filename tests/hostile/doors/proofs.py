@@ -17,6 +17,7 @@ import numpy as np
 import onnxruntime
 import openvino as ov
 
+from helpers.random_graphs import Given
 from helpers.random_onnx import TYPES
 from helpers.range_trials import DIM, ends, number
 from helpers.size_arithmetic import (
@@ -27,7 +28,6 @@ from helpers.size_arithmetic import (
     SAMPLED,
     Grower,
     OutsideError,
-    Source,
     Tree,
     Trial,
     dims_of,
@@ -71,17 +71,21 @@ def attack(rng: np.random.Generator, folder: Path) -> None:
     _confirm(made, rng, shown)
 
 
-def _sources(rng: np.random.Generator) -> list[Source]:
+def _sources(rng: np.random.Generator) -> list[Given]:
     """Return inputs of one to three dimensions, a scalar, and a table to gather from."""
     found = [
-        Source(name, "u8", tuple(None if rng.random() < 0.85 else int(rng.choice([1, 2, 7, 256])) for _ in range(rank)))
+        Given(name, "u8", tuple(_source_dim(rng, f"{name}_{axis}") for axis in range(rank)))
         for name, rank in zip("xyz", rng.integers(1, 4, int(rng.integers(1, 4))), strict=False)
     ]
-    scalar = Source("n", str(rng.choice(["i32", "i64", "u8", "i8"])), ())
-    return [*found, scalar, Source("t", "f32", (int(rng.choice([1, 3, 6, 100, 256, 65536])), 2))]
+    scalar = Given("n", str(rng.choice(["i32", "i64", "u8", "i8"])), ())
+    return [*found, scalar, Given("t", "f32", (int(rng.choice([1, 3, 6, 100, 256, 65536])), 2))]
 
 
-def _data(rng: np.random.Generator, sources: list[Source]) -> tuple[Tree, Tree]:
+def _source_dim(rng: np.random.Generator, name: str) -> int | str:
+    return name if rng.random() < 0.85 else int(rng.choice([1, 2, 7, 256]))
+
+
+def _data(rng: np.random.Generator, sources: list[Given]) -> tuple[Tree, Tree]:
     """Choose the gathered data, and the size of its first axis."""
     source = sources[int(rng.integers(len(sources) - 2))]
     if rng.random() < 0.5:
@@ -121,9 +125,9 @@ def _trial(rng: np.random.Generator, made: Model, requires: Requires, *, lowest:
         dims = [low if lowest and isinstance(low, int) else _dim(rng, (low, high)) for low, high in bounds]
         for axis in rng.permutation(len(dims)):  # shrink dims until the number of elements is allowed
             rest = prod(dim for other, dim in enumerate(dims) if other != axis)
-            dims[axis] = source.dims[axis] or min(
-                dims[axis], LARGEST_COUNT // max(rest, 1) if rng.random() < 0.9 else dims[axis]
-            )
+            declared = source.dims[axis]
+            most = LARGEST_COUNT // max(rest, 1) if rng.random() < 0.9 else LARGEST_DIM
+            dims[axis] = declared if isinstance(declared, int) else min(dims[axis], most)
         shapes[source.name] = tuple(dims)
     _keep_products(rng, sources, shapes, requires)
     for name in filter(DIM.fullmatch, requires):
@@ -139,8 +143,8 @@ def _trial(rng: np.random.Generator, made: Model, requires: Requires, *, lowest:
     return Trial(shapes, numbers, non_zero, made.counts_back, bool(rng.random() < 0.5), _static(sources))
 
 
-def _static(sources: list[Source]) -> frozenset[tuple[str, int]]:
-    return frozenset((source.name, axis) for source in sources for axis, dim in enumerate(source.dims) if dim is not None)
+def _static(sources: list[Given]) -> frozenset[tuple[str, int]]:
+    return frozenset((source.name, axis) for source in sources for axis, dim in enumerate(source.dims) if isinstance(dim, int))
 
 
 def _dim(rng: np.random.Generator, bounds: tuple[Any, Any]) -> int:
@@ -151,10 +155,10 @@ def _dim(rng: np.random.Generator, bounds: tuple[Any, Any]) -> int:
 
 
 def _keep_products(
-    rng: np.random.Generator, sources: list[Source], shapes: dict[str, tuple[int, ...]], requires: Requires
+    rng: np.random.Generator, sources: list[Given], shapes: dict[str, tuple[int, ...]], requires: Requires
 ) -> None:
     """Shrink one factor of each bounded product so that the product is near its bound."""
-    static = {f"dim({source.name}, {axis})" for source in sources for axis, dim in enumerate(source.dims) if dim is not None}
+    static = {f"dim({name}, {axis})" for name, axis in _static(sources)}
     for name, (_, high) in requires.items():
         factors = _factors(name)
         if len(factors) > 1 and isinstance(high, int):
@@ -221,7 +225,7 @@ def _judge(made: Model, proof: Any, size: Tree, trial: Trial, rng: np.random.Gen
 def _confirm(made: Model, rng: np.random.Generator, shown: str) -> None:
     """Check with small sizes that NumPy computes what the runtime does."""
     sources, index, kind = made.sources, made.index, made.computed
-    shapes = {source.name: tuple(dim or int(rng.integers(1, 6)) for dim in source.dims) for source in sources}
+    shapes = {one.name: tuple(dim if isinstance(dim, int) else int(rng.integers(1, 6)) for dim in one.dims) for one in sources}
     feeds = {source.name: rng.integers(0, 3, shapes[source.name]).astype(TYPES[source.kind]) for source in sources}
     numbers = {source.name: int(feeds[source.name]) for source in sources if not source.dims}
     non_zero = {name: int(np.count_nonzero(array)) for name, array in feeds.items()}
