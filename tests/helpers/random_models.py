@@ -20,14 +20,6 @@ ELEMENT_TYPES = ("i32", "i64", "bf16", "i8", "u8", "boolean", "f64")
 
 
 @dataclass
-class Sample:
-    """A model, and arrays for its Parameters, in their order: `trials` by what they are for."""
-
-    model: ov.Model
-    trials: dict[str, list[np.ndarray]]
-
-
-@dataclass
 class Builder(Chooser):
     """The values and Parameters of a model so far, and the size of the axis for Parameters that are indices; which of them
     are those of scatters; whether an operation does not check its indices."""
@@ -258,7 +250,7 @@ class Builder(Chooser):
 
 
 def sample(seed, *, smooth=False, size=7):
-    """The random model of a seed."""
+    """The random model of a seed, and arrays for its Parameters, in their order, by what they are for."""
     builder = Builder(np.random.default_rng(seed), smooth, size)
     for _ in range(int(builder.rng.integers(1, 4))):
         for _ in range(int(builder.rng.integers(0, 4))):
@@ -274,7 +266,7 @@ def sample(seed, *, smooth=False, size=7):
     model = ov.Model(results, parameters, f"random{seed}")
     shapes = [list(node.get_output_shape(0)) for node in parameters]
     opened = _open(builder, model)
-    return Sample(model, dict(_trials(builder, parameters, shapes, opened)))
+    return model, dict(_trials(builder, parameters, shapes, opened))
 
 
 def _open(builder, model):

@@ -11,7 +11,7 @@ import numpy as np
 import openvino as ov
 
 from helpers.accelerating import accelerated
-from helpers.random_models import Sample, sample
+from helpers.random_models import sample
 from helpers.worker_process import DiedError, Worker
 from ov_gather.acceleration import changes
 from ov_gather.bench.model import TOLERANCE, default_precision, error
@@ -75,15 +75,15 @@ def _dies_anyway(seed: int, exact: bool) -> bool:
 
 
 def _run(seed: int, exact: bool) -> None:
-    made, precision = _made(seed, exact)
-    tried = _Tried(made.model, precision)
-    for arrays in made.trials.values():
+    model, trials, precision = _made(seed, exact)
+    tried = _Tried(model, precision)
+    for arrays in trials.values():
         tried(arrays)
 
 
-def _made(seed: int, exact: bool) -> tuple[Sample, str]:
-    """The model of a seed, and the precision in which it is judged."""
-    return (sample(seed), "f32") if exact else (sample(seed, smooth=True, size=LARGE), default_precision())
+def _made(seed: int, exact: bool) -> tuple[ov.Model, dict[str, list[np.ndarray]], str]:
+    """The model of a seed, its inputs, and the precision in which it is judged."""
+    return (*sample(seed), "f32") if exact else (*sample(seed, smooth=True, size=LARGE), default_precision())
 
 
 def _judge(seed: int, exact: bool) -> list[Outcome]:
@@ -93,30 +93,30 @@ def _judge(seed: int, exact: bool) -> list[Outcome]:
 
 
 def _outcomes(seed: int, exact: bool) -> Iterator[Outcome]:
-    made, precision = _made(seed, exact)
+    model, trials, precision = _made(seed, exact)
     way = WAYS[seed % len(WAYS)]
     try:
-        other, summary = accelerated(made.model, **way)
+        other, summary = accelerated(model, **way)
         if seed % 7 == 0:
             other, _ = accelerated(other, **way)
     except RuntimeError as raised:
         yield Outcome(seed, "accelerating", "NEW ERROR", reason(raised))
         return
     changed = len(summary.changed)
-    first = _Tried(made.model, precision)
+    first = _Tried(model, precision)
     second = _Tried(other, precision)
     if not exact:
-        arrays = made.trials["in bounds"]
+        arrays = trials["in bounds"]
         kind, detail = compare(before := first(arrays), before, second(arrays))
         if kind == "DIFFERS" and any(change.rounds_elsewhere for change in summary.changes):
-            kind, detail = _compare_errors(*(_on_many(tried, arrays) for tried in (_Tried(made.model, "f32"), first, second)))
+            kind, detail = _compare_errors(*(_on_many(tried, arrays) for tried in (_Tried(model, "f32"), first, second)))
         yield Outcome(seed, precision, kind, detail, changed)
         return
-    for trial, arrays in made.trials.items():
+    for trial, arrays in trials.items():
         before, again = first(arrays), first(arrays)
         if isinstance(before, str) and way.get("assume_in_bounds"):
             continue
-        if not isinstance(before, str) and not _fit(made.model, arrays):
+        if not isinstance(before, str) and not _fit(model, arrays):
             yield Outcome(seed, trial, "unstable", "the model takes shapes that do not fit")
             continue
         kind, detail = compare(before, again, second(arrays))

@@ -77,11 +77,7 @@ class Trial:
 
 
 def dims_of(shapes: Mapping[str, tuple[int, ...]]) -> dict[str, int]:
-    """Map dimensions to sizes, by their names in conditions on models of OpenVINO and of ONNX."""
-    names = ("dim({}, {})", "dim({}_{})")
-    return {
-        text.format(name, axis): size for name, shape in shapes.items() for axis, size in enumerate(shape) for text in names
-    }
+    return {f"dim({name}, {axis})": size for name, shape in shapes.items() for axis, size in enumerate(shape)}
 
 
 class OutsideError(Exception):
@@ -99,7 +95,8 @@ def wrapped(values: Integers, kind: str) -> Integers:
 def evaluate(tree: Tree, trial: Trial, kind: str, rng: np.random.Generator) -> Integers:
     """Compute a tree in integers of a type. Raises OutsideError."""
     operands = [evaluate(operand, trial, kind, rng) for operand in tree.operands]
-    found = wrapped(np.asarray(_WORK[tree.name](tree, trial, operands, rng), object), kind)
+    work = _WORK.get(tree.name, lambda *_: getattr(np, tree.name)(*operands))
+    found = wrapped(np.asarray(work(tree, trial, operands, rng), object), kind)
     everything = [found, *operands]
     trial.exact &= all(abs(int(number)) <= EXACT for one in everything for number in one.ravel())
     return found
@@ -182,13 +179,6 @@ _WORK: Mapping[str, _Work] = {
     "true": lambda tree, trial, operands, rng: trial.number_of_non_zero(tree.detail),
     "range": _range,
     "places": _places,
-    "add": lambda tree, trial, operands, rng: operands[0] + operands[1],
-    "subtract": lambda tree, trial, operands, rng: operands[0] - operands[1],
-    "multiply": lambda tree, trial, operands, rng: operands[0] * operands[1],
-    "minimum": lambda tree, trial, operands, rng: np.minimum(operands[0], operands[1]),
-    "maximum": lambda tree, trial, operands, rng: np.maximum(operands[0], operands[1]),
-    "negative": lambda tree, trial, operands, rng: -operands[0],
-    "absolute": lambda tree, trial, operands, rng: abs(operands[0]),
     "select": lambda tree, trial, operands, rng: np.where(np.asarray(operands[0] < operands[1], bool), *operands[2:]),
     "convert": _converted,
     "divide": _divided,

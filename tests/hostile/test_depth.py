@@ -9,8 +9,8 @@ import numpy as np
 import onnx
 import onnx_ir
 import pytest
-from onnx import numpy_helper, parser
 
+from helpers.saved_models import parsed
 from ov_gather.converters.legalize import legalize
 from ov_gather.crosscheck.inputs.ir import generate_inputs
 from ov_gather.crosscheck.inputs.onnx import made_up_inputs
@@ -22,14 +22,6 @@ from ov_gather.ir.shapes import PartialShape
 LENGTH = 2 * sys.getrecursionlimit()
 
 
-def onnx_model(inputs, nodes, **constants):
-    """Parse a model from ONNX's text format, in which `y` is the output."""
-    model = parser.parse_model(f'<ir_version: 9, opset_import: ["" : 18]> graph ({inputs}) => (float[] y) {{ {nodes} }}')
-    model.graph.initializer.extend(numpy_helper.from_array(np.array(array), name) for name, array in constants.items())
-    model.graph.output[0].type.tensor_type.ClearField("shape")
-    return model
-
-
 def chain(operator, first, last, *others):
     """LENGTH nodes of one operator, each of which takes the output of the one before."""
     names = [first, *(f"{last}{i}" for i in range(LENGTH - 1)), last]
@@ -39,7 +31,7 @@ def chain(operator, first, last, *others):
 @pytest.fixture
 def indices_from_afar():
     nodes = f"{chain('Add', 'i', 'far', 'one')} [take] y = Gather(x, far)"
-    return onnx_model("int64[1000] i", nodes, one=1, x=np.arange(7, dtype=np.float32))
+    return parsed(f"(int64[1000] i) => (float[N] y) {{ {nodes} }}", one=1, x=np.arange(7, dtype=np.float32))
 
 
 def test_inputs_that_are_indices_after_thousands_of_nodes(indices_from_afar):
@@ -77,14 +69,18 @@ def test_inputs_of_an_ir_that_are_indices_after_thousands_of_layers():
 def test_thousands_of_nodes_that_a_rewrite_leaves_unused():
     """The sizes that indices are expanded to are not needed where they are folded."""
     nodes = f"{chain('Add', 'sizes', 'far', 'zero')} [spread] i = Expand(j, far) [take] y = GatherElements<axis = 0>(x, i)"
-    model = onnx_ir.from_proto(onnx_model("float[5, 4] x", nodes, sizes=[3, 4], zero=[0, 0], j=[[0], [2], [1]]))
+    model = onnx_ir.from_proto(
+        parsed(f"(float[5, 4] x) => (float[3, 4] y) {{ {nodes} }}", sizes=[3, 4], zero=[0, 0], j=[[0], [2], [1]])
+    )
     legalize(model)
     assert [node.op_type for node in model.graph if node.op_type == "Add"] == []
 
 
 def test_a_slice_behind_thousands_of_nodes():
     nodes = f"part = Slice(x, start, end, axes) {chain('Identity', 'part', 'same')} y = GatherElements<axis = 1>(same, i)"
-    model = onnx_ir.from_proto(onnx_model("float[5, 4] x, int64[3, 2] i", nodes, start=[0], end=[3], axes=[0]))
+    model = onnx_ir.from_proto(
+        parsed(f"(float[5, 4] x, int64[3, 2] i) => (float[3, 2] y) {{ {nodes} }}", start=[0], end=[3], axes=[0])
+    )
     assert any("counted from the end" in change.what for change in legalize(model))
 
 

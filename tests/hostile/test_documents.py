@@ -278,20 +278,3 @@ def test_expected_outputs_that_are_not_json(cli, tmp_path):
         done = cli("check", tmp_path / "m.xml")
         assert done.returncode == 2
         assert done.stderr.startswith(f"error: {tmp_path}/m.expected.json: ")
-
-
-def test_many_ports_edges_and_readers_of_one_shape_take_no_time(tmp_path):
-    """The reader's work on such documents once grew with the square of their size."""
-    ports = b"".join(b'<port id="%d"/>' % i for i in range(8000))
-    wide = b'<layer id="3" name="w" type="Concat" version="opset1"><input>%s</input><output>%s</output></layer>' % (
-        ports,
-        ports,
-    )
-    edges = b"".join(b'<edge from-layer="3" from-port="%d" to-layer="9" to-port="0"/>' % i for i in range(8000))
-    shape = b",".join([b"1"] * 10_000)
-    parameter = (
-        b'<layer id="4" name="p" type="Parameter" version="opset1"><data shape="%s" element_type="f32"/></layer>' % shape
-    )
-    start = time.perf_counter()
-    validate(b'<net version="11"><layers>%s%s</layers><edges>%s</edges></net>' % (wide, parameter, edges))
-    assert time.perf_counter() - start < 10

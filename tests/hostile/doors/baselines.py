@@ -7,9 +7,9 @@ import shutil
 from collections.abc import Callable
 from concurrent.futures import ThreadPoolExecutor
 from contextlib import redirect_stderr, redirect_stdout
-from dataclasses import dataclass
 from io import StringIO
 from pathlib import Path
+from subprocess import CompletedProcess
 from typing import Any
 
 import numpy as np
@@ -22,15 +22,6 @@ from ov_gather.rules.baseline import read_baseline, write_baseline
 TRIALS = 150
 SECONDS = 60
 SOURCES = [path for path in sorted((SAMPLES / "invalid").rglob("*.xml")) if path.stat().st_size < 20_000]
-
-
-@dataclass(frozen=True)
-class Done:
-    """Exit code and output of a command."""
-
-    code: int
-    output: str
-    errors: str
 
 
 def attack(rng: np.random.Generator, folder: Path) -> None:
@@ -46,18 +37,18 @@ def _models(folder: Path) -> list[Path]:
     return sorted(folder.glob("?.xml"))
 
 
-def _run(*words: object) -> Done:
+def _run(*words: object) -> CompletedProcess[str]:
     output, errors, code = StringIO(), StringIO(), 0
     with redirect_stdout(output), redirect_stderr(errors):
         try:
             run_command([*map(str, words)])
         except SystemExit as end:
             code = int(end.code or 0)
-    done = Done(code, output.getvalue(), errors.getvalue())
+    done = CompletedProcess(words, code, output.getvalue(), errors.getvalue())
     assert code in (0, 1, 2), done
     for text in ("Traceback", "OpenVINO:", "fault of ov-gather"):
-        assert text not in done.errors + done.output, done
-    assert code < 2 or len(done.errors.strip().splitlines()[-1]) < 2000, "an error is a line, and not the file"
+        assert text not in done.stderr + done.stdout, done
+    assert code < 2 or len(done.stderr.strip().splitlines()[-1]) < 2000, "an error is a line, and not the file"
     return done
 
 
@@ -65,21 +56,21 @@ def _damaged(rng: np.random.Generator, folder: Path) -> None:
     """Change bytes or values of a baseline: an error and no file changed, or no finding suppressed that it does not hold."""
     baseline = folder / "baseline.json"
     right = _run("validate", *_models(folder), "--fail-on", "warning")
-    assert _run("validate", *_models(folder), "--baseline", baseline, "--write-baseline").code == 0
+    assert _run("validate", *_models(folder), "--baseline", baseline, "--write-baseline").returncode == 0
     original = baseline.read_bytes()
     edited = json.dumps(_with_another_value(json.loads(original), rng)).encode()
     content = broken(original, rng) if rng.integers(5) else edited
     baseline.write_bytes(content)
     done = _run("validate", *_models(folder), "--baseline", baseline, "--fail-on", "warning")
     known = content.decode(errors="replace")
-    if done.code == 0 and right.code == 1:
+    if done.returncode == 0 and right.returncode == 1:
         worst = [finding for path in _models(folder) for finding in validate(path) if finding.severity.value != "note"]
         assert all(finding.fingerprint in known for finding in worst), "a finding is suppressed that the baseline does not hold"
     assert baseline.read_bytes() == content
     written = _run("validate", *_models(folder), "--baseline", baseline, "--write-baseline")
-    assert (written.code == 2) == (baseline.read_bytes() == content and done.code == 2), (written, done)
-    if written.code == 0:
-        assert _run("validate", *_models(folder), "--baseline", baseline, "--fail-on", "warning").code == 0
+    assert (written.returncode == 2) == (baseline.read_bytes() == content and done.returncode == 2), (written, done)
+    if written.returncode == 0:
+        assert _run("validate", *_models(folder), "--baseline", baseline, "--fail-on", "warning").returncode == 0
 
 
 def broken(content: bytes, rng: np.random.Generator) -> bytes:
@@ -143,7 +134,7 @@ def _foreign(rng: np.random.Generator, folder: Path) -> None:
     before = {file: file.read_bytes() for file in folder.iterdir() if file.is_file()}
     done = _run("validate", *_models(folder), "--baseline", place, "--write-baseline", *(["--force"] * int(rng.integers(2))))
     assert {file: file.read_bytes() for file in before} == before
-    assert done.code == (0 if place.is_file() and place not in before else 2), done
+    assert done.returncode == (0 if place.is_file() and place not in before else 2), done
 
 
 ATTACKS: tuple[Callable[[np.random.Generator, Path], None], ...] = (_damaged, _damaged, _shared, _foreign)

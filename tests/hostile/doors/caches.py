@@ -7,8 +7,6 @@ from __future__ import annotations
 
 import os
 import shutil
-from collections.abc import Iterator
-from contextlib import contextmanager
 from pathlib import Path
 from types import SimpleNamespace
 from typing import Any
@@ -68,10 +66,12 @@ def _validate(place: Path, path: Path) -> list[Finding] | None:
 
 
 def _extension(rng: np.random.Generator, folder: Path) -> None:
-    caches = folder / "caches"
     openvino: Any = SimpleNamespace(release="2026.1.0", cxx11_abi="1", libraries=folder / "libs")
     openvino.libraries.mkdir()
-    with _compiling(caches):
+    with (
+        patch.object(libraries, "compile_extension", lambda openvino, library: library.write_bytes(b"compiled here")),
+        patch.dict(os.environ, XDG_CACHE_HOME=str(folder / "caches")),
+    ):
         library = libraries.library(openvino)
         folders = [library, *library.parents[:4]]  # the last is $XDG_CACHE_HOME itself
         for place in (library, library.parents[1] / library.name):
@@ -88,16 +88,6 @@ def _extension(rng: np.random.Generator, folder: Path) -> None:
             assert "XDG_CACHE_HOME" in str(error)
             return
     assert loaded.read_bytes() != FOREIGN, f"planted: {loaded}"
-
-
-@contextmanager
-def _compiling(caches: Path) -> Iterator[None]:
-    """Replace compilation by a dummy library, cached below a directory."""
-    with (
-        patch.object(libraries, "compile_extension", lambda openvino, library: library.write_bytes(b"compiled here")),
-        patch.dict(os.environ, XDG_CACHE_HOME=str(caches)),
-    ):
-        yield
 
 
 def _open(rng: np.random.Generator, places: list[Path]) -> None:

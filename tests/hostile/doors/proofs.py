@@ -9,6 +9,7 @@ from __future__ import annotations
 import re
 from collections.abc import Iterator, Mapping
 from contextlib import suppress
+from dataclasses import replace
 from math import prod
 from pathlib import Path
 from typing import Any
@@ -104,7 +105,13 @@ def _proof(made: Model, folder: Path, *, in_memory: bool) -> Any:
         ov.serialize(made.model, folder / "model.xml")
         proofs = prove(folder / "model.xml")
     (proof,) = (proof for proof in proofs if proof.layer == "site")
-    return proof
+    requires = {_plain(name): tuple(map(_plain, bounds)) for name, bounds in proof.requires.items()}
+    return replace(proof, requires=requires, index_range=tuple(map(_plain, proof.index_range)))
+
+
+def _plain(bound: Any) -> Any:
+    """Name dimensions by input and axis; ONNX models of these tests name them x_0."""
+    return re.sub(r"dim\((\w)_(\d)\)", r"dim(\1, \2)", bound) if isinstance(bound, str) else bound
 
 
 def _trials(rng: np.random.Generator, made: Model, requires: Requires) -> Iterator[Trial]:
@@ -117,26 +124,24 @@ def _trials(rng: np.random.Generator, made: Model, requires: Requires) -> Iterat
 
 def _trial(rng: np.random.Generator, made: Model, requires: Requires, *, lowest: bool = False) -> Trial:
     """Draw sizes and numbers; with `lowest`, required dimensions have their least size, as larger ones may be too many."""
-    sources = made.sources
-    shapes, numbers = {}, {}
-    required = {_position(name): bounds for name, bounds in requires.items() if DIM.fullmatch(name)}
+    sources, sizes = made.sources, dict[str, int]()
     for source in sources:
-        bounds = [required.get(f"dim({source.name}, {axis})", (None, None)) for axis in range(len(source.dims))]
+        names = [f"dim({source.name}, {axis})" for axis in range(len(source.dims))]
+        bounds = [requires.get(name, (None, None)) for name in names]
         dims = [low if lowest and isinstance(low, int) else _dim(rng, (low, high)) for low, high in bounds]
         for axis in rng.permutation(len(dims)):  # shrink dims until the number of elements is allowed
             rest = prod(dim for other, dim in enumerate(dims) if other != axis)
             declared = source.dims[axis]
             most = LARGEST_COUNT // max(rest, 1) if rng.random() < 0.9 else LARGEST_DIM
             dims[axis] = declared if isinstance(declared, int) else min(dims[axis], most)
-        shapes[source.name] = tuple(dims)
-    _keep_products(rng, sources, shapes, requires)
+        sizes |= zip(names, dims, strict=True)
+    _keep_products(rng, {f"dim({name}, {axis})" for name, axis in _static(sources)}, sizes, requires)
     for name in filter(DIM.fullmatch, requires):
-        dims = dims_of(shapes)
-        low, high = (number(bound, dims, end) for bound, end in zip(requires[name], (0, LARGEST_DIM), strict=True))
-        _set(shapes, _position(name), max(low, min(high, dims[name])))
-    for source in sources:
-        if not source.dims:
-            numbers[source.name] = _number(rng, source.kind, requires.get(source.name, (None, None)), dims_of(shapes))
+        low, high = (number(bound, sizes, end) for bound, end in zip(requires[name], (0, LARGEST_DIM), strict=True))
+        sizes[name] = max(low, min(high, sizes[name]))
+    scalars = [source for source in sources if not source.dims]
+    numbers = {one.name: _number(rng, one.kind, requires.get(one.name, (None, None)), sizes) for one in scalars}
+    shapes = {one.name: tuple(sizes[f"dim({one.name}, {axis})"] for axis in range(len(one.dims))) for one in sources}
     counts = {name: prod(shape) for name, shape in shapes.items()}
     non_zero = {name: int(rng.choice([0, 1, count // 2, count])) if count else 0 for name, count in counts.items()}
     non_zero |= {name: int(number != 0) for name, number in numbers.items()}
@@ -154,34 +159,14 @@ def _dim(rng: np.random.Generator, bounds: tuple[Any, Any]) -> int:
     return min(max(int(rng.choice(limits)), low or 0), LARGEST_DIM if high is None else high)
 
 
-def _keep_products(
-    rng: np.random.Generator, sources: list[Given], shapes: dict[str, tuple[int, ...]], requires: Requires
-) -> None:
+def _keep_products(rng: np.random.Generator, static: set[str], sizes: dict[str, int], requires: Requires) -> None:
     """Shrink one factor of each bounded product so that the product is near its bound."""
-    static = {f"dim({name}, {axis})" for name, axis in _static(sources)}
     for name, (_, high) in requires.items():
-        factors = _factors(name)
+        factors = DIM.findall(name)
         if len(factors) > 1 and isinstance(high, int):
-            dims = dims_of(shapes)
             chosen = str(rng.choice([factor for factor in factors if factor not in static] or factors))
-            rest = prod(dims[factor] for factor in factors if factor != chosen)
-            _set(shapes, chosen, min(dims[chosen] if rng.random() < 0.3 else LARGEST_DIM, high // max(rest, 1)))
-
-
-def _factors(product: str) -> list[str]:
-    return [_position(factor) for factor in DIM.findall(product)]
-
-
-def _position(dim: str) -> str:
-    """Return a dimension by input and axis; ONNX models of these tests name it x_0."""
-    return re.sub(r"dim\((\w)_(\d)\)", r"dim(\1, \2)", dim)
-
-
-def _set(shapes: dict[str, tuple[int, ...]], dim: str, size: int) -> None:
-    name, axis = dim[4:-1].split(", ")
-    shape = list(shapes[name])
-    shape[int(axis)] = size
-    shapes[name] = tuple(shape)
+            rest = prod(sizes[factor] for factor in factors if factor != chosen)
+            sizes[chosen] = min(sizes[chosen] if rng.random() < 0.3 else LARGEST_DIM, high // max(rest, 1))
 
 
 def _number(rng: np.random.Generator, kind: str, bounds: tuple[Any, Any], dims: Mapping[str, int]) -> int:
@@ -192,7 +177,7 @@ def _number(rng: np.random.Generator, kind: str, bounds: tuple[Any, Any], dims: 
 
 
 def _is_known(words: str, dims: Mapping[str, int]) -> bool:
-    return all(factor in dims for factor in _factors(words)) and not re.search("[a-z]", DIM.sub("", words))
+    return dims.keys() >= set(DIM.findall(words)) and not re.search("[a-z]", DIM.sub("", words))
 
 
 def _keeps(proof: Any, values: Mapping[str, int]) -> bool:
