@@ -11,8 +11,6 @@ from pathlib import Path
 
 import numpy as np
 import pytest
-from hypothesis import given, settings
-from hypothesis import strategies as st
 
 from helpers.paths import SAMPLES
 from ov_gather import IRError, read_ir, validate
@@ -143,23 +141,6 @@ def test_packed_strings(payload, text):
     with pytest.raises(IRError, match=text):
         model = read_ir(STRINGS % (b"5" if payload.startswith(b"\x05") else b"1", len(payload)), payload)
         constant(model, model.layers[0])
-
-
-@pytest.mark.slow
-@settings(max_examples=400, deadline=None)
-@given(st.data())
-def test_mutated_documents_give_a_model_or_an_ir_error(data):
-    """Where bytes are removed, changed or repeated, nothing but IRError comes out, and validate always answers."""
-    content = bytearray(data.draw(st.sampled_from([SPEC, CONST])))
-    for _ in range(data.draw(st.integers(1, 4))):
-        start = data.draw(st.integers(0, len(content) - 1))
-        end = start + data.draw(st.integers(0, 30))
-        content[start:end] = data.draw(st.binary(max_size=12) | st.just(bytes(content[start:end]) * 2))
-    try:
-        read_ir(bytes(content), CONST_BIN)
-    except IRError as error:
-        assert str(error)
-    validate(bytes(content))
 
 
 @pytest.mark.skipif(not Path("/proc/self/status").exists(), reason="the peak is read from Linux's /proc")

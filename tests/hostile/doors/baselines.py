@@ -74,7 +74,7 @@ def _damaged(rng: np.random.Generator, folder: Path) -> None:
 
 
 def broken(content: bytes, rng: np.random.Generator) -> bytes:
-    """Cut a file, change bytes of it, or replace it by something nested, odd or random, maybe behind its first bytes."""
+    """Cut a file, flip bits of it, or replace it by something nested, odd or random, maybe behind its first bytes."""
     start = int(rng.integers(len(content)))
     match rng.integers(5):
         case 0:
@@ -84,8 +84,8 @@ def broken(content: bytes, rng: np.random.Generator) -> bytes:
             return content[: int(rng.choice([0, 32]))] + bytes(nested)
         case 2:
             text = bytearray(content)
-            for _ in range(rng.integers(1, 6)):
-                text[int(rng.integers(len(text)))] = int(rng.integers(256))
+            for _ in range(rng.integers(1, 4)):
+                text[int(rng.integers(len(text)))] ^= 1 << int(rng.integers(8))
             return bytes(text)
         case 3:
             return rng.bytes(1000)

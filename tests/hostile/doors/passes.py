@@ -18,6 +18,7 @@ from openvino.utils.node_factory import NodeFactory
 
 import ov_gather
 from ov_gather.acceleration import changes
+from ov_gather.runtimes.session import Session
 
 TRIALS = 120
 SECONDS = 60
@@ -252,16 +253,11 @@ def check_results(call: Call, model: ov.Model, feed: list[np.ndarray], told: str
     except OutOfBoundsError:
         expected = None
     try:
-        properties = {"INFERENCE_PRECISION_HINT": "f32", "INFERENCE_NUM_THREADS": 1}
-        request = ov_gather.register(ov.Core()).compile_model(model, "CPU", properties).create_infer_request()
-        for position, array in enumerate(feed):
-            request.set_input_tensor(position, ov.Tensor(array))
-        request.start_async()
-        request.wait()
+        session = Session(ov_gather.register(ov.Core()), model, properties={"INFERENCE_NUM_THREADS": 1})
+        found, _ = session(feed)
     except RuntimeError as error:
         assert expected is None, f"{error}\n{told}"
         return
     assert expected is not None, f"an index out of bounds raised no error\n{told}"
-    found = request.get_output_tensor(0).data
     assert found.shape == expected.shape, f"{found.shape}, expected {expected.shape}\n{told}"
     assert found.tobytes() == expected.tobytes(), f"{found}, expected {expected}\n{told}"

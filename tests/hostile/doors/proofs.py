@@ -18,6 +18,7 @@ import numpy as np
 import onnxruntime
 import openvino as ov
 
+from helpers.legalized import run
 from helpers.random_graphs import Given
 from helpers.random_onnx import TYPES
 from helpers.range_trials import DIM, ends, number
@@ -39,6 +40,7 @@ from helpers.size_arithmetic import (
 from helpers.size_models import GATHERS, Model, OnnxModel, OpenvinoModel
 from ov_gather import prove
 from ov_gather.converters import prove_onnx
+from ov_gather.runtimes.session import Session
 
 TRIALS = 40
 SECONDS = 60
@@ -237,18 +239,9 @@ def _is_folded(index: Tree) -> bool:
 def _executed(made: Model, feeds: Mapping[str, np.ndarray]) -> np.ndarray | None:
     """Return the indices; None if onnxruntime refuses the model, as it takes static sizes that are cast to int32 for int64."""
     if isinstance(made, OnnxModel):
-        options = onnxruntime.SessionOptions()
-        options.intra_op_num_threads, options.log_severity_level = 1, 3
         try:
-            session = onnxruntime.InferenceSession(made.of_indices().SerializeToString(), options)
+            return np.asarray(run(made.of_indices(), dict(feeds))[0])
         except onnxruntime.capi.onnxruntime_pybind11_state.Fail as error:
             assert "must be of the same type" in str(error), error
             return None
-        return np.asarray(session.run(None, dict(feeds))[0])
-    compiled = ov.Core().compile_model(made.of_indices(), "CPU", {"INFERENCE_NUM_THREADS": 1})
-    request = compiled.create_infer_request()
-    for name, array in feeds.items():
-        request.set_tensor(name, ov.Tensor(array))
-    request.start_async()
-    request.wait()
-    return np.array(request.get_output_tensor(0).data)
+    return Session(ov.Core(), made.of_indices(), properties={"INFERENCE_NUM_THREADS": 1})(list(feeds.values()))[0]
