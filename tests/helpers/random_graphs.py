@@ -88,7 +88,6 @@ class Builder(Chooser, ABC):
     pad_modes: tuple[str, ...] = ("constant", "constant", "edge", "reflect")
     scatters: tuple[str, ...] = ("none", "none", "add", "mul", "min", "max")
     tuple_scatters: tuple[str, ...] = ("none", "add", "max", "min")
-    sizes_by: tuple[str, ...] = ("gather", "gather", "slice")
     shares: tuple[int, int, int] = (60, 60, 4)
     """The weights of operations on numbers, of moves, and of bodies."""
     between: tuple[int, int] = (0, 5)
@@ -212,13 +211,10 @@ class Builder(Chooser, ABC):
     def size_of(self, value: Value, axis: int, kind: str = "") -> Value:
         """Return the size of a dimension, as models read it: a scalar."""
         shape = self.make("shape_of", value, kind or self.pick(*INTEGERS))
-        way = self.pick(*self.sizes_by)
+        way = self.pick("gather", "gather", "slice")
         if way == "gather":
             at = self.constant(self.either_end(axis, value.rank), "i64")
             size = self.make("gather", shape, at, self.constant(0, "i64"), dims=())
-        elif way == "strided_slice":
-            ends = map(self.longs, (axis, axis + 1, 1))
-            size = self.make("strided_slice", shape, *ends, [0], [0], [], [1], [], dims=())
         else:
             part = self.make("slice", shape, *map(self.longs, (axis, axis + 1, 1, 0)), dims=())
             size = self.make("squeeze", part, self.longs(0), dims=())

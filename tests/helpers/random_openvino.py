@@ -10,7 +10,7 @@ import numpy as np
 import openvino as ov
 from openvino import Output, opset16
 
-from helpers.random_graphs import LARGEST_SIZE, Builder, Dim, Given, Inputs, Value
+from helpers.random_graphs import INTEGERS, LARGEST_SIZE, Builder, Dim, Given, Inputs, Value
 
 
 @dataclass(frozen=True)
@@ -40,7 +40,6 @@ class OpenvinoBuilder(Builder):
     binaries = (*Builder.binaries, "squared_difference")
     pad_modes = (*Builder.pad_modes, "symmetric")
     scatters = ("none", "sum", "prod", "min", "max", "mean")
-    sizes_by = (*Builder.sizes_by, "strided_slice")
     tuple_scatters = ("none", "sum", "sub", "prod", "min", "max")
 
     def __init__(self, rng: np.random.Generator, sizes: dict[str, tuple[int, int]]) -> None:
@@ -92,6 +91,14 @@ class OpenvinoBuilder(Builder):
     def elements(self, value: Value, kind: str) -> Value:
         """Return the number of elements of a value."""
         return self.make("reduce_prod", self.make("shape_of", value, kind), self.longs(0), False, dims=())
+
+    def size_of(self, value: Value, axis: int, kind: str = "") -> Value:
+        if self.chance(0.75):
+            return super().size_of(value, axis, kind)
+        shape = self.make("shape_of", value, kind or self.pick(*INTEGERS))
+        size = self.make("strided_slice", shape, *map(self.longs, (axis, axis + 1, 1)), [0], [0], [], [1], [], dims=())
+        self.counts.append(size)
+        return size
 
 
 def _handle(operand: Any) -> Any:
