@@ -16,6 +16,7 @@ from helpers.paths import SAMPLES
 from ov_gather import IRError, read_ir, validate
 from ov_gather.ir.constants import constant
 from ov_gather.ir.errors import Fault
+from tools.mutations import not_found
 
 SPEC = (SAMPLES / "valid" / "spec_layer.xml").read_bytes()
 CONST = (SAMPLES / "valid" / "onnx_page_1.xml").read_bytes()
@@ -141,6 +142,13 @@ def test_packed_strings(payload, text):
     with pytest.raises(IRError, match=text):
         model = read_ir(STRINGS % (b"5" if payload.startswith(b"\x05") else b"1", len(payload)), payload)
         constant(model, model.layers[0])
+
+
+@pytest.mark.slow
+def test_every_single_fault_is_found():
+    total, missed = not_found()
+    assert missed == []
+    assert total > 200
 
 
 @pytest.mark.skipif(not Path("/proc/self/status").exists(), reason="the peak is read from Linux's /proc")
