@@ -13,9 +13,8 @@ import numpy as np
 import pytest
 import trustme
 
-from helpers.hostile_server import DOCUMENT, misbehaving
 from helpers.paths import SAMPLES
-from helpers.web_server import Served, serving
+from helpers.web_server import DOCUMENT, Served, misbehaving, serving
 from ov_gather import read_ir, validate
 from ov_gather.ir.builder import ModelBuilder
 from ov_gather.ir.constants import constant

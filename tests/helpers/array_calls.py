@@ -8,8 +8,8 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-import ov_gather
 from helpers.array_layouts import OBJECTS, TYPES
+from ov_gather import gather, gather_elements, gather_nd, scatter_elements, scatter_nd
 
 Array = NDArray[Any]
 _REDUCED = tuple(dtype for dtype in TYPES if dtype.kind in "biufc" or dtype.name == "bfloat16")
@@ -95,15 +95,8 @@ def _gather_elements(rng: np.random.Generator) -> Call:
     axis = int(rng.integers(len(shape)))
     data = _values(rng, shape, _type(rng))
     indices = _indices(rng, _below(rng, shape, axis), shape[axis])
-    axis_given = axis - len(shape) * int(rng.integers(2))
-    return Call(
-        ov_gather.gather_elements,
-        [data, indices],
-        {"axis": axis_given},
-        indices.shape,
-        lambda: data[_places(indices, axis)],
-        shape[axis],
-    )
+    options = {"axis": axis - len(shape) * int(rng.integers(2))}
+    return Call(gather_elements, [data, indices], options, indices.shape, lambda: data[_places(indices, axis)], shape[axis])
 
 
 def _gather(rng: np.random.Generator) -> Call:
@@ -128,7 +121,7 @@ def _gather(rng: np.random.Generator) -> Call:
         return output
 
     options = {"axis": axis, "batch_dims": batch, "bounds": bounds}
-    return Call(ov_gather.gather, [data, indices], options, result, expected, shape[axis], bounds == "error")
+    return Call(gather, [data, indices], options, result, expected, shape[axis], bounds == "error")
 
 
 def _tuples(rng: np.random.Generator, before: tuple[int, ...], dims: tuple[int, ...]) -> Array:
@@ -152,7 +145,7 @@ def _gather_nd(rng: np.random.Generator) -> Call:
         return output
 
     sizes = np.array(dims, np.int64)
-    return Call(ov_gather.gather_nd, [data, indices], {"batch_dims": batch}, result, expected, sizes)
+    return Call(gather_nd, [data, indices], {"batch_dims": batch}, result, expected, sizes)
 
 
 def _reduction(rng: np.random.Generator) -> tuple[str, np.dtype[Any]]:
@@ -175,6 +168,14 @@ def _updated(data: Array, updates: Array, reduction: str, places: Any) -> Array:
         return np.asarray(result.astype(data.dtype))
 
 
+def _scatter(
+    function: Callable[..., Array], inputs: list[Array], options: dict[str, Any], reduction: str, places: Any, sizes: Any
+) -> Call:
+    data, _, updates = inputs
+    options["reduction"] = reduction
+    return Call(function, inputs, options, data.shape, lambda: _updated(data, updates, reduction, places), sizes)
+
+
 def _scatter_elements(rng: np.random.Generator) -> Call:
     shape = _shape(rng)
     axis = int(rng.integers(len(shape)))
@@ -187,14 +188,7 @@ def _scatter_elements(rng: np.random.Generator) -> Call:
     else:
         indices = _indices(rng, narrow, shape[axis])
     updates = _values(rng, narrow, dtype, reduction == "none")
-    return Call(
-        ov_gather.scatter_elements,
-        [data, indices, updates],
-        {"axis": axis, "reduction": reduction},
-        shape,
-        lambda: _updated(data, updates, reduction, _places(indices, axis)),
-        shape[axis],
-    )
+    return _scatter(scatter_elements, [data, indices, updates], {"axis": axis}, reduction, _places(indices, axis), shape[axis])
 
 
 def _scatter_nd(rng: np.random.Generator) -> Call:
@@ -204,11 +198,5 @@ def _scatter_nd(rng: np.random.Generator) -> Call:
     data = _values(rng, shape, dtype, reduction == "none")
     indices = _tuples(rng, _shape(rng, 0, 2, prod(shape)), shape[:depth])
     updates = _values(rng, indices.shape[:-1] + shape[depth:], dtype, reduction == "none")
-    return Call(
-        ov_gather.scatter_nd,
-        [data, indices, updates],
-        {"reduction": reduction},
-        shape,
-        lambda: _updated(data, updates, reduction, _coordinates(indices)),
-        np.array(shape[:depth], np.int64),
-    )
+    sizes = np.array(shape[:depth], np.int64)
+    return _scatter(scatter_nd, [data, indices, updates], {}, reduction, _coordinates(indices), sizes)

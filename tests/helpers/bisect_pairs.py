@@ -8,7 +8,7 @@ from pathlib import Path
 import numpy as np
 import onnx
 import openvino as ov
-from onnx import TensorProto, helper, numpy_helper
+from onnx import TensorProto, helper, numpy_helper, parser
 
 from helpers.planting import Planted, candidates, inner_candidates, is_visible
 from ov_gather.ir.model import Model
@@ -90,11 +90,16 @@ class Graph:
         self.nodes: list[onnx.NodeProto] = []
         self.constants: list[onnx.TensorProto] = []
 
-    def node(self, kind: str, inputs: list[str], output: str, *more: str, **attributes: object) -> None:
-        self.nodes.append(helper.make_node(kind, inputs, [output, *more], name=f"{output}/{kind}", **attributes))
+    def add(self, new: str, text: str, **constants: object) -> str:
+        """Append nodes in ONNX's text format, in which "@" is the new name, and constants named after it; return the name."""
+        for node in parser.parse_graph(f"nodes () => () {{ {text.replace('@', new)} }}").node:
+            self.node(node)
+        self.constants += [numpy_helper.from_array(np.asarray(array), f"{new}_{name}") for name, array in constants.items()]
+        return new
 
-    def constant(self, name: str, array: np.ndarray) -> None:
-        self.constants.append(numpy_helper.from_array(array, name))
+    def node(self, node: onnx.NodeProto) -> None:
+        node.name = f"{node.output[0]}/{node.op_type}"
+        self.nodes.append(node)
 
     def made(self, name: str, inputs: list[onnx.ValueInfoProto], outputs: list[onnx.ValueInfoProto]) -> onnx.GraphProto:
         return helper.make_graph(self.nodes, name, inputs, outputs, self.constants)
@@ -120,7 +125,7 @@ class _Maker:
 
     def model(self) -> onnx.ModelProto:
         graph = Graph()
-        graph.constant("first", np.array([0]))
+        graph.constants.append(numpy_helper.from_array(np.array([0]), "first"))
         last = self.chain(graph, "x")
         outputs = []
         kinds = [self.branches, self.loop, self.scan, self.centred, self.near_ties, self.open_order][
@@ -139,78 +144,51 @@ class _Maker:
         before = last
         for _ in range(self.rng.integers(*((3, 9) if self.only_bodies else (2, 6)))):
             before, last = last, self.step(graph, last, before)
-        new = self.name("bounded")
-        graph.node("Tanh", [last], new)
-        return new
+        return graph.add(self.name("bounded"), f"@ = Tanh({last})")
 
     def step(self, graph: Graph, last: str, before: str) -> str:
         kind = self.rng.choice([*_UNARY, *_BINARY, *_BINARY, "MatMul", "ReduceMean", "CumSum", "Gather", "Transpose"])
         new = self.name(kind.lower())
         if kind in _UNARY:
-            graph.node(kind, [last], new, **({"axis": int(self.rng.integers(2))} if "oftmax" in kind else {}))
-        elif kind in _BINARY:
-            graph.constant(f"{new}_c", self.numbers(ROWS, WIDTH))
-            graph.node(kind, [last, before if self.rng.random() < 0.5 else f"{new}_c"], new)
-        elif kind == "MatMul":
-            graph.constant(f"{new}_w", self.numbers(WIDTH, WIDTH) / 2)
-            graph.node(kind, [last, f"{new}_w"], new)
-        elif kind == "ReduceMean":
-            graph.constant(f"{new}_axes", np.array([1]))
-            graph.node(kind, [last, f"{new}_axes"], f"{new}_mean", keepdims=1)
-            graph.node("Sub", [last, f"{new}_mean"], new)
-        elif kind == "Transpose":
-            graph.node(kind, [last], f"{new}_t", perm=[1, 0])
-            graph.node("Sin", [f"{new}_t"], f"{new}_sin")
-            graph.node(kind, [f"{new}_sin"], new, perm=[1, 0])
-        elif kind == "CumSum":
-            graph.constant(f"{new}_axis", np.array(1))
-            graph.node(kind, [last, f"{new}_axis"], new)
-        else:
-            graph.constant(f"{new}_rows", self.rng.integers(0, WIDTH, WIDTH))
-            graph.node(kind, [last, f"{new}_rows"], new, axis=1)
-        return new
+            axis = f"<axis = {self.rng.integers(2)}>" if "oftmax" in kind else ""
+            return graph.add(new, f"@ = {kind}{axis}({last})")
+        if kind in _BINARY:
+            other = before if self.rng.random() < 0.5 else "@_c"
+            return graph.add(new, f"@ = {kind}({last}, {other})", c=self.numbers(ROWS, WIDTH))
+        if kind == "MatMul":
+            return graph.add(new, f"@ = MatMul({last}, @_w)", w=self.numbers(WIDTH, WIDTH) / 2)
+        if kind == "ReduceMean":
+            return graph.add(new, f"@_mean = ReduceMean({last}, @_axes) @ = Sub({last}, @_mean)", axes=[1])
+        if kind == "Transpose":
+            turned = f"@_t = Transpose<perm = [1, 0]>({last}) @_sin = Sin(@_t) @ = Transpose<perm = [1, 0]>(@_sin)"
+            return graph.add(new, turned)
+        if kind == "CumSum":
+            return graph.add(new, f"@ = CumSum({last}, @_axis)", axis=1)
+        return graph.add(new, f"@ = Gather<axis = 1>({last}, @_rows)", rows=self.rng.integers(0, WIDTH, WIDTH))
 
     def centred(self, graph: Graph, last: str) -> tuple[str, list[str]]:
         """The sum of centred values is nothing but rounding."""
-        new = self.name("centred")
-        graph.constant(f"{new}_axes", np.array([1]))
-        graph.node("ReduceMean", [last, f"{new}_axes"], f"{new}_mean")
-        graph.node("Sub", [last, f"{new}_mean"], f"{new}_values")
-        graph.node("ReduceSum", [f"{new}_values", f"{new}_axes"], f"{new}_sum")
+        text = f"@_mean = ReduceMean({last}, @_axes) @_values = Sub({last}, @_mean) @_sum = ReduceSum(@_values, @_axes)"
+        new = graph.add(self.name("centred"), text, axes=[1])
         if self.rng.random() < 0.5:
             return last, [f"{new}_sum"]
-        graph.constant(f"{new}_large", np.array(1e6, np.float32))
-        graph.node("Mul", [f"{new}_sum", f"{new}_large"], f"{new}_seen")
-        graph.node("Add", [last, f"{new}_seen"], new)
-        return new, []
+        return graph.add(new, f"@_seen = Mul(@_sum, @_large) @ = Add({last}, @_seen)", large=np.float32(1e6)), []
 
     def near_ties(self, graph: Graph, last: str) -> tuple[str, list[str]]:
         """Rounding decides which of two nearly equal numbers is the larger one."""
-        new = self.name("ties")
-        weights = self.numbers(WIDTH, WIDTH)
-        order = self.rng.permutation(WIDTH)
-        rows = np.eye(WIDTH, dtype=np.float32)[order]
-        graph.constant(f"{new}_w", weights)
-        graph.constant(f"{new}_order", order)
-        graph.constant(f"{new}_rows", rows @ weights)
-        graph.constant(f"{new}_k", np.array([3]))
-        graph.node("MatMul", [last, f"{new}_w"], f"{new}_one")
-        graph.node("Gather", [last, f"{new}_order"], f"{new}_moved", axis=1)
-        graph.node("MatMul", [f"{new}_moved", f"{new}_rows"], f"{new}_other")
-        graph.node("Concat", [f"{new}_one", f"{new}_other"], f"{new}_both", axis=1)
-        graph.node("TopK", [f"{new}_both", f"{new}_k"], f"{new}_best", f"{new}_places", axis=1)
-        graph.node("Cast", [f"{new}_places"], f"{new}_seen", to=TensorProto.FLOAT)
-        return last, [f"{new}_seen"]
+        weights, order = self.numbers(WIDTH, WIDTH), self.rng.permutation(WIDTH)
+        text = f"""@_one = MatMul({last}, @_w) @_moved = Gather<axis = 1>({last}, @_order)
+            @_other = MatMul(@_moved, @_rows) @_both = Concat<axis = 1>(@_one, @_other)
+            @_best, @_places = TopK<axis = 1>(@_both, @_k) @_seen = Cast<to = {TensorProto.FLOAT}>(@_places)"""
+        rows = np.eye(WIDTH, dtype=np.float32)[order] @ weights
+        return last, [graph.add(self.name("ties"), text, w=weights, order=order, rows=rows, k=[3]) + "_seen"]
 
     def open_order(self, graph: Graph, last: str) -> tuple[str, list[str]]:
         """Any order of all numbers, of which many are equal, is right."""
-        new = self.name("ties")
-        graph.constant(f"{new}_k", np.array([8 * WIDTH]))
-        graph.node("Concat", [last] * 8, f"{new}_many", axis=1)
-        graph.node("Round", [f"{new}_many"], f"{new}_round")
-        graph.node("TopK", [f"{new}_round", f"{new}_k"], f"{new}_best", f"{new}_places", axis=1, sorted=0)
-        graph.node("GatherElements", [f"{new}_many", f"{new}_places"], f"{new}_moved", axis=1)
-        return last, [f"{new}_moved"]
+        text = f"""@_many = Concat<axis = 1>({", ".join([last] * 8)}) @_round = Round(@_many)
+            @_best, @_places = TopK<axis = 1, sorted = 0>(@_round, @_k)
+            @_moved = GatherElements<axis = 1>(@_many, @_places)"""
+        return last, [graph.add(self.name("ties"), text, k=[8 * WIDTH]) + "_moved"]
 
     def nested(self, make: Callable[[Graph, str], tuple[str, list[str]]], graph: Graph, last: str) -> str:
         """Sometimes append another node with a body, at most two in one another."""
@@ -228,52 +206,47 @@ class _Maker:
             out = self.chain(inner, last)
             out = self.nested(self.loop, inner, out)
             made.append(inner.made(self.name("branch"), [], [info(out)]))
-        graph.node("If", ["condition"], new, then_branch=made[0], else_branch=made[1])
+        graph.node(helper.make_node("If", ["condition"], [new], then_branch=made[0], else_branch=made[1]))
         return new, []
 
     def loop(self, graph: Graph, last: str) -> tuple[str, list[str]]:
         inner, new = Graph(), self.name("loop")
         iteration, goes_on, state = (f"{new}_{part}" for part in ("i", "go", "state"))
-        inner.node("Identity", [goes_on], f"{new}_on")
+        inner.add(new, f"@_on = Identity({goes_on})")
+        start = state
         if self.rng.random() < 0.5:
-            inner.node("Cast", [iteration], f"{new}_float", to=TensorProto.FLOAT)
-            inner.node("Mul", [state, f"{new}_float"], f"{new}_grown")
-            inner.node("Sub", [f"{new}_grown", last], f"{new}_less")
-            after = self.chain(inner, f"{new}_less")
-        else:
-            after = self.chain(inner, state)
+            start = f"{new}_less"
+            grown = f"@_float = Cast<to = {TensorProto.FLOAT}>({iteration}) @_grown = Mul({state}, @_float)"
+            inner.add(new, f"{grown} @_less = Sub(@_grown, {last})")
+        after = self.chain(inner, start)
         after = self.nested(self.branches, inner, after)
         seen = self.given_out(inner, state)
         inputs = [info(iteration, TensorProto.INT64, ()), info(goes_on, TensorProto.BOOL, ()), info(state)]
         body = inner.made(self.name("body"), inputs, [info(f"{new}_on", TensorProto.BOOL, ()), info(after), info(seen)])
-        graph.node("Loop", ["count", "", last], new, f"{new}_all", body=body)
+        graph.node(helper.make_node("Loop", ["count", "", last], [new, f"{new}_all"], body=body))
         return self.with_slices(graph, new), [f"{new}_all"]
 
     def with_slices(self, graph: Graph, name: str) -> str:
         """Subtract the greatest of the slices that a body has stacked, unless they are an output."""
         if not self.only_bodies:
             return name
-        graph.node("ReduceMax", [f"{name}_all", "first"], f"{name}_most", keepdims=0)
-        graph.node("Sub", [name, f"{name}_most"], f"{name}_both")
-        return f"{name}_both"
+        return graph.add(name, "@_most = ReduceMax<keepdims = 0>(@_all, first) @_both = Sub(@, @_most)") + "_both"
 
     def given_out(self, inner: Graph, value: str) -> str:
         """Compute what a body stacks from a value; sometimes that is the value itself."""
         if self.rng.random() < 0.8:
             return self.chain(inner, value)
-        new = self.name("same")
-        inner.node("Identity", [value], new)
-        return new
+        return inner.add(self.name("same"), f"@ = Identity({value})")
 
     def scan(self, graph: Graph, last: str) -> tuple[str, list[str]]:
         inner, new = Graph(), self.name("scan")
         state, piece = f"{new}_state", f"{new}_piece"
-        graph.node("Unsqueeze", [last, "first"], f"{new}_one")
-        graph.constant(f"{new}_scale", np.array([1, -2, 3], np.float32).reshape(3, 1, 1))
-        graph.node("Mul", [f"{new}_one", f"{new}_scale"], f"{new}_pieces")
-        inner.node("Sub", [state, piece], f"{new}_less")
+        scale = np.array([1, -2, 3], np.float32).reshape(3, 1, 1)
+        graph.add(new, f"@_one = Unsqueeze({last}, first) @_pieces = Mul(@_one, @_scale)", scale=scale)
+        inner.add(new, f"@_less = Sub({state}, {piece})")
         after = self.chain(inner, f"{new}_less")
         seen = self.given_out(inner, self.rng.choice([f"{new}_less", state, piece]))
         body = inner.made(self.name("body"), [info(state), info(piece)], [info(after), info(seen)])
-        graph.node("Scan", [last, f"{new}_pieces"], new, f"{new}_all", body=body, num_scan_inputs=1)
+        node = helper.make_node("Scan", [last, f"{new}_pieces"], [new, f"{new}_all"], body=body, num_scan_inputs=1)
+        graph.node(node)
         return self.with_slices(graph, new), [f"{new}_all"]

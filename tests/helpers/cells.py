@@ -1,22 +1,27 @@
 """Tools that try many forms of operators share this: each form is a cell, which has an outcome, and a table counts them."""
 
+import sys
 import warnings
 from collections import Counter
-from collections.abc import Callable, Collection, Iterable, Mapping, Sequence
+from collections.abc import Callable, Collection, Mapping, Sequence
 from concurrent.futures import ThreadPoolExecutor
-from functools import partial
+from dataclasses import dataclass
+from functools import cache, partial
 from itertools import product
 from typing import Any, NamedTuple
 
 import ml_dtypes
 import numpy as np
 import onnx
-from onnx import helper, numpy_helper
+import openvino
+from onnx import helper, numpy_helper, parser
 from rich.console import Console
 from rich.table import Table
 
 from helpers.worker_process import call_each
-from ov_gather.converters import LossyConversionWarning
+from ov_gather.converters import LossyConversionWarning, compile_onnx
+from ov_gather.runtimes.base import OutOfBoundsError
+from ov_gather.runtimes.session import Session
 
 TYPES = (
     *("bool", "int8", "int16", "int32", "int64", "uint8", "uint16", "uint32", "uint64"),
@@ -24,8 +29,43 @@ TYPES = (
 )
 VALID = ("exact", "warned", "refused", "WRONG", "CRASH")
 OUT_OF_BOUNDS = ("raises", "refused", "SILENT", "CRASH")
+FORMS = ("static", "dynamic", "unknown rank")
+BAD = ("beyond", "before", "other batches", "beyond 32 bits")
+"""Kinds of operands without a result in ONNX, except for OneHot."""
 Outcome = tuple[str, str]
 """One of VALID or OUT_OF_BOUNDS, and the reason."""
+
+
+@dataclass(frozen=True)
+class Cell:
+    """The configuration of one model.
+
+    Attributes:
+        how: axis, layout, pattern or type of indices.
+        constant: names of the operands that are initializers.
+    """
+
+    op: str
+    type: str
+    how: str
+    kind: str
+    form: str = "static"
+    constant: tuple[str, ...] = ()
+    reduction: str = "none"
+
+    @property
+    def valid(self) -> bool:
+        return self.kind not in BAD or self.op == "OneHot"
+
+
+class Subject(NamedTuple):
+    """The nodes of a model as text, its operands, the right result, the text that an error must contain, and the opset."""
+
+    text: str
+    operands: Mapping[str, np.ndarray]
+    right: np.ndarray
+    fault: str = ""
+    opset: int = 18
 
 
 class Result(NamedTuple):
@@ -58,26 +98,47 @@ def results_of_all(outcome: Callable[[Any], Outcome | None], groups: Sequence[Se
         return [result for part in pool.map(partial(results_of, outcome), groups) for result in part]
 
 
-def model_of(
-    nodes: Iterable[onnx.NodeProto],
-    operands: Mapping[str, np.ndarray],
-    constants: Collection[str],
-    form: str,
-    result: np.ndarray,
-    opset: int,
-) -> onnx.ModelProto:
-    """The model of some nodes, whose `output` has the type of `result`; its inputs have shapes of this form."""
+def model(cell: Cell, subject: Subject) -> onnx.ModelProto:
+    """Return the model of a cell, whose `output` has the type of the right result."""
     inputs, initializers = [], []
-    for name, array in operands.items():
+    for name, array in subject.operands.items():
         tensor = numpy_helper.from_array(array, name)
         shapes = {"static": array.shape, "dynamic": [f"{name}_{i}" for i in range(array.ndim)], "unknown rank": None}
-        if name in constants:
+        if name in cell.constant:
             initializers.append(tensor)
         else:
-            inputs.append(helper.make_tensor_value_info(name, tensor.data_type, shapes[form]))
-    output = helper.make_tensor_value_info("output", numpy_helper.from_array(result).data_type, None)
+            inputs.append(helper.make_tensor_value_info(name, tensor.data_type, shapes[cell.form]))
+    output = helper.make_tensor_value_info("output", numpy_helper.from_array(subject.right).data_type, None)
+    nodes = parser.parse_graph(f"nodes () => () {{ {subject.text} }}").node
     graph = helper.make_graph(nodes, "graph", inputs, [output], initializers)
-    return helper.make_model(graph, opset_imports=[helper.make_opsetid("", opset)], ir_version=10)
+    return helper.make_model(graph, opset_imports=[helper.make_opsetid("", subject.opset)], ir_version=10)
+
+
+def ours(proto: onnx.ModelProto, given: Mapping[str, np.ndarray]) -> np.ndarray:
+    return compile_onnx(proto)(given)["output"]
+
+
+def stock(proto: onnx.ModelProto, given: Mapping[str, np.ndarray]) -> np.ndarray:
+    session = Session(_stock_core(), _stock_core().read_model(proto.SerializeToString()))
+    try:
+        (output,) = session([given[value.name] for value in proto.graph.input])
+    except OutOfBoundsError as error:
+        raise IndexError(str(error)) from None
+    return output
+
+
+@cache
+def _stock_core() -> openvino.Core:
+    return openvino.Core()
+
+
+def outcome_of(subject_of: Callable[[Cell], Subject], cell: Cell) -> Outcome:
+    """Return the outcome of a cell, and the reason. On OpenVINO alone any error for invalid operands is right."""
+    subject, is_stock = subject_of(cell), "--stock" in sys.argv
+    given = {name: array for name, array in subject.operands.items() if name not in cell.constant}
+    right = subject.right if cell.valid else None
+    execute = stock if is_stock else ours
+    return judged(lambda: execute(model(cell, subject), given), right, lambda said: is_stock or subject.fault in said)
 
 
 def dtype_of(element_type: str) -> np.dtype:
@@ -131,10 +192,9 @@ def losses(call: Callable[..., object], *arguments: Any, **options: Any) -> list
     return [str(warning.message) for warning in caught if issubclass(warning.category, LossyConversionWarning)]
 
 
-def names_last_index(message: str, indices: np.ndarray) -> bool:
-    """Whether an error names the last index, which is the one that is out of bounds, by position and value."""
-    place = ", ".join(str(size - 1) for size in indices.shape)
-    return f"indices[{place}] = {indices.flat[-1]} " in message
+def last_index(indices: np.ndarray) -> str:
+    """Return how an error names the last index, the one that is out of bounds, by position and value."""
+    return f"indices[{', '.join(str(size - 1) for size in indices.shape)}] = {indices.flat[-1]} "
 
 
 def table(results: Sequence[Result], operators: Collection[str]) -> Table:
@@ -159,3 +219,12 @@ def report(view: Table, results: Sequence[Result], is_told: Callable[[Result], b
         if is_told(result) or (is_verbose and result.outcome != "exact"):
             print(*result)
     return int(any(map(is_told, results)))
+
+
+def report_matrix(
+    outcome: Callable[[Any], Outcome], operators: Collection[str], chosen: Sequence[Cell], is_told: Callable[[Result], bool]
+) -> int:
+    """Execute cells and print their results. Returns the exit code; with `--stock` the results are only counted."""
+    results = results_of_all(outcome, (chosen[::2], chosen[1::2]))
+    view, is_stock = table(results, operators), "--stock" in sys.argv
+    return report(view, results, lambda result: is_told(result) and not is_stock, is_verbose="--verbose" in sys.argv)

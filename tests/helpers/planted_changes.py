@@ -35,45 +35,37 @@ def is_told(planted: Planted, found: Differences) -> bool:
     return len(found.changes) == len(places) == count and all(place and place.layer_id == planted.layer for place in places)
 
 
-Kind = Callable[[Model, Random], Planted | None]
-KINDS: dict[str, Kind] = {}
-"""The ways of planting a change, by name."""
+KINDS: dict[str, Callable[[Model, Random], Planted | None]] = {}
+"""The ways of planting a change, by name; None if there is no place for it."""
 
 
-def _planted_in(candidates: Callable[[Model], list[Any]]) -> Callable[[Callable[[Model, Any, Random], Planted]], Kind]:
-    """Let a function that plants a change be given one of the candidates of a model; where there is none, none is planted."""
+def _among(places: Callable[[Model], list[Any]]) -> Callable[[Callable[[Model, Any, Random], Planted]], None]:
+    """Register a way of planting a change at one of some places."""
 
-    def decorate(plant: Callable[[Model, Any, Random], Planted]) -> Kind:
-        def planted(model: Model, random: Random) -> Planted | None:
-            found = candidates(model)
-            return plant(model, random.choice(found), random) if found else None
+    def register(change: Callable[[Model, Any, Random], Planted]) -> None:
+        def plant(model: Model, random: Random) -> Planted | None:
+            found = places(model)
+            return change(model, random.choice(found), random) if found else None
 
-        KINDS[plant.__name__] = planted
-        return planted
+        KINDS[change.__name__] = plant
 
-    return decorate
+    return register
 
 
 def _numbers(model: Model) -> list[tuple[Layer, str]]:
-    """The attributes that are numbers."""
-    return [
-        (layer, name)
-        for layer in model.layers
-        if layer.type not in ("Const", "Parameter")
-        for name, value in layer.attributes.items()
-        if value.lstrip("-").isdigit()
-    ]
+    layers = [layer for layer in model.layers if layer.type not in ("Const", "Parameter")]
+    return [(layer, name) for layer in layers for name, value in layer.attributes.items() if value.lstrip("-").isdigit()]
 
 
-@_planted_in(_numbers)
-def attribute(model: Model, found: tuple[Layer, str], random: Random) -> Planted:
+@_among(_numbers)
+def attribute(model: Model, place: tuple[Layer, str], random: Random) -> Planted:
     """Change an attribute that is a number."""
-    layer, name = found
+    layer, name = place
     attributes = {**layer.attributes, name: str(int(layer.attributes[name]) + 1)}
     return Planted(with_layer(model, replace(layer, attributes=attributes)), "attribute", layer.id, name)
 
 
-def _constants(model: Model) -> list[Layer]:
+def _used_constants(model: Model) -> list[Layer]:
     used = {edge.from_layer for edge in model.edges}
     return [layer for layer in model.of_type("Const") if layer.id in used and _has_elements(layer)]
 
@@ -83,7 +75,7 @@ def _has_elements(layer: Layer) -> bool:
     return shape is not None and 0 not in shape.sizes and layer.attributes["element_type"] not in ("string", "boolean")
 
 
-@_planted_in(_constants)
+@_among(_used_constants)
 def constant(model: Model, layer: Layer, random: Random) -> Planted:
     """Change one byte of a Const that is fed to something."""
     data = np.frombuffer(payload(model, layer), np.uint8).copy()
@@ -91,15 +83,20 @@ def constant(model: Model, layer: Layer, random: Random) -> Planted:
     return Planted(with_payload(model, layer, data), "constant", layer.id)
 
 
-def _of_two(model: Model) -> list[Layer]:
-    """The layers whose first two inputs come from different layers that are no Consts."""
-    pairs = [(one, [model.producer(one, port) for port in one.inputs[:2]]) for one in model.layers if len(one.inputs) > 1]
-    return [one for one, (a, b) in pairs if a and b and a != b and "Const" not in (a[0].type, b[0].type)]
+def _computed(model: Model, layer: Layer, count: int) -> list[tuple[Layer, Port]]:
+    """Return the sources of the first inputs that are no Consts."""
+    sources = (model.producer(layer, port) for port in layer.inputs[:count])
+    return [source for source in sources if source is not None and source[0].type != "Const"]
 
 
-@_planted_in(_of_two)
+def _of_two_sources(model: Model) -> list[Layer]:
+    sources = [(layer, _computed(model, layer, 2)) for layer in model.layers]
+    return [layer for layer, found in sources if len(found) == 2 and found[0] != found[1]]
+
+
+@_among(_of_two_sources)
 def swapped(model: Model, layer: Layer, random: Random) -> Planted:
-    """Swap the first two inputs of a layer."""
+    """Swap two inputs of a layer that come from different layers that are no Consts."""
     return Planted(with_swapped(model, layer, *(port.id for port in layer.inputs[:2])), "input", layer.id)
 
 
@@ -108,35 +105,27 @@ def _inner(model: Model) -> list[Layer]:
     return [layer for layer in model.layers if layer.type not in outer and layer.outputs]
 
 
-@_planted_in(lambda model: [layer for layer in _inner(model) if not layer.bodies])
+@_among(lambda model: [layer for layer in _inner(model) if not layer.bodies])
 def operation(model: Model, layer: Layer, random: Random) -> Planted:
     """Put another operation in the place of one."""
     return Planted(with_layer(model, replace(layer, type="Mystery")), "operation", layer.id)
 
 
-def _with_output(model: Model, layer: Layer, kind: str, **changes: Any) -> Planted:
-    outputs = (replace(layer.outputs[0], **changes), *layer.outputs[1:])
-    return Planted(with_layer(model, replace(layer, outputs=outputs)), kind, layer.id)
-
-
-@_planted_in(_inner)
+@_among(_inner)
 def shape(model: Model, layer: Layer, random: Random) -> Planted:
     """Declare another shape of an output."""
-    return _with_output(model, layer, "shape", dims=(*layer.outputs[0].dims, 7))
+    outputs = (replace(layer.outputs[0], dims=(*layer.outputs[0].dims, 7)), *layer.outputs[1:])
+    return Planted(with_layer(model, replace(layer, outputs=outputs)), "shape", layer.id)
 
 
-@_planted_in(_inner)
+@_among(_inner)
 def element_type(model: Model, layer: Layer, random: Random) -> Planted:
     """Declare another element type of an output."""
-    return _with_output(model, layer, "type", precision="U16")
+    outputs = (replace(layer.outputs[0], precision="U16"), *layer.outputs[1:])
+    return Planted(with_layer(model, replace(layer, outputs=outputs)), "type", layer.id)
 
 
-def _edges(model: Model) -> list[Edge]:
-    constants = {layer.id for layer in model.of_type("Const")}
-    return [edge for edge in model.edges if edge.from_layer not in constants]
-
-
-@_planted_in(_edges)
+@_among(lambda model: [edge for edge in model.edges if edge.from_layer not in {layer.id for layer in model.of_type("Const")}])
 def added(model: Model, edge: Edge, random: Random) -> Planted:
     """Put a SoftSign into an edge."""
     layers = {layer.id: layer for layer in model.layers}
@@ -149,13 +138,11 @@ def added(model: Model, edge: Edge, random: Random) -> Planted:
     return Planted(replace(model, layers=(*model.layers, layer), edges=(*others, *ways)), "added", new)
 
 
-def _unary(model: Model) -> list[Layer]:
-    """The layers with one input, which no Const feeds, and one output."""
-    ones = [layer for layer in model.layers if len(layer.inputs) == len(layer.outputs) == 1]
-    return [one for one in ones if (source := model.producer(one, one.inputs[0])) and source[0].type != "Const"]
+def _passing(model: Model) -> list[Layer]:
+    return [layer for layer in model.layers if len(layer.inputs) == len(layer.outputs) == 1 and _computed(model, layer, 1)]
 
 
-@_planted_in(_unary)
+@_among(_passing)
 def removed(model: Model, layer: Layer, random: Random) -> Planted:
-    """Take out a layer, so that what it fed is fed by what fed the layer."""
+    """Take out a layer with one input, so that what it fed is fed by what fed the layer."""
     return Planted(without(model, layer), "removed", layer.id)

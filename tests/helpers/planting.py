@@ -25,20 +25,9 @@ class Planted:
 
 VISIBLE = 1e-2
 """A fault is visible if it changes an output by more than this share of its largest number."""
-SWAPPED = {
-    "Subtract": (0, 1),
-    "Divide": (0, 1),
-    "Power": (0, 1),
-    "MatMul": (0, 1),
-    "Concat": (0, 1),
-    "Select": (1, 2),
-    "Less": (0, 1),
-    "Greater": (0, 1),
-    "LessEqual": (0, 1),
-    "GreaterEqual": (0, 1),
-    "Mod": (0, 1),
-    "FloorMod": (0, 1),
-}
+COMPARISONS = ("Less", "Greater", "LessEqual", "GreaterEqual")
+SWAPPED = dict.fromkeys(("Subtract", "Divide", "Power", "MatMul", "Concat", "Mod", "FloorMod", *COMPARISONS), (0, 1))
+SWAPPED["Select"] = (1, 2)
 ATTRIBUTES: dict[str, list[tuple[str, Callable[[str], str]]]] = {
     "MatMul": [("transpose_b", lambda old: "false" if old == "true" else "true")],
     "MVN": [("eps", lambda old: "1.5")],
@@ -55,18 +44,8 @@ DROPPED = ("Sigmoid", "ReLU", "Abs", "Negative", "Erf", "SoftMax", "Softmax", "L
 """Not Tanh and Sin, which are nearly the identity for small numbers."""
 AXIS_ATTRIBUTES = ("Softmax", "LogSoftmax", "Concat", "GatherElements", "TopK")
 GATHERS = ("Gather", "GatherElements")
-AXIS_CONSTANTS = {
-    "Gather": 2,
-    "ReduceMean": 1,
-    "ReduceSum": 1,
-    "ReduceMax": 1,
-    "ReduceMin": 1,
-    "Transpose": 1,
-    "CumSum": 1,
-    "MVN": 1,
-    "Split": 1,
-    "VariadicSplit": 1,
-}
+REDUCTIONS = ("ReduceMean", "ReduceSum", "ReduceMax", "ReduceMin")
+AXIS_CONSTANTS = {"Gather": 2, **dict.fromkeys((*REDUCTIONS, "Transpose", "CumSum", "MVN", "Split", "VariadicSplit"), 1)}
 
 
 def is_visible(right: list[np.ndarray], wrong: list[np.ndarray] | None) -> bool:

@@ -225,18 +225,11 @@ def moved(b: ExactBuilder) -> object:
 OPERATIONS: list[tuple[int, Operation]] = [
     *[(10, values.binary), (2, power), (8, division), (4, values.clip), (8, values.unary), (10, values.convert), (6, size)],
     *[(3, values.unary_of_fractions), (2, fractions), (4, values.compare), (3, values.logic), (3, bits), (5, values.select)],
-    *[
-        (3, count_up),
-        (2, values.non_zero),
-        (2, values.extreme),
-        (2, values.highest),
-        (4, values.reduce),
-        (1, values.reduce_all),
-    ],
-    *[(1, values.reduce_truth), (2, values.cumulate), (1, values.one_hot), (1, values.product), (1, values.unique)],
-    *[(4, moves.reshape), (2, moves.transpose), (4, moves.concat), (4, moves.slice_), (2, moves.split), (1, flatten)],
-    *[(1, moves.squeeze), (2, moves.unsqueeze), (2, moves.broadcast), (2, moves.tile), (4, filled), (2, moves.pad)],
-    *[(2, triangle), (2, compress), (4, moved), (2, onnx_branches)],
+    *[(3, count_up), (2, values.non_zero), (2, values.extreme), (2, values.highest), (4, values.reduce)],
+    *[(1, values.reduce_all), (1, values.reduce_truth), (2, values.cumulate), (1, values.one_hot), (1, values.product)],
+    *[(1, values.unique), (4, moves.reshape), (2, moves.transpose), (4, moves.concat), (4, moves.slice_), (2, moves.split)],
+    *[(1, flatten), (1, moves.squeeze), (2, moves.unsqueeze), (2, moves.broadcast), (2, moves.tile), (4, filled)],
+    *[(2, moves.pad), (2, triangle), (2, compress), (4, moved), (2, onnx_branches)],
 ]
 
 

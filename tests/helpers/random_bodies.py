@@ -3,14 +3,13 @@
 from __future__ import annotations
 
 import numpy as np
-import onnx
 import openvino as ov
-from onnx import helper, parser
+from onnx import parser
 from openvino import opset16 as ops
 from openvino.op.util import Variable, VariableInfo
 
 from helpers.random_graphs import INTEGERS, Builder, Operation, Value
-from helpers.random_onnx import TYPES, OnnxBuilder, code
+from helpers.random_onnx import OnnxBuilder
 from helpers.random_openvino import Inner, OpenvinoBuilder
 
 
@@ -137,21 +136,20 @@ def onnx_branches(b: OnnxBuilder) -> object:
     if condition.rank:
         largest = b.one("ReduceMax", value, keepdims=0)
         condition = b.one("Greater", largest, b.constant(b.pick(0, 3), value.kind))
-    bodies = []
+    bodies, kind = [], {"i64": "int64", "i32": "int32"}[value.kind]
+    declared = f"{kind}[{', '.join('?' * value.rank)}]" if value.rank else kind
     for mark in "te":
-        numbers = b.rng.integers(-7, 8, 2) | [0, 1]  # the divisor is not 0
-        names = [f"{value.handle}_{len(b.nodes)}{mark}{i}" for i in range(5)]
-        constants = [onnx.numpy_helper.from_array(np.array(numbers[i], TYPES[value.kind]), names[i]) for i in range(2)]
-        nodes = [
-            helper.make_node(operator, operands, [made], name=made)
-            for operator, operands, made in (
-                (b.pick("Div", "Sub", "Add"), names[:2], names[2]),
-                (b.pick("Neg", "Sign", "Identity", "Abs"), [names[2]], names[3]),
-                (b.pick("Add", "Sub", "Max", "Min"), [value.handle, names[b.pick(2, 3)]], names[4]),
-            )
-        ]
-        output = helper.make_tensor_value_info(names[4], code(value.kind), [None] * value.rank)
-        bodies.append(helper.make_graph(nodes, mark, [], [output], constants))
+        first, second = b.rng.integers(-7, 8, 2) | [0, 1]  # the divisor is not 0
+        p, q, r, s, t = (f"{value.handle}_{len(b.nodes)}{mark}{i}" for i in range(5))
+        body = parser.parse_graph(
+            f"""{mark} () => ({declared} {t}) <{kind} {p} = {{{first}}}, {kind} {q} = {{{second}}}> {{
+                {r} = {b.pick("Div", "Sub", "Add")}({p}, {q}) {s} = {b.pick("Neg", "Sign", "Identity", "Abs")}({r})
+                {t} = {b.pick("Add", "Sub", "Max", "Min")}({value.handle}, {b.pick(r, s)})
+            }}"""
+        )
+        for node in body.node:
+            node.name = node.output[0]
+        bodies.append(body)
     index = b.offer(b.one("If", condition, then_branch=bodies[0], else_branch=bodies[1]))
     return _gather_by(b, index)
 

@@ -167,6 +167,12 @@ class Builder(Chooser, ABC):
     def integer(self, **ranks: int) -> Value:
         return self.value(*self.integers, **ranks)
 
+    def cast(self, elements: Any, dtype: Any) -> np.ndarray:
+        """Return an array of a type; numbers beyond a narrow type wrap around."""
+        array = np.array(elements)
+        with np.errstate(invalid="ignore"):
+            return array.astype(np.int64).astype(dtype) if array.dtype.kind == "i" else array.astype(dtype)
+
     def operand(self, value: Value) -> Value:
         """Choose an operand of the same type that is broadcast to a value: a constant, a size, or a value of the same size."""
         same = [v for v in self.values if v.kind == value.kind and v.dims == value.dims and v != value]

@@ -2,26 +2,18 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass
-
 import numpy as np
-import onnx
 import openvino as ov
 from openvino import opset16
 
 from helpers.onnx_operators import Runner
 from helpers.random_bodies import BODIES
-from helpers.random_graphs import LARGEST_SIZE, Builder, Inputs
+from helpers.random_graphs import LARGEST_SIZE, Builder
 from helpers.random_moves import MOVES
 from helpers.random_onnx import OnnxBuilder
 from helpers.random_openvino import OpenvinoBuilder, Sample
 from helpers.random_sites import SITES
 from helpers.random_values import VALUES
-
-
-@dataclass
-class OnnxSample(Inputs):
-    model: onnx.ModelProto
 
 
 def sample(seed: int) -> Sample:
@@ -43,13 +35,13 @@ def finished(b: OpenvinoBuilder, name: str) -> Sample:
     return Sample(b.inputs, b.sizes, model, b.inner)
 
 
-def onnx_sample(seed: int) -> OnnxSample:
+def onnx_sample(seed: int) -> Sample:
     """Return the random ONNX model of a seed."""
     rng = np.random.default_rng(seed)
     builder = OnnxBuilder(rng, _sizes(rng), Runner(OnnxBuilder.opset))
     _grow(builder)
     made = [name for node in builder.nodes for name in node.output]
-    return OnnxSample(builder.inputs, builder.sizes, builder.model(f"random{seed}", builder.named(made)))
+    return Sample(builder.inputs, builder.sizes, builder.model(f"random{seed}", builder.named(made)), [])
 
 
 def _sizes(rng: np.random.Generator) -> dict[str, tuple[int, int]]:

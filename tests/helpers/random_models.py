@@ -12,19 +12,11 @@ from openvino import Output, opset12
 from openvino import opset13 as ops
 
 from helpers.random_graphs import Chooser
-from helpers.random_operations import BINARY, ROUGH, SMOOTH, integers, matmul, sizes_of
+from helpers.random_operations import BINARY, ROUGH, SMOOTH, integers, matmul, sizes_of, some_axis
 
 LARGEST = 20000
 """Elements of a value that operations are added to."""
 ELEMENT_TYPES = ("i32", "i64", "bf16", "i8", "u8", "boolean", "f64")
-
-
-@dataclass
-class Sample:
-    """A model, and arrays for its Parameters, in their order: `trials` by what they are for."""
-
-    model: ov.Model
-    trials: dict[str, list[np.ndarray]]
 
 
 @dataclass
@@ -51,11 +43,15 @@ class Builder(Chooser):
     def data(self):
         """A value of numbers, mostly one that the model has."""
         if not self.floats or self.chance(0.2):
-            shape = self.rng.integers(
-                1, self.size, int(self.rng.integers(1, 5) if not self.smooth else self.rng.integers(2, 4))
-            )
+            rank = self.rng.integers(2, 4) if self.smooth else self.rng.integers(1, 5)
+            shape = self.rng.integers(1, self.size, int(rank))
             self.floats.append(self.parameter(shape, ov.Type.f32))
         return self.floats[-1] if self.chance(0.8 if self.smooth else 0.5) else self.pick(*self.floats)
+
+    def along(self):
+        """A value of numbers, and one of its axes."""
+        data = self.data()
+        return data, some_axis(self.rng, data)
 
     def add(self, value):
         if np.prod(sizes_of(value)) <= LARGEST and len(sizes_of(value)) <= 5:
@@ -79,25 +75,22 @@ class Builder(Chooser):
         self.pick(*[self.elements] * 6, *others, *scatters)()
 
     def elements(self):
-        data = self.data()
-        self.add(self.elements_of(data))
+        self.add(self.elements_of(self.data()))
 
     def elements_of(self, data):
-        axis = int(self.rng.integers(len(sizes_of(data))))
+        axis = some_axis(self.rng, data)
         return ops.gather_elements(data, self.index(data, axis), self.pick(axis, axis - len(sizes_of(data)))).output(0)
 
     def side_by_side(self):
         """Add gathers side by side, as graph networks have them."""
-        data = self.data()
-        axis = int(self.rng.integers(len(sizes_of(data))))
+        data, axis = self.along()
         count = int(self.rng.integers(1, self.size + 3))
         ends = [ops.gather_elements(data, self.slices(data, axis, count), axis) for _ in range(self.pick(2, 2, 3))]
         self.add(ops.concat(ends, min(axis + 1, len(sizes_of(data)) - 1)).output(0))
 
     def labels(self):
         """Add a gather from LogSoftmax, which is mostly an output of the model."""
-        data = self.data()
-        axis = int(self.rng.integers(len(sizes_of(data))))
+        data, axis = self.along()
         scores = ops.gather_elements(ops.log_softmax(data, axis), self.index(data, axis, sizes_of(data)[axis] // 2 or 1), axis)
         moved = ops.unsqueeze(scores, integers(0)) if self.chance(0.3) else scores
         (self.finished if self.chance(0.7) else self.floats).append(moved.output(0))
@@ -106,7 +99,7 @@ class Builder(Chooser):
         """Add a gather with a Transpose of the last two dimensions behind."""
         gathered = self.elements_of(self.data())
         rank = len(sizes_of(gathered))
-        order = [*range(rank)] if rank < 2 else [*range(rank - 2), rank - 1, rank - 2]
+        order = [*range(rank - 2), *range(rank)[:-3:-1]]
         self.add(ops.transpose(gathered, integers(*order)).output(0))
 
     def other_type(self):
@@ -119,8 +112,7 @@ class Builder(Chooser):
 
     def stock(self):
         """Add a Gather or a GatherND."""
-        data = self.data()
-        axis = int(self.rng.integers(len(sizes_of(data))))
+        data, axis = self.along()
         if self.chance(0.7):
             index = self.line(sizes_of(data)[axis], int(self.rng.integers(1, self.size)))
             self.add(ops.gather(data, index, integers(axis)).output(0))
@@ -145,8 +137,7 @@ class Builder(Chooser):
     def block(self):
         """Add one or several assignments to slices along an axis."""
         self.reads_unchecked = True
-        data = self.data()
-        axis = int(self.rng.integers(len(sizes_of(data))))
+        data, axis = self.along()
         size = sizes_of(data)[axis]
         for _ in range(self.pick(1, 1, 2, 3)):
             start = int(self.rng.integers(size))
@@ -160,20 +151,15 @@ class Builder(Chooser):
 
     def positions(self):
         """Add gathers of the positions of an axis, one after the other."""
-        data = self.data()
-        axis = int(self.rng.integers(len(sizes_of(data))))
+        data, axis = self.along()
         parts = [ops.gather(data, ops.constant(i), ops.constant(axis)) for i in range(sizes_of(data)[axis])]
-        self.add(
-            ops.concat(
-                [ops.unsqueeze(self.pick(ops.relu, ops.tanh)(part), integers(axis)) for part in parts[::-1]], axis
-            ).output(0)
-        )
+        changed = [ops.unsqueeze(self.pick(ops.relu, ops.tanh)(part), integers(axis)) for part in parts[::-1]]
+        self.add(ops.concat(changed, axis).output(0))
 
     def in_if(self):
         """Add a gather in the bodies of an If."""
-        data = self.data()
-        shape, axis = sizes_of(data), int(self.rng.integers(len(sizes_of(data))))
-        index = self.index(data, axis)
+        data, axis = self.along()
+        shape, index = sizes_of(data), self.index(data, axis)
         condition = self.parameter([], ov.Type.boolean)
         node, bodies, inner = ops.if_op(condition), [], []
         for _ in range(2):
@@ -205,7 +191,7 @@ class Builder(Chooser):
             index = self.inside(self.source(shape, sizes_of(data)[axis]), sizes_of(data)[axis])
         else:
             own = [size if i == axis or self.chance(0.3) else 1 for i, size in enumerate(shape)]
-            index = self.repeated(self.inside(self.source(own, sizes_of(data)[axis]), sizes_of(data)[axis]), data, axis, shape)
+            index = self.computed(own, data, axis, shape)
         self.indices.append(index)
         return index
 
@@ -213,7 +199,12 @@ class Builder(Chooser):
         """An index that is the same for whole slices."""
         shape = [*sizes_of(data)[:axis], count, *sizes_of(data)[axis + 1 :]]
         own = [size if i <= axis else 1 for i, size in enumerate(shape)]
-        return self.repeated(self.inside(self.source(own, sizes_of(data)[axis]), sizes_of(data)[axis]), data, axis, shape)
+        return self.computed(own, data, axis, shape)
+
+    def computed(self, own, data, axis, shape):
+        """An index that is computed in a shape of its own, then repeated."""
+        size = sizes_of(data)[axis]
+        return self.repeated(self.inside(self.source(own, size), size), data, axis, shape)
 
     def source(self, shape, size):
         """A Parameter, or a constant."""
@@ -243,14 +234,9 @@ class Builder(Chooser):
             wanted, times = integers(*shape), integers(*(a // b for a, b in zip(shape, sizes_of(index), strict=True)))
         else:
             own, given = (ops.shape_of(operand) for operand in (index, data))
-            parts = [
-                ops.gather(own if i == axis or sizes_of(index)[i] == size else given, integers(i), integers(0))
-                for i, size in enumerate(shape)
-            ]
-            ones = [
-                integers(1) if i == axis or sizes_of(index)[i] == size else part
-                for (i, size), part in zip(enumerate(shape), parts, strict=True)
-            ]
+            kept = [i == axis or sizes_of(index)[i] == size for i, size in enumerate(shape)]
+            parts = [ops.gather(own if keeps else given, integers(i), integers(0)) for i, keeps in enumerate(kept)]
+            ones = [integers(1) if keeps else part for keeps, part in zip(kept, parts, strict=True)]
             wanted, times = (ops.concat(sizes, 0).output(0) for sizes in (parts, ones))
         way = self.pick("numpy", "bidirectional", "tile", "concat")
         if way == "bidirectional":
@@ -264,7 +250,7 @@ class Builder(Chooser):
 
 
 def sample(seed, *, smooth=False, size=7):
-    """The random model of a seed."""
+    """The random model of a seed, and arrays for its Parameters, in their order, by what they are for."""
     builder = Builder(np.random.default_rng(seed), smooth, size)
     for _ in range(int(builder.rng.integers(1, 4))):
         for _ in range(int(builder.rng.integers(0, 4))):
@@ -280,7 +266,7 @@ def sample(seed, *, smooth=False, size=7):
     model = ov.Model(results, parameters, f"random{seed}")
     shapes = [list(node.get_output_shape(0)) for node in parameters]
     opened = _open(builder, model)
-    return Sample(model, dict(_trials(builder, parameters, shapes, opened)))
+    return model, dict(_trials(builder, parameters, shapes, opened))
 
 
 def _open(builder, model):
@@ -304,9 +290,10 @@ def _trials(builder, parameters, shapes, opened) -> Iterator[tuple[str, list[np.
     if indices:
         arrays = _arrays(builder, parameters, shapes)
         wrong = builder.pick(*indices)
-        size = builder.bounds[parameters[wrong].get_friendly_name()]
+        name = parameters[wrong].get_friendly_name()
+        size = builder.bounds[name]
         bad = builder.pick(size, -size - 1, size + 40, -90)
-        if parameters[wrong].get_friendly_name() in builder.scattered:
+        if name in builder.scattered:
             bad = abs(bad)  # by an index that is too low ScatterElementsUpdate writes to other memory
         arrays[wrong].flat[int(builder.rng.integers(arrays[wrong].size))] = bad
         yield "out of bounds", arrays

@@ -74,9 +74,7 @@ class OnnxBuilder(Builder):
         return dim if isinstance(dim, int) else 2 + len(dim) + ord(dim[0]) % 3
 
     def constant(self, elements: Any, kind: str) -> Value:
-        array = np.array(elements)
-        with np.errstate(invalid="ignore"):
-            array = array.astype(np.int64).astype(TYPES[kind]) if array.dtype.kind == "i" else array.astype(TYPES[kind])
+        array = self.cast(elements, TYPES[kind])
         tensor = numpy_helper.from_array(array, f"c{len(self.constants) + len(self.nodes)}")
         self.state(tensor)
         self.arrays[tensor.name] = array

@@ -28,9 +28,9 @@ class Inner:
 
 @dataclass
 class Sample(Inputs):
-    """A random model with what one needs to make inputs for it."""
+    """A random model, of OpenVINO or of ONNX, with what one needs to make inputs for it."""
 
-    model: ov.Model
+    model: Any
     inner: list[Inner]
 
 
@@ -79,10 +79,7 @@ class OpenvinoBuilder(Builder):
         return Value(output, str(output.get_element_type().get_type_name()), tuple(found))
 
     def constant(self, elements: Any, kind: str) -> Value:
-        dtype = getattr(ov.Type, kind).to_dtype()
-        array = np.array(elements)
-        with np.errstate(invalid="ignore"):
-            array = array.astype(np.int64).astype(dtype) if array.dtype.kind == "i" else array.astype(dtype)
+        array = self.cast(elements, getattr(ov.Type, kind).to_dtype())
         return Value(opset16.constant(array).output(0), kind, array.shape)
 
     def outputs(self, name: str, *operands: Any, dims: Sequence[Dim] | None = None, opset: Any = None) -> list[Value]:

@@ -8,8 +8,15 @@ from functools import partial
 from typing import Any
 
 import numpy as np
+import openvino as ov
 
+from helpers.accelerating import accelerated
+from helpers.random_models import sample
 from helpers.worker_process import DiedError, Worker
+from ov_gather.acceleration import changes
+from ov_gather.bench.model import TOLERANCE, default_precision, error
+from ov_gather.extension import reason
+from ov_gather.runtimes.session import Session
 
 BAD = ("DIFFERS", "LESS ACCURATE", "LOST ERROR", "NEW ERROR", "CRASH")
 LARGE = 24
@@ -57,7 +64,7 @@ def outcomes(seeds: Sequence[int], *, exact: bool = True) -> Iterator[Outcome]:
 
 
 def _dies_anyway(seed: int, exact: bool) -> bool:
-    """Whether the process also dies of the model as it was."""
+    """Return True if the process also dies of the model as it was."""
     worker = Worker(partial(_run, exact=exact))
     try:
         worker.call(seed)
@@ -68,56 +75,48 @@ def _dies_anyway(seed: int, exact: bool) -> bool:
 
 
 def _run(seed: int, exact: bool) -> None:
-    made, precision = _made(seed, exact)
-    tried = _Tried(made.model, precision)
-    for arrays in made.trials.values():
+    model, trials, precision = _made(seed, exact)
+    tried = _Tried(model, precision)
+    for arrays in trials.values():
         tried(arrays)
 
 
-def _made(seed: int, exact: bool) -> tuple[Any, str]:
-    """The model of a seed, and the precision in which it is judged."""
-    from helpers.random_models import sample
-    from ov_gather.bench.model import default_precision
-
-    return (sample(seed), "f32") if exact else (sample(seed, smooth=True, size=LARGE), default_precision())
+def _made(seed: int, exact: bool) -> tuple[ov.Model, dict[str, list[np.ndarray]], str]:
+    """The model of a seed, its inputs, and the precision in which it is judged."""
+    return (*sample(seed), "f32") if exact else (*sample(seed, smooth=True, size=LARGE), default_precision())
 
 
 def _judge(seed: int, exact: bool) -> list[Outcome]:
     """The outcomes of a seed."""
-    from ov_gather.acceleration import changes
-
     changes.SMALL = 0
     return list(_outcomes(seed, exact))
 
 
 def _outcomes(seed: int, exact: bool) -> Iterator[Outcome]:
-    from helpers.accelerating import accelerated
-    from ov_gather.extension import reason
-
-    made, precision = _made(seed, exact)
+    model, trials, precision = _made(seed, exact)
     way = WAYS[seed % len(WAYS)]
     try:
-        other, summary = accelerated(made.model, **way)
+        other, summary = accelerated(model, **way)
         if seed % 7 == 0:
             other, _ = accelerated(other, **way)
-    except RuntimeError as error:
-        yield Outcome(seed, "accelerating", "NEW ERROR", reason(error))
+    except RuntimeError as raised:
+        yield Outcome(seed, "accelerating", "NEW ERROR", reason(raised))
         return
     changed = len(summary.changed)
-    first = _Tried(made.model, precision)
+    first = _Tried(model, precision)
     second = _Tried(other, precision)
     if not exact:
-        arrays = made.trials["in bounds"]
+        arrays = trials["in bounds"]
         kind, detail = compare(before := first(arrays), before, second(arrays))
         if kind == "DIFFERS" and any(change.rounds_elsewhere for change in summary.changes):
-            kind, detail = _compare_errors(*(_on_many(tried, arrays) for tried in (_Tried(made.model, "f32"), first, second)))
+            kind, detail = _compare_errors(*(_on_many(tried, arrays) for tried in (_Tried(model, "f32"), first, second)))
         yield Outcome(seed, precision, kind, detail, changed)
         return
-    for trial, arrays in made.trials.items():
+    for trial, arrays in trials.items():
         before, again = first(arrays), first(arrays)
         if isinstance(before, str) and way.get("assume_in_bounds"):
             continue
-        if not isinstance(before, str) and not _fit(made.model, arrays):
+        if not isinstance(before, str) and not _fit(model, arrays):
             yield Outcome(seed, trial, "unstable", "the model takes shapes that do not fit")
             continue
         kind, detail = compare(before, again, second(arrays))
@@ -137,15 +136,11 @@ class _Tried:
     """A model that is compiled; if that raises, every inference raises so."""
 
     def __init__(self, model: Any, precision: str) -> None:
-        import openvino as ov
-
-        from ov_gather.runtimes.session import Session
-
         try:
             properties = {"INFERENCE_PRECISION_HINT": precision, "INFERENCE_NUM_THREADS": 1}
             self._session, self._error = Session(ov.Core(), model, properties=properties), ""
-        except RuntimeError as error:
-            self._error = str(error)
+        except RuntimeError as raised:
+            self._error = str(raised)
 
     def __call__(self, arrays: Sequence[np.ndarray]) -> list[np.ndarray] | str:
         """The outputs of an inference, or the error."""
@@ -153,8 +148,8 @@ class _Tried:
             return self._error
         try:
             return self._session(arrays)
-        except RuntimeError as error:
-            return str(error)
+        except RuntimeError as raised:
+            return str(raised)
 
 
 def compare(before: list[np.ndarray] | str, again: list[np.ndarray] | str, after: list[np.ndarray] | str) -> tuple[str, str]:
@@ -184,8 +179,6 @@ def _on_many(tried: _Tried, arrays: Sequence[np.ndarray]) -> list[np.ndarray]:
 
 def _compare_errors(exact: list[np.ndarray], before: list[np.ndarray], after: list[np.ndarray]) -> tuple[str, str]:
     """The kind and detail where outputs differ, but the summary says so."""
-    from ov_gather.bench.model import TOLERANCE, error
-
     was, now = error(before, exact), error(after, exact)
     return "rounds elsewhere" if now <= TOLERANCE * was else "LESS ACCURATE", f"error {was:.3g} before, {now:.3g} after"
 

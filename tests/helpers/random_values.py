@@ -260,16 +260,7 @@ COMMON: list[tuple[int, Operation]] = [
 VALUES: dict[type[Builder], list[tuple[int, Operation]]] = {
     OpenvinoBuilder: [*COMMON, (6, clamp), (4, found), (2, random_numbers)],
     OnnxBuilder: [
-        *COMMON,
-        *[
-            (2, clamp),
-            (6, clip),
-            (7, extreme),
-            (4, unsorted),
-            (1, reduce_all),
-            (5, unary_of_fractions),
-            (5, one_hot),
-            (3, unique),
-        ],
+        *[*COMMON, (2, clamp), (6, clip), (7, extreme), (4, unsorted), (1, reduce_all)],
+        *[(5, unary_of_fractions), (5, one_hot), (3, unique)],
     ],
 }

@@ -1,15 +1,20 @@
-"""The analysis of ranges, as what checks its claims sees it."""
+"""What the analysis of ranges says of the tensors and the sites of a model, and the observations that contradict it."""
 
-from collections.abc import Iterable, Mapping
+from collections.abc import Iterable, Iterator, Mapping
+from dataclasses import dataclass, field, replace
+from math import prod
 from pathlib import Path
 from tempfile import TemporaryDirectory
+from typing import Any
 
+import numpy as np
 import openvino as ov
+from numpy.typing import NDArray
 
-from helpers.index_sites import Tensor, tensor
-from helpers.range_checks import Bounds, Claim, Verdict
+from helpers.index_sites import Arrays, Site, Tensor, tensor
 from ov_gather.ir.reader import read_ir
 from ov_gather.ranges.algebra.intervals import Interval
+from ov_gather.ranges.algebra.polynomials import Polynomial
 from ov_gather.ranges.algebra.values import Value
 from ov_gather.ranges.analysis import Assumption, analyse
 from ov_gather.ranges.graph import Graph, Key, in_order
@@ -19,11 +24,12 @@ from ov_gather.ranges.proofs import Proof
 from ov_gather.ranges.prove import prove
 from ov_gather.ranges.rules.call import CPU_PLUGIN, Semantics
 
-Found = tuple[dict[Tensor, Claim], dict[str, Verdict]]
+Found = tuple[dict[Tensor, Value], dict[str, Proof]]
+"""What the analysis claims of each tensor, and what `prove` says of each gather and scatter by its name."""
 
 
 def by_ir(model: ov.Model) -> Found:
-    """What `prove` says of each gather and scatter of an IR, and what the analysis behind it knows of each tensor."""
+    """Analyse the IR of a model."""
     with TemporaryDirectory() as folder:
         path = Path(folder) / "model.xml"
         ov.serialize(model, path)
@@ -35,35 +41,102 @@ def by_ir(model: ov.Model) -> Found:
 
 
 def by_openvino(model: ov.Model) -> Found:
-    """What `prove` says of an `openvino.Model`, and what the analysis behind it knows of each tensor."""
+    """Analyse an `openvino.Model`."""
     keys = {tensor(one): (node.get_name(), one.get_index()) for node in model.get_ordered_ops() for one in node.outputs()}
     return known_of(OpenvinoGraph(model), CPU_PLUGIN, keys, prove(model))
 
 
 def known_of(graph: Graph, semantics: Semantics, keys: Mapping[Tensor, Key], proofs: Iterable[Proof]) -> Found:
-    """What the analysis knows of some tensors of a graph, beside its proofs, as what checks both sees it."""
+    """Return the claims on some tensors of a graph, beside its proofs."""
     analysis = analyse(graph, in_order(graph, list(keys.values())), semantics, Assumption())
-    claims = {one: _claim(analysis.value(key)) for one, key in keys.items()}
-    return claims, {proof.layer.rpartition("/")[2]: Verdict(proof.status, proof.requires, proof.reason) for proof in proofs}
-
-
-def _claim(value: Value) -> Claim:
-    shape = None if value.shape is None else [dim.terms for dim in value.shape]
-    parts = None if value.parts is None else (value.parts.axis, [_bounds(one) for one in value.parts.intervals])
-    return Claim(_bounds(value.elements), shape, parts, value.may_be_nan)
-
-
-def _bounds(interval: Interval) -> Bounds:
-    return Bounds(
-        interval.low, interval.high, [bound.terms for bound in interval.lows], [bound.terms for bound in interval.highs]
-    )
+    claims = {one: analysis.value(key) for one, key in keys.items()}
+    return claims, {proof.layer.rpartition("/")[2]: proof for proof in proofs}
 
 
 def off_by_one(model: ov.Model) -> Found:
-    """What the analysis says, wrongly: each bound of a computed value is one too tight, and each doubtful site is proved."""
-    claims, verdicts = by_ir(model)
+    """Analyse wrongly: each bound of a computed value is one too tight, and each doubtful site is proved."""
+    claims, proofs = by_ir(model)
     computed = {tensor(output) for node in model.get_ops() if node.get_input_size() for output in node.outputs()}
     for one in computed & claims.keys():
         bounds = claims[one].elements
-        claims[one] = Claim(Bounds(bounds.low + 1, bounds.high - 1))
-    return claims, {name: Verdict("proved") for name in verdicts}
+        claims[one] = Value(None, None, Interval(bounds.low + 1, bounds.high - 1), may_be_nan=True)
+    return claims, {name: replace(proof, status="proved", requires={}) for name, proof in proofs.items()}
+
+
+@dataclass
+class Names:
+    """The values of names, such as "dim(x0, 1)", in one trial."""
+
+    values: dict[str, int] = field(default_factory=dict)
+
+    def set_bounds(self, claim: Value, array: NDArray[Any]) -> None:
+        """Learn the names of dimensions from an array, unless their values are known."""
+        if claim.shape is not None and len(claim.shape) == array.ndim:
+            for dim, size in zip(claim.shape, array.shape, strict=True):
+                if len(dim.terms) == 1 and len(dim.terms[0][0]) == 1 and dim.terms[0][1] == 1:
+                    self.values.setdefault(dim.terms[0][0][0], size)
+
+    def value(self, polynomial: Polynomial) -> int | None:
+        """Evaluate a polynomial; None if one of its names was not observed."""
+        if not polynomial.names <= self.values.keys():
+            return None
+        return sum(factor * prod(self.values[name] for name in names) for names, factor in polynomial.terms)
+
+
+def complaints(claim: Value, array: NDArray[Any], names: Names) -> Iterator[str]:
+    """Yield each way in which an array contradicts a claim."""
+    if claim.shape is not None:
+        if len(claim.shape) != array.ndim:
+            yield f"has {array.ndim} dimensions, claimed are {len(claim.shape)}"
+            return
+        for axis, (dim, size) in enumerate(zip(claim.shape, array.shape, strict=True)):
+            if names.value(dim) not in (None, size):
+                yield f"dimension {axis} is {size}, claimed is {names.value(dim)} = {dim}"
+            if all(factor > 0 for _, factor in dim.terms) and size < sum(factor for names, factor in dim.terms if not names):
+                yield f"dimension {axis} is {size}, claimed is {dim}, and no size is negative"
+    if array.dtype.kind == "f" and not claim.may_be_nan and np.isnan(array).any():
+        yield "has NaN, claimed is none"
+    yield from _outside(claim.elements, array, names, "")
+    if claim.parts is not None:
+        axis, bounds = claim.parts.axis, claim.parts.intervals
+        if array.shape[axis] != len(bounds):
+            yield f"axis {axis} is of {array.shape[axis]}, claimed are bounds of {len(bounds)} slices"
+            return
+        for position, one in enumerate(bounds):
+            yield from _outside(one, array.take(position, axis), names, f" in slice {position} along axis {axis}")
+
+
+def _outside(bounds: Interval, array: NDArray[Any], names: Names, where: str) -> Iterator[str]:
+    numbers = array.view(np.uint8) if array.dtype == np.bool_ else array
+    numbers = numbers[~np.isnan(numbers)] if numbers.dtype.kind == "f" else numbers
+    if not numbers.size:
+        return
+    least, greatest = numbers.min().item(), numbers.max().item()
+    for low, said in ((bounds.low, ""), *((names.value(low), f" = {low}") for low in bounds.lows)):
+        if low is not None and least < low:
+            yield f"{least} is below {low}{said}{where}"
+    for high, said in ((bounds.high, ""), *((names.value(high), f" = {high}") for high in bounds.highs)):
+        if high is not None and greatest > high:
+            yield f"{greatest} is above {high}{said}{where}"
+
+
+def complaint_of_site(proof: Proof, site: Site, seen: Arrays, *, is_within: bool) -> str:
+    """Return how a trial contradicts a proof, or ""; `is_within` says whether the inputs satisfy its conditions."""
+    outside = site.outside(seen)
+    if outside is None or not outside.size:
+        return ""
+    index, data = seen[site.index], seen[site.data]
+    shown = f"{index.ravel()[:12].tolist()} {list(index.shape)}"
+    if proof.status == "refuted" and not outside.any():
+        return f"refuted, but all indices {shown} are in bounds of data {list(data.shape)}"
+    if outside.any() and (proof.status == "proved" or (proof.status == "conditional" and is_within)):
+        return f"{proof.status}, but of indices {shown} some are out of bounds of data {list(data.shape)}"
+    return ""
+
+
+def claimed(claim: Value | None) -> str:
+    """Describe a claim."""
+    if claim is None:
+        return "nothing"
+    shape = "?" if claim.shape is None else f"[{', '.join(map(str, claim.shape))}]"
+    return f"{claim.elements} {shape}{' NaN' if claim.may_be_nan else ''}"

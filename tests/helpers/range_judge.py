@@ -2,18 +2,17 @@
 
 from collections.abc import Iterator, Mapping
 from dataclasses import dataclass
-from typing import Protocol
 
 import numpy as np
 
 from helpers.index_sites import Arrays, Site, Tensor
 from helpers.random_graphs import Inputs
-from helpers.range_checks import Claim, Names, Verdict, claimed, complaint_of_site, complaints
+from helpers.range_analysis import Found, Names, claimed, complaint_of_site, complaints
 from helpers.range_judgements import Judgement
 from helpers.range_trials import Trial, is_known, keeps, trial_within, trials, trials_beyond
+from ov_gather.ranges.algebra.values import Value
+from ov_gather.ranges.proofs import Proof
 
-Found = tuple[Mapping[Tensor, Claim], Mapping[str, Verdict]]
-"""What an analysis says of the tensors of a model, and of its gathers and scatters by name."""
 ALONE = 8
 """In one model of so many, each index is also observed at the end of a model of its own, which takes time."""
 
@@ -28,14 +27,15 @@ class Operation:
     text: str
 
 
-class Subject(Protocol):
+class Subject:
     """A random model that is judged.
 
     Attributes:
         sample: its inputs, and the sizes of their open dimensions.
         operations: all operations in their order, Parameters and constants among them.
-        miscomputed: the names of operations that the runtime may do wrongly, and of those that depend on them.
-        not_judged: the names of operations at which nothing is computed.
+        miscomputed: the names of operations that the runtime may compute wrongly, and of those that depend on them.
+        not_judged: the names of operations that compute nothing.
+        raised: the number of inferences that raised.
     """
 
     sample: Inputs
@@ -43,30 +43,32 @@ class Subject(Protocol):
     operations: list[Operation]
     miscomputed: set[str]
     not_judged: set[str]
-    raised: int
+    raised: int = 0
 
     def analysed(self) -> Mapping[str, Found]:
-        """What each adapter of the analysis says."""
+        """Return the results of each adapter of the analysis."""
+        raise NotImplementedError
 
     def observe(self, trial: Trial) -> Arrays | None:
-        """The tensors that can be seen in a trial; None where its shapes do not fit, which runtimes do not always check."""
+        """Return the tensors that can be seen in a trial; None if its shapes do not fit, which runtimes do not always check."""
+        raise NotImplementedError
 
     def observe_alone(self, one: Tensor, trial: Trial, seen: Arrays) -> np.ndarray | None:
-        """One tensor, of a model that ends there."""
+        """Return one tensor, of a model that ends there; None if it cannot be seen so."""
+        return None
 
     def unsteady(self, seen: Arrays) -> set[str]:
-        """The names of operations that need not compute the same in each inference, as what reads memory of others."""
+        """Return the names of operations whose results may differ in each inference, such as those that read memory."""
+        return set()
 
     def fits(self, one: Tensor, array: np.ndarray) -> bool:
-        """Whether an array has the shape that the runtime has inferred; from an index out of bounds it infers anything."""
+        """Return True if an array has the shape that the runtime infers; from an index out of bounds it infers anything."""
+        return True
 
 
-def judged(seed: int, subject: Subject) -> Judgement:
-    """Analyse a model, observe it in trials and compare."""
-    return _Judge(seed, subject).judgement()
+class Judge:
+    """Analyses a model, observes it in trials and compares."""
 
-
-class _Judge:
     def __init__(self, seed: int, subject: Subject) -> None:
         self._found = Judgement(seed)
         self._counts = self._found.counts
@@ -127,7 +129,7 @@ class _Judge:
                 self._judge_site(trial, site, by, verdict, {**seen, site.index: array})
                 self._complain(by, trial, site.index, array, self._names(by, trial, seen), seen)
 
-    def _claims(self, by: str) -> Mapping[Tensor, Claim]:
+    def _claims(self, by: str) -> Mapping[Tensor, Value]:
         return self._analysed[by][0]
 
     def _names(self, by: str, trial: Trial, seen: Arrays) -> Names:
@@ -182,7 +184,7 @@ class _Judge:
             self._report(by, f"{one[0]}:{one[1]}: {found[0]}", one, trial, {**seen, one: array})
         return bool(found)
 
-    def _judge_site(self, trial: Trial, site: Site, by: str, verdict: Verdict, seen: Arrays) -> None:
+    def _judge_site(self, trial: Trial, site: Site, by: str, verdict: Proof, seen: Arrays) -> None:
         if not self._misshapen(seen).isdisjoint((site.index[0], site.data[0])):
             self._counts["shapes that OpenVINO itself infers wrongly"] += 1
             return
@@ -198,7 +200,7 @@ class _Judge:
         if found:
             self._report(by, f"{site.name} {dict(verdict.requires)}: {found}", site.index, trial, seen)
 
-    def _names_are_known(self, site: Site, by: str, verdict: Verdict) -> bool:
+    def _names_are_known(self, site: Site, by: str, verdict: Proof) -> bool:
         """Whether conditions are about inputs and their dimensions only, so that a user can keep to them."""
         texts = [*verdict.requires, *(bound for pair in verdict.requires.values() for bound in pair if isinstance(bound, str))]
         unknown = [words for words in texts if not is_known(words, self._sample)]
@@ -207,7 +209,7 @@ class _Judge:
             self._found.violations.append(words)
         return not unknown
 
-    def _try_conditions(self, site: Site, by: str, verdict: Verdict) -> None:
+    def _try_conditions(self, site: Site, by: str, verdict: Proof) -> None:
         """Within the conditions nothing is out of bounds; beyond each of them something is, for some inputs."""
         for _ in range(2):
             trial = trial_within("within", self._sample, self._rng, verdict.requires)
@@ -221,22 +223,20 @@ class _Judge:
             for upper in (False, True):
                 if bounds[upper] is None or bounds[upper] in (-np.inf, np.inf):
                     continue
-                shown = (self._is_witness(site, trial) for trial in self._beyond(verdict, name, upper))
-                seen = list(_until_true(one for one in shown if one is not None))
-                kind = "with a witness" if any(seen) else "without a witness" if seen else "whose violation cannot be tried"
+                shown = False, False  # whether a violation was tried, and whether an index was out of bounds then
+                for trial in trials_beyond(self._sample, self._rng, verdict.requires, name, upper):
+                    seen = self._observed(trial)
+                    outside = None if seen is None else site.outside(seen)
+                    if outside is not None:
+                        shown = True, bool(outside.any())
+                    if shown[1]:
+                        break
+                kind = "with a witness" if shown[1] else "without a witness" if shown[0] else "whose violation cannot be tried"
                 self._counts[f"bounds {kind}"] += 1
-                if seen and not any(seen):
+                if shown == (True, False):
                     self._found.unwitnessed.append(
                         f"{by}: {site.name}: {name} in {bounds[0]}..{bounds[1]}, {'upper' if upper else 'lower'}"
                     )
-
-    def _beyond(self, verdict: Verdict, name: str, upper: bool) -> Iterator[Trial]:
-        return trials_beyond(self._sample, self._rng, verdict.requires, name, upper)
-
-    def _is_witness(self, site: Site, trial: Trial) -> bool | None:
-        seen = self._observed(trial)
-        outside = None if seen is None else site.outside(seen)
-        return None if outside is None else bool(outside.any())
 
     def _report(self, by: str, words: str, one: Tensor, trial: Trial, seen: Arrays) -> None:
         """Report a violation once, with the part of the model that it is about."""
@@ -258,12 +258,4 @@ class _Judge:
                 for output in operation.outputs:
                     array = seen.get(output)
                     values = "not observed" if array is None else f"{array.ravel()[:12].tolist()} of {list(array.shape)}"
-                    yield f"    {values}; claimed {claimed(self._claims(by), output)}"
-
-
-def _until_true(answers: Iterator[bool]) -> Iterator[bool]:
-    """Answers up to the first that is true."""
-    for answer in answers:
-        yield answer
-        if answer:
-            return
+                    yield f"    {values}; claimed {claimed(self._claims(by).get(output))}"

@@ -10,6 +10,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from helpers.random_graphs import NASTY, NASTY_FRACTIONS, Given, Inputs
+from helpers.random_onnx import TYPES
 
 Bounds = Mapping[str, tuple[Any, Any]]
 """By the name of an input or of a dimension, as in "dim(x0, 1)", the least and the greatest value, or a text of sizes."""
@@ -54,39 +55,28 @@ def _one_is_least(sample: Inputs, rng: np.random.Generator) -> dict[str, int]:
 
 def _trial(label: str, sample: Inputs, rng: np.random.Generator, sizes: Mapping[str, int], numbers: Any) -> Trial:
     shapes = [[dim if isinstance(dim, int) else sizes[dim] for dim in given.dims] for given in sample.inputs]
-    arrays = [numbers(rng, given, shape) for given, shape in zip(sample.inputs, shapes, strict=True)]
-    return Trial(label, arrays, [given.name for given in sample.inputs], _dimensions(sample.inputs, arrays))
-
-
-def _dimensions(inputs: list[Given], arrays: list[NDArray[Any]]) -> dict[str, int]:
-    return {
-        name: size
-        for given, array in zip(inputs, arrays, strict=True)
-        for axis, size in enumerate(array.shape)
-        for name in _names_of_dim(given, axis)
-    }
+    arrays, known = [], {}
+    for given, shape in zip(sample.inputs, shapes, strict=True):
+        arrays.append(numbers(rng, given, shape))
+        known |= {name: size for axis, size in enumerate(shape) for name in _names_of_dim(given, axis)}
+    return Trial(label, arrays, [given.name for given in sample.inputs], known)
 
 
 def _names_of_dim(given: Given, axis: int) -> list[str]:
     return [f"dim({given.name}, {axis})", f"dim({given.dims[axis]})"]
 
 
-def _dtype(kind: str) -> np.dtype[Any]:
-    return np.dtype({"f32": "float32", "boolean": "bool", "u8": "uint8"}.get(kind) or kind.replace("i", "int"))
-
-
 def _small(rng: np.random.Generator, given: Given, shape: list[int]) -> NDArray[Any]:
     if given.kind == "f32":
         return rng.normal(0, 3, shape).astype(np.float32)
-    return rng.integers(-5 if given.kind not in ("boolean", "u8") else 0, 2 if given.kind == "boolean" else 8, shape).astype(
-        _dtype(given.kind)
-    )
+    low, high = {"boolean": (0, 2), "u8": (0, 8)}.get(given.kind, (-5, 8))
+    return rng.integers(low, high, shape).astype(TYPES[given.kind])
 
 
 def _like_indices(rng: np.random.Generator, given: Given, shape: list[int]) -> NDArray[Any]:
     if given.kind == "f32":
         return rng.random(shape, np.float32)
-    return rng.integers(0, 2 if given.kind == "boolean" else 3, shape).astype(_dtype(given.kind))
+    return rng.integers(0, 2 if given.kind == "boolean" else 3, shape).astype(TYPES[given.kind])
 
 
 def _extreme(rng: np.random.Generator, given: Given, shape: list[int]) -> NDArray[Any]:
@@ -96,13 +86,13 @@ def _extreme(rng: np.random.Generator, given: Given, shape: list[int]) -> NDArra
     if given.kind == "boolean":
         return rng.choice([0, 1, 7, 255], shape).astype(np.uint8).view(np.bool_)
     numbers = (*NASTY, 2**32 + 1, 2**31, -(2**40)) if given.kind == "i64" else NASTY  # of 64 bits the plugin keeps 32
-    return np.asarray(rng.choice(numbers, shape)).astype(_dtype(given.kind))
+    return np.asarray(rng.choice(numbers, shape)).astype(TYPES[given.kind])
 
 
 def _mixed(rng: np.random.Generator, given: Given, shape: list[int]) -> NDArray[Any]:
     rare = _small(rng, given, shape), _extreme(rng, given, shape)
     chosen = np.where(rng.random(shape) < 0.8, *(array.view(np.uint8) if given.kind == "boolean" else array for array in rare))
-    return chosen.astype(np.uint8).view(np.bool_) if given.kind == "boolean" else chosen.astype(_dtype(given.kind))
+    return chosen.astype(np.uint8).view(np.bool_) if given.kind == "boolean" else chosen.astype(TYPES[given.kind])
 
 
 def is_known(words: str, sample: Inputs) -> bool:
@@ -114,14 +104,14 @@ def is_known(words: str, sample: Inputs) -> bool:
     return known.issuperset(named) and not re.search(r"[a-z#]", re.sub(r"\b(min|max)\(", "", DIM.sub("", words)))
 
 
-def number(bound: Any, sizes: Mapping[str, int], missing: float = 0.0) -> float:
-    """The number that a bound is: a number, a text of sizes such as "dim(x0, 1) - 1", or `missing` where there is none."""
-    if bound is None:
+def number(bound: Any, sizes: Mapping[str, int], missing: float = 0) -> Any:
+    """Return the value of a bound: a number, a text of sizes such as "dim(x0, 1) - 1", or `missing` if there is none."""
+    if bound in (None, inf, -inf):
         return missing
     if not isinstance(bound, str):
-        return float(bound)
+        return bound
     numbers = DIM.sub(lambda match: str(sizes[match[0]]), bound).replace("^", "**")
-    return float(eval(numbers, {"__builtins__": {}}, {"min": min, "max": max, "inf": float("inf")}))
+    return eval(numbers, {"__builtins__": {}}, {"min": min, "max": max, "inf": inf})
 
 
 def ends(low: Any, high: Any, sizes: Mapping[str, int]) -> tuple[float, float]:

@@ -65,27 +65,17 @@ def shown(value: Value) -> str:
 
 def by_openvino(words: str, inputs: str, outputs: str) -> str:
     """Apply the rule of an operation of OpenVINO, such as "Gather opset8 batch_dims=1", to operands and declared outputs."""
-    return _applied(_of_openvino(words), inputs, outputs, CPU_PLUGIN)
+    kind, opset, *attributes = words.split(" ")
+    rule = openvino.rule_of(openvino.Described(kind, opset, dict(pair.split("=") for pair in attributes)))
+    return _applied(rule, inputs, outputs, CPU_PLUGIN)
 
 
 def by_onnx(words: str, inputs: str, outputs: str) -> str:
     """Apply the rule of an operator of ONNX, such as "Squeeze axes=0,2" or "ConstantOfShape value=i64[1] 3.."."""
-    return _applied(_of_onnx(words), inputs, outputs, ONNX)
-
-
-def _of_openvino(words: str) -> TransferFunction:
-    kind, opset, *attributes = words.split(" ")
-    rule = openvino.rule_of(openvino.Described(kind, opset, dict(pair.split("=") for pair in attributes)))
-    assert rule is not None
-    return rule
-
-
-def _of_onnx(words: str) -> TransferFunction:
     kind, *attributes = re.split(r" (?=\w+=)", words)
     pairs = dict(pair.split("=") for pair in attributes)
     rule = onnx.rule_of(onnx.Operator(kind, {name: _attribute(text) for name, text in pairs.items()}))
-    assert rule is not None
-    return rule
+    return _applied(rule, inputs, outputs, ONNX)
 
 
 def _attribute(words: str) -> object:
@@ -95,8 +85,9 @@ def _attribute(words: str) -> object:
     return numbers if "," in words else numbers[0]
 
 
-def _applied(rule: TransferFunction, inputs: str, outputs: str, semantics: Semantics) -> str:
+def _applied(rule: TransferFunction | None, inputs: str, outputs: str, semantics: Semantics) -> str:
     """Tensors are separated by "; "; an operand that is absent is "-". Where less is known of an operand, no more is told."""
+    assert rule is not None
     values = [None if words == "-" else tensor(words) for words in inputs.split("; ")]
     declared = [tensor(words) for words in outputs.split("; ")]
     declared = [replace(value, may_be_nan=not is_integer(value.element_type)) for value in declared]

@@ -13,7 +13,7 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from helpers.random_graphs import Chooser
+from helpers.random_graphs import Chooser, Given
 
 LARGEST_DIM = 1 << 23
 LARGEST_OPEN_DIM = 1 << 24
@@ -47,15 +47,6 @@ class Tree:
         return f"{self.name}{'' if self.detail is None else f'<{self.detail}>'}({operands})"
 
 
-@dataclass(frozen=True)
-class Source:
-    """An input of a model; a dimension is a number, or None if it is open."""
-
-    name: str
-    kind: str
-    dims: tuple[int | None, ...]
-
-
 @dataclass
 class Trial:
     """Sizes and elements of the inputs.
@@ -78,11 +69,6 @@ class Trial:
     static: frozenset[tuple[str, int]]
     exact: bool = True
     vectors: dict[Tree, Integers] = field(default_factory=dict)
-
-    @property
-    def dims(self) -> dict[str, int]:
-        """The size of each dimension by the name that conditions have for it."""
-        return dims_of(self.shapes)
 
     def number_of_non_zero(self, name: str) -> int:
         if self.non_zero[name] > LARGEST_OPEN_DIM:
@@ -109,7 +95,8 @@ def wrapped(values: Integers, kind: str) -> Integers:
 def evaluate(tree: Tree, trial: Trial, kind: str, rng: np.random.Generator) -> Integers:
     """Compute a tree in integers of a type. Raises OutsideError."""
     operands = [evaluate(operand, trial, kind, rng) for operand in tree.operands]
-    found = wrapped(np.asarray(_WORK[tree.name](tree, trial, operands, rng), object), kind)
+    work = _WORK.get(tree.name, lambda *_: getattr(np, tree.name)(*operands))
+    found = wrapped(np.asarray(work(tree, trial, operands, rng), object), kind)
     everything = [found, *operands]
     trial.exact &= all(abs(int(number)) <= EXACT for one in everything for number in one.ravel())
     return found
@@ -192,13 +179,6 @@ _WORK: Mapping[str, _Work] = {
     "true": lambda tree, trial, operands, rng: trial.number_of_non_zero(tree.detail),
     "range": _range,
     "places": _places,
-    "add": lambda tree, trial, operands, rng: operands[0] + operands[1],
-    "subtract": lambda tree, trial, operands, rng: operands[0] - operands[1],
-    "multiply": lambda tree, trial, operands, rng: operands[0] * operands[1],
-    "minimum": lambda tree, trial, operands, rng: np.minimum(operands[0], operands[1]),
-    "maximum": lambda tree, trial, operands, rng: np.maximum(operands[0], operands[1]),
-    "negative": lambda tree, trial, operands, rng: -operands[0],
-    "absolute": lambda tree, trial, operands, rng: abs(operands[0]),
     "select": lambda tree, trial, operands, rng: np.where(np.asarray(operands[0] < operands[1], bool), *operands[2:]),
     "convert": _converted,
     "divide": _divided,
@@ -209,7 +189,7 @@ _WORK: Mapping[str, _Work] = {
 class Grower(Chooser):
     """Grows random trees over some inputs; one vector at most is in a tree, so that all vectors have its positions."""
 
-    def __init__(self, rng: np.random.Generator, sources: list[Source]) -> None:
+    def __init__(self, rng: np.random.Generator, sources: list[Given]) -> None:
         self.rng, self._sources = rng, sources
         self._arrays = [source for source in sources if source.name != "t" and source.dims]
         self._scalars = [source for source in sources if not source.dims]
@@ -219,7 +199,7 @@ class Grower(Chooser):
         return Tree("constant", (), self.pick(*NUMBERS))
 
     def leaf(self) -> Tree:
-        array: Source = self.pick(*self._arrays)
+        array: Given = self.pick(*self._arrays)
         way = self.pick("dim", "dim", "dim", "dim", "count", "constant", "vector", "number", "true")
         if way == "vector":
             self._vector = self._vector or self._new_vector(array)
@@ -230,10 +210,10 @@ class Grower(Chooser):
             return Tree(way, (), array.name)
         return self.constant() if way == "constant" else self._dim(array)
 
-    def _dim(self, array: Source) -> Tree:
+    def _dim(self, array: Given) -> Tree:
         return Tree("dim", (), (array.name, int(self.rng.integers(len(array.dims)))))
 
-    def _new_vector(self, array: Source) -> Tree:
+    def _new_vector(self, array: Given) -> Tree:
         if self.rng.random() < 0.3:
             source = self.pick(*self._arrays, *self._scalars)
             return Tree("places", (), (source.name, int(self.rng.integers(max(len(source.dims), 1)))))

@@ -1,4 +1,8 @@
-"""A web server for tests, which serves files that are mostly zeros without having them, and counts what it sends."""
+"""Web servers for tests.
+
+One serves files that are mostly zeros without having them, and counts what it sends. The other one misbehaves: it is silent,
+drips, sends others away, lies about sizes, or lists without end.
+"""
 
 from __future__ import annotations
 
@@ -6,11 +10,18 @@ import re
 import ssl
 import threading
 from collections.abc import Callable, Iterator
-from contextlib import contextmanager
+from contextlib import contextmanager, suppress
 from dataclasses import dataclass, field
 from http.server import BaseHTTPRequestHandler, ThreadingHTTPServer
 
+from helpers.paths import SAMPLES
+
 CHUNK = 1 << 16
+DOCUMENT = (SAMPLES / "valid" / "spec_layer.xml").read_bytes()
+BEHAVIOURS = (
+    *("silent", "drip", "loop", "away", "nest", "self", "wide"),
+    *("endless", "short", "long", "bomb", "reset", "status", "junk"),
+)
 
 
 @dataclass
@@ -38,18 +49,19 @@ class Site:
     sent: int = 0
 
 
-class QuietHandler(BaseHTTPRequestHandler):
-    """A handler that logs nothing."""
-
+class _Handler(BaseHTTPRequestHandler):
     protocol_version = "HTTP/1.1"
 
     def log_message(self, *_: object) -> None:
         pass
 
+    def do_HEAD(self) -> None:
+        self.do_GET()
+
 
 @contextmanager
-def listening(handler: type[BaseHTTPRequestHandler], context: ssl.SSLContext | None = None) -> Iterator[int]:
-    """Yield a free port of this machine, where requests are handled, with TLS if there is a context."""
+def _running(handler: type[_Handler], context: ssl.SSLContext | None = None) -> Iterator[int]:
+    """Yield the port of this machine on which a server answers."""
     with ThreadingHTTPServer(("127.0.0.1", 0), handler) as server:
         server.daemon_threads = True
         if context:
@@ -66,17 +78,12 @@ def serving(context: ssl.SSLContext | None = None) -> Iterator[Site]:
     """Serve on a free port of this machine, with TLS if there is a context."""
     site = Site()
 
-    class Handler(QuietHandler):
-        def do_HEAD(self) -> None:
-            self.answer(has_body=False)
-
+    class Handler(_Handler):
         def do_GET(self) -> None:
-            self.answer(has_body=True)
-
-        def answer(self, has_body: bool) -> None:
             served = site.files.get(self.path)
             if served is None:
                 served = Served(b"", status=404)
+            has_body = self.command == "GET"
             if has_body:
                 served.before(served)
             size = max(served.size, len(served.content))
@@ -99,6 +106,86 @@ def serving(context: ssl.SSLContext | None = None) -> Iterator[Site]:
                     return
                 site.sent += len(part)
 
-    with listening(Handler, context) as port:
+    with _running(Handler, context) as port:
         site.address = f"http{'s' if context else ''}://localhost:{port}"
         yield site
+
+
+@contextmanager
+def misbehaving() -> Iterator[str]:
+    """Yield the address of a server whose first part of a path says how it misbehaves."""
+    stop = threading.Event()
+
+    class Handler(_Handler):
+        def do_GET(self) -> None:
+            self.close_connection = True
+            with suppress(OSError):
+                getattr(self, self.path.split("/")[1].partition("?")[0], self.status)()
+
+        def head(self, status: int, **headers: object) -> None:
+            self.send_response(status)
+            for name, value in headers.items():
+                self.send_header(name.replace("_", "-"), str(value))
+            self.send_header("Connection", "close")
+            self.end_headers()
+
+        def page(self, *links: str) -> None:
+            text = "".join(f'<a href="{link}">x</a>' for link in links).encode()
+            self.head(200, Content_Type="text/html", Content_Length=len(text))
+            if self.command == "GET":
+                self.wfile.write(text)
+
+        def silent(self) -> None:
+            stop.wait(60)
+
+        def drip(self) -> None:
+            self.head(200, Content_Length=1 << 20)
+            while self.command == "GET" and not stop.wait(0.2):
+                self.wfile.write(b" ")
+
+        def loop(self) -> None:
+            self.head(302, Location=self.path)
+
+        def away(self) -> None:
+            self.head(302, Location="file:///etc/passwd")
+
+        def nest(self) -> None:
+            self.page(f"{self.path.rstrip('/')}/deeper/")
+
+        def self(self) -> None:
+            self.page(self.path, "./", "a/../")
+
+        def wide(self) -> None:
+            self.page(*(f"{self.path.rstrip('/')}/{i}/" for i in range(300)))
+
+        def endless(self) -> None:
+            self.head(200, Content_Type="text/html")
+            while self.command == "GET" and not stop.is_set():
+                self.wfile.write(b'<a href="x.xml">x</a>' * 1000)
+
+        def short(self) -> None:
+            self.head(200, Content_Length=len(DOCUMENT) + 100)
+            self.wfile.write(DOCUMENT if self.command == "GET" else b"")
+
+        def long(self) -> None:
+            self.head(200, Content_Length=1 << 60)
+            self.wfile.write(DOCUMENT if self.command == "GET" else b"")
+
+        def bomb(self) -> None:
+            self.head(200, Content_Encoding="gzip", Content_Type="text/html")
+            self.wfile.write(b"\x1f\x8b not gzip" if self.command == "GET" else b"")
+
+        def reset(self) -> None:
+            self.connection.close()
+
+        def status(self) -> None:
+            self.head(503)
+
+        def junk(self) -> None:
+            self.wfile.write(b"\x00\xff\r\n\r\n::error::junk\r\n")
+
+    with _running(Handler) as port:
+        try:
+            yield f"http://127.0.0.1:{port}"
+        finally:
+            stop.set()

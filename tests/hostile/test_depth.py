@@ -9,8 +9,8 @@ import numpy as np
 import onnx
 import onnx_ir
 import pytest
-from onnx import TensorProto, helper, numpy_helper
 
+from helpers.saved_models import parsed
 from ov_gather.converters.legalize import legalize
 from ov_gather.crosscheck.inputs.ir import generate_inputs
 from ov_gather.crosscheck.inputs.onnx import made_up_inputs
@@ -22,25 +22,16 @@ from ov_gather.ir.shapes import PartialShape
 LENGTH = 2 * sys.getrecursionlimit()
 
 
-def onnx_model(nodes, inputs, constants):
-    infos = [helper.make_tensor_value_info(name, kind, shape) for name, kind, shape in inputs]
-    output = helper.make_tensor_value_info("y", TensorProto.FLOAT, None)
-    tensors = [numpy_helper.from_array(array, name) for name, array in constants.items()]
-    graph = helper.make_graph(nodes, "graph", infos, [output], tensors)
-    return helper.make_model(graph, opset_imports=[helper.make_opsetid("", 18)], ir_version=9)
-
-
 def chain(operator, first, last, *others):
     """LENGTH nodes of one operator, each of which takes the output of the one before."""
     names = [first, *(f"{last}{i}" for i in range(LENGTH - 1)), last]
-    return [helper.make_node(operator, [a, *others], [b], name=b) for a, b in pairwise(names)]
+    return " ".join(f"[{b}] {b} = {operator}({', '.join([a, *others])})" for a, b in pairwise(names))
 
 
 @pytest.fixture
 def indices_from_afar():
-    nodes = [*chain("Add", "i", "far", "one"), helper.make_node("Gather", ["x", "far"], ["y"], name="take")]
-    constants = {"one": np.array(1), "x": np.arange(7, dtype=np.float32)}
-    return onnx_model(nodes, [("i", TensorProto.INT64, [1000])], constants)
+    nodes = f"{chain('Add', 'i', 'far', 'one')} [take] y = Gather(x, far)"
+    return parsed(f"(int64[1000] i) => (float[N] y) {{ {nodes} }}", one=1, x=np.arange(7, dtype=np.float32))
 
 
 def test_inputs_that_are_indices_after_thousands_of_nodes(indices_from_afar):
@@ -77,26 +68,19 @@ def test_inputs_of_an_ir_that_are_indices_after_thousands_of_layers():
 
 def test_thousands_of_nodes_that_a_rewrite_leaves_unused():
     """The sizes that indices are expanded to are not needed where they are folded."""
-    nodes = [
-        *chain("Add", "sizes", "far", "zero"),
-        helper.make_node("Expand", ["j", "far"], ["i"], name="spread"),
-        helper.make_node("GatherElements", ["x", "i"], ["y"], name="take", axis=0),
-    ]
-    constants = {"sizes": np.array([3, 4]), "zero": np.array([0, 0]), "j": np.array([[0], [2], [1]])}
-    model = onnx_ir.from_proto(onnx_model(nodes, [("x", TensorProto.FLOAT, [5, 4])], constants))
+    nodes = f"{chain('Add', 'sizes', 'far', 'zero')} [spread] i = Expand(j, far) [take] y = GatherElements<axis = 0>(x, i)"
+    model = onnx_ir.from_proto(
+        parsed(f"(float[5, 4] x) => (float[3, 4] y) {{ {nodes} }}", sizes=[3, 4], zero=[0, 0], j=[[0], [2], [1]])
+    )
     legalize(model)
     assert [node.op_type for node in model.graph if node.op_type == "Add"] == []
 
 
 def test_a_slice_behind_thousands_of_nodes():
-    nodes = [
-        helper.make_node("Slice", ["x", "start", "end", "axes"], ["part"], name="cut"),
-        *chain("Identity", "part", "same"),
-        helper.make_node("GatherElements", ["same", "i"], ["y"], name="take", axis=1),
-    ]
-    constants = {"start": np.array([0]), "end": np.array([3]), "axes": np.array([0])}
-    inputs = [("x", TensorProto.FLOAT, [5, 4]), ("i", TensorProto.INT64, [3, 2])]
-    model = onnx_ir.from_proto(onnx_model(nodes, inputs, constants))
+    nodes = f"part = Slice(x, start, end, axes) {chain('Identity', 'part', 'same')} y = GatherElements<axis = 1>(same, i)"
+    model = onnx_ir.from_proto(
+        parsed(f"(float[5, 4] x, int64[3, 2] i) => (float[3, 2] y) {{ {nodes} }}", start=[0], end=[3], axes=[0])
+    )
     assert any("counted from the end" in change.what for change in legalize(model))
 
 

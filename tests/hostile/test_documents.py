@@ -11,12 +11,12 @@ from pathlib import Path
 
 import numpy as np
 import pytest
-from hypothesis import given, settings
-from hypothesis import strategies as st
 
 from helpers.paths import SAMPLES
 from ov_gather import IRError, read_ir, validate
+from ov_gather.ir.constants import constant
 from ov_gather.ir.errors import Fault
+from tools.mutations import not_found
 
 SPEC = (SAMPLES / "valid" / "spec_layer.xml").read_bytes()
 CONST = (SAMPLES / "valid" / "onnx_page_1.xml").read_bytes()
@@ -86,7 +86,7 @@ CONSTANTS = {
     "size of 2^64": (CONST.replace(b'size="16"', b'size="18446744073709551616"'), CONST_BIN, Fault.CONST),
     "size too small": (CONST.replace(b'size="16"', b'size="8"'), CONST_BIN, Fault.CONST),
     "shape whose product has 5,000 digits": (
-        CONST.replace(b"2, 2", b", ".join([b"9223372036854775807"] * 300)),
+        CONST.replace(b"2, 2", b", ".join([b"%d" % sys.maxsize] * 300)),
         CONST_BIN,
         Fault.CONST,
     ),
@@ -123,10 +123,14 @@ STRINGS = b"""<net version="11"><layers><layer id="0" name="s" type="Const" vers
 <data element_type="string" shape="%s" offset="0" size="%d"/></layer></layers></net>"""
 
 
+OVERFLOWING = np.array([5, 0, 2**31 - 1, -(2**31), -1, 3, 6], "<i4").tobytes()  # each difference is positive modulo 2^32
+
+
 @pytest.mark.parametrize(
     ("payload", "text"),
     [
         (b"\x02\0\0\0" + b"\0" * 12, "holds 2 strings, the shape 1"),
+        (OVERFLOWING + b"abcdef", "do not rise"),
         (b"\x01\0\0\0" + b"\x00\0\0\0\xff\xff\xff\x7f", "do not rise"),
         (b"\x01\0\0\0" + b"\x00\0\0\0\xff\xff\xff\xff", "do not rise"),
         (b"\x01\0\0\0" + b"\x01\0\0\0\x02\0\0\0ab", "do not rise"),
@@ -135,28 +139,16 @@ STRINGS = b"""<net version="11"><layers><layer id="0" name="s" type="Const" vers
     ],
 )
 def test_packed_strings(payload, text):
-    from ov_gather.ir.constants import constant
-
     with pytest.raises(IRError, match=text):
-        model = read_ir(STRINGS % (b"1", len(payload)), payload)
+        model = read_ir(STRINGS % (b"5" if payload.startswith(b"\x05") else b"1", len(payload)), payload)
         constant(model, model.layers[0])
 
 
 @pytest.mark.slow
-@settings(max_examples=400, deadline=None)
-@given(st.data())
-def test_mutated_documents_give_a_model_or_an_ir_error(data):
-    """Where bytes are removed, changed or repeated, nothing but IRError comes out, and validate always answers."""
-    content = bytearray(data.draw(st.sampled_from([SPEC, CONST])))
-    for _ in range(data.draw(st.integers(1, 4))):
-        start = data.draw(st.integers(0, len(content) - 1))
-        end = start + data.draw(st.integers(0, 30))
-        content[start:end] = data.draw(st.binary(max_size=12) | st.just(bytes(content[start:end]) * 2))
-    try:
-        read_ir(bytes(content), CONST_BIN)
-    except IRError as error:
-        assert str(error)
-    validate(bytes(content))
+def test_every_single_fault_is_found():
+    total, missed = not_found()
+    assert missed == []
+    assert total > 200
 
 
 @pytest.mark.skipif(not Path("/proc/self/status").exists(), reason="the peak is read from Linux's /proc")
@@ -196,19 +188,7 @@ def test_commands_end_without_traceback(cli, command, name, tmp_path):
     assert len((done.stdout + done.stderr).splitlines()) <= 3
 
 
-def test_string_offsets_that_overflow_32_bits():
-    from ov_gather.ir.constants import constant
-
-    offsets = np.array([5, 0, 2**31 - 1, -(2**31), -1, 3, 6], "<i4")  # each difference is positive modulo 2^32
-    xml = STRINGS % (b"5", offsets.nbytes + 6)
-    with pytest.raises(IRError, match="do not rise"):
-        model = read_ir(xml, offsets.tobytes() + b"abcdef")
-        constant(model, model.layers[0])
-
-
 def test_a_constant_of_more_dimensions_than_numpy_has():
-    from ov_gather.ir.constants import constant
-
     shape = b", ".join([b"1"] * 65)
     xml = STRINGS.replace(b"string", b"f32") % (shape, 4)
     model = read_ir(xml, b"\0" * 4)
@@ -217,8 +197,6 @@ def test_a_constant_of_more_dimensions_than_numpy_has():
 
 
 def test_booleans_are_true_or_false():
-    from ov_gather.ir.constants import constant
-
     model = read_ir(STRINGS.replace(b"string", b"boolean") % (b"3", 3), b"\x00\x01\x7f")
     assert constant(model, model.layers[0]).view(np.uint8).tolist() == [0, 1, 1]
 
@@ -289,20 +267,3 @@ def test_expected_outputs_that_are_not_json(cli, tmp_path):
         done = cli("check", tmp_path / "m.xml")
         assert done.returncode == 2
         assert done.stderr.startswith(f"error: {tmp_path}/m.expected.json: ")
-
-
-def test_many_ports_edges_and_readers_of_one_shape_take_no_time(tmp_path):
-    """The reader's work on such documents once grew with the square of their size."""
-    ports = b"".join(b'<port id="%d"/>' % i for i in range(8000))
-    wide = b'<layer id="3" name="w" type="Concat" version="opset1"><input>%s</input><output>%s</output></layer>' % (
-        ports,
-        ports,
-    )
-    edges = b"".join(b'<edge from-layer="3" from-port="%d" to-layer="9" to-port="0"/>' % i for i in range(8000))
-    shape = b",".join([b"1"] * 10_000)
-    parameter = (
-        b'<layer id="4" name="p" type="Parameter" version="opset1"><data shape="%s" element_type="f32"/></layer>' % shape
-    )
-    start = time.perf_counter()
-    validate(b'<net version="11"><layers>%s%s</layers><edges>%s</edges></net>' % (wide, parameter, edges))
-    assert time.perf_counter() - start < 10

@@ -46,6 +46,11 @@ DOCUMENTS = {
         + "</layer>",
         "",
     ),
+    "ports, edges and dimensions": (
+        f'<layer id="3" name="w" type="Concat" version="opset1"><input>{PORTS}</input><output>{PORTS}</output></layer>'
+        f'<layer id="4" name="p" type="Parameter" version="opset1"><data shape="{"1," * 9999}1" element_type="f32"/></layer>',
+        each('<edge from-layer="3" from-port="{0}" to-layer="9" to-port="0"/>'),
+    ),
     "neighbours of a long name": (
         f'<layer id="0" name="{NAME}" type="ReLU" version="opset1"><output><port id="1" precision="I64"/></output></layer>'
         + each(RELU.replace('"r{0}"', '"r"').replace('id="0"', 'id="0" precision="FP32"').replace('"{0}"', '"1{0}"')),

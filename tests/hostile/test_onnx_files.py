@@ -8,8 +8,9 @@ import time
 import numpy as np
 import onnx
 import pytest
-from onnx import numpy_helper, parser
+from onnx import parser
 
+from helpers.saved_models import parsed
 from ov_gather.converters import ConversionError, convert_model
 
 TABLE = np.arange(20, dtype=np.float32).reshape(5, 4)
@@ -17,12 +18,9 @@ TABLE = np.arange(20, dtype=np.float32).reshape(5, 4)
 
 def write(folder, rank="3", **entries):
     """Write a gather from a table in the file w; `entries` replace what the model says of the table's place."""
-    proto = parser.parse_model(
-        f'<ir_version: 10, opset_import: ["" : 17]> m (int64[{rank}] i) => (float[A,4] y) {{ y = Gather(table, i) }}'
-    )
+    proto = parsed(f"(int64[{rank}] i) => (float[A,4] y) {{ y = Gather(table, i) }}", 17, table=TABLE)
     if not rank:
         proto.graph.input[0].type.tensor_type.ClearField("shape")
-    proto.graph.initializer.append(numpy_helper.from_array(TABLE, "table"))
     onnx.save(proto, folder / "m.onnx", save_as_external_data=True, location="w", size_threshold=0)
     proto = onnx.load(folder / "m.onnx", load_external_data=False)
     data = proto.graph.initializer[0].external_data

@@ -4,11 +4,11 @@ import numpy as np
 import onnx
 import pytest
 
-from helpers.cells import losses
+from helpers.cells import Cell, losses
+from helpers.cells import model as model_of
 from helpers.legalized import constant, model
 from ov_gather.converters import ConversionError, compile_onnx, convert_model
 from tools import near_matrix
-from tools.near_matrix import Cell
 
 
 @pytest.mark.parametrize(
@@ -88,8 +88,7 @@ def test_a_condition_beyond_the_end_yields_zeros_on_stock_openvino():
 def test_a_bag_for_each_offset_is_no_loss():
     """The indices and offsets are only moved and counted, and whoever calls is told where one does not fit in 32 bits."""
     cell = Cell("EmbeddingBag", "float32", "loop ReduceSum", "positive", constant=("table",))
-    subject = near_matrix.SUBJECTS[cell.op][1](cell, np.random.default_rng(0))
-    assert losses(compile_onnx, near_matrix.model(cell, subject)) == []
+    assert losses(compile_onnx, model_of(cell, near_matrix.subject(cell))) == []
 
 
 def test_constant_strings_at_computed_places():

@@ -8,8 +8,7 @@ from openvino import opset13 as ops
 
 from helpers.index_sites import tensor
 from helpers.openvino_models import looked_up, loop_of, made_of, number, size_of
-from helpers.range_analysis import by_ir
-from helpers.range_checks import Names, complaints
+from helpers.range_analysis import Names, by_ir, complaints
 from ov_gather import prove
 from ov_gather.runtimes.session import Session
 

@@ -4,11 +4,10 @@ from functools import partial
 
 import pytest
 
-from helpers import onnx_subjects
 from helpers.faulty_models import MODELS, faulty
-from helpers.openvino_subjects import judge
 from helpers.range_analysis import off_by_one
 from helpers.range_judgements import confirmed, judgements, totals
+from helpers.range_subjects import judge, judge_onnx
 
 
 @pytest.mark.slow
@@ -37,7 +36,7 @@ def test_faults_of_openvino_are_no_violations():
 @pytest.mark.slow
 @pytest.mark.onnxruntime
 def test_nothing_is_observed_of_onnx_that_was_excluded():
-    found = list(confirmed(range(60), onnx_subjects.judge))
+    found = list(confirmed(range(60), judge_onnx))
     assert [(one.seed, violation) for one in found for violation in one.violations] == []
     counts = totals(found)
     assert counts["tensors compared"] > 4_000

@@ -21,13 +21,13 @@ from rich.console import Console
 from rich.progress import Progress
 from rich.table import Table
 
-from helpers import onnx_subjects, openvino_subjects
 from helpers.range_judgements import Judgement, confirmed, totals
+from helpers.range_subjects import judge, judge_onnx
 
 TESTS = str(Path(__file__).parents[1])
 PART = 50
 SHOWN = 60
-IMPORTED = ["helpers.onnx_subjects", "helpers.openvino_subjects", "rich.console", "rich.progress", "rich.table"]
+IMPORTED = ["helpers.range_subjects", "rich.console", "rich.progress", "rich.table"]
 """Modules imported once, not by each process that starts after a crash."""
 
 
@@ -76,8 +76,8 @@ def main() -> int:
     os.environ["PYTHONPATH"] = os.pathsep.join([TESTS, *filter(None, [os.environ.get("PYTHONPATH")])])
     os.environ.setdefault("GLIBC_TUNABLES", "glibc.malloc.tcache_count=60000")  # makes OpenVINO compile a fifth faster
     set_forkserver_preload(IMPORTED)
-    judge = {"openvino": openvino_subjects, "onnx": onnx_subjects}[arguments.of].judge
-    found = tried(judge, range(arguments.seed, arguments.seed + arguments.graphs), arguments.processes, console)
+    chosen = judge if arguments.of == "openvino" else judge_onnx
+    found = tried(chosen, range(arguments.seed, arguments.seed + arguments.graphs), arguments.processes, console)
     console.print(table(found))
     for one in found:
         for bound in one.unwitnessed if arguments.graphs <= PART else ():

@@ -56,19 +56,18 @@ def cells(name: str) -> Iterator[Cell]:
         yield Cell(name, element_type, form, source)
 
 
-def data(cell: Cell, shape: tuple[int, ...], seed: int) -> np.ndarray:
-    """Return random bits, without NaN if results for NaN are undefined."""
-    if cell.type == "bool":
-        return np.random.default_rng(seed).integers(0, 2, shape).astype(bool)
-    found = values(getattr(ml_dtypes, cell.type, cell.type), shape, seed)
-    with np.errstate(invalid="ignore"):  # signalling NaN
-        return np.where(found == found, found, found.dtype.type(0)) if cell.name in COMPUTING else found
-
-
 def arrays(cell: Cell) -> dict[str, np.ndarray]:
-    """Return `x` and other inputs of its type."""
-    form = FORMS[cell.name]
-    return {name: data(cell, tuple(shape), i) for i, (name, shape) in enumerate({"x": form.shape, **form.more}.items())}
+    """Return `x` and other inputs of its type: random bits, without NaN if results for NaN are undefined."""
+    form, found = FORMS[cell.name], dict[str, np.ndarray]()
+    for seed, (name, shape) in enumerate({"x": form.shape, **form.more}.items()):
+        if cell.type == "bool":
+            found[name] = np.random.default_rng(seed).integers(0, 2, shape).astype(bool)
+            continue
+        array = found[name] = values(getattr(ml_dtypes, cell.type, cell.type), tuple(shape), seed)
+        if cell.name in COMPUTING:
+            with np.errstate(invalid="ignore"):  # signalling NaN
+                found[name] = np.where(array == array, array, array.dtype.type(0))
+    return found
 
 
 def model(cell: Cell) -> tuple[onnx.ModelProto, dict[str, np.ndarray]]:
@@ -76,9 +75,9 @@ def model(cell: Cell) -> tuple[onnx.ModelProto, dict[str, np.ndarray]]:
     form, numbers = FORMS[cell.name], arrays(cell)
     given = {name: np.asarray(array) for name, array in form.given.items()}
     constants = {name: np.asarray(array) for name, array in form.constants.items()}
+    number = numpy_helper.from_array(numbers["x"]).data_type
     (constants if cell.source == "initializer" else given)["x"] = numbers.pop("x")
     (constants if "k" in numbers else given).update(numbers)
-    number = numpy_helper.from_array(next(iter(arrays(cell).values()))).data_type
     text = re.sub(r"\bN\b", str(number), re.sub(r"\bT\b", f"{TYPES[cell.type]}[]", form.text)).replace("'", '"')
     graph = onnx.parser.parse_graph(f"g () => ({TYPES[cell.type]}[] y) {{ {text} }}")
     for name, array in given.items():

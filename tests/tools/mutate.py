@@ -22,7 +22,6 @@ import tempfile
 from collections import Counter
 from collections.abc import Collection, Iterator, Sequence
 from contextlib import contextmanager
-from dataclasses import dataclass
 from functools import cache
 from pathlib import Path
 
@@ -143,26 +142,17 @@ def applied(mutation: Mutation, text: str) -> Iterator[None]:
         os.utime(mutation.path, ns=(status.st_atime_ns, status.st_mtime_ns))
 
 
-@dataclass(frozen=True)
-class Outcome:
-    """The verdict of tests on a mutation."""
-
-    is_noticed: bool
-    failed: frozenset[str] = frozenset()
-    """The failing test; empty if the process timed out or crashed."""
-
-
-def outcome(tests: Sequence[str], seconds: float) -> Outcome:
-    """Run tests in a separate process until one fails."""
+def outcome(tests: Sequence[str], seconds: float) -> frozenset[str] | None:
+    """Run tests in a process until one fails, and return that; nothing if it timed out or crashed; None if all pass."""
     files = sorted({test.partition("::")[0] for test in tests})
     command = [sys.executable, __file__, "--run", *files]
     limit = 60 + SLOWER * seconds
     try:
         done = subprocess.run(command, input="\n".join(tests), text=True, cwd=ROOT, timeout=limit, capture_output=True)
     except subprocess.TimeoutExpired:
-        return Outcome(True)
+        return frozenset()
     failed = [test for test in done.stdout.rpartition(FAILED)[2].splitlines() if test] if FAILED in done.stdout else []
-    return Outcome(done.returncode != 0, frozenset(failed))
+    return frozenset(failed) if done.returncode else None
 
 
 def run_chosen(files: Sequence[str]) -> int:
@@ -229,9 +219,9 @@ def judge(sample: Sequence[Mutation], found: Trace, console: Console) -> list[Mu
         what, text = mutation.changed()
         tests = chosen(mutation, found)
         with applied(mutation, text):
-            says = outcome(tests, sum(found.seconds[test] for test in tests)) if tests else Outcome(False)
-        if says.is_noticed:
-            noticed[mutation] = says.failed
+            failed = outcome(tests, sum(found.seconds[test] for test in tests)) if tests else None
+        if failed is not None:
+            noticed[mutation] = failed
             continue
         survivors.append(mutation)
         line = f"{len(noticed)} noticed, {len(survivors)} survive: {place(mutation)}: {what}"

@@ -4,7 +4,7 @@ Compress, GatherND with batches, ReverseSequence, OneHot and exports of PyTorch'
 x kinds of indices x static, dynamic and unknown shapes x operands as inputs or initializers. Each cell runs in a worker
 process, so that a crash is a result. Invalid operands must raise an error: an index out of bounds, a condition that is true
 beyond the end, an invalid length of a sequence. The exit code is 1 if a result is silently wrong, such an error is missing, or
-a worker crashes. `--stock` runs OpenVINO alone; `--verbose` prints every cell that is not exact.
+a worker crashes. `--stock` runs OpenVINO alone, and only counts; `--verbose` prints every cell that is not exact.
 
 OneHot of an index out of range has no hot value, without an error. Fractional indices of OneHot are cast to int64, as ONNX
 specifies; onnxruntime and ONNX's reference compare them instead.
@@ -14,56 +14,18 @@ from __future__ import annotations
 
 import sys
 from collections.abc import Callable, Iterator, Mapping
-from dataclasses import dataclass
 from functools import partial
 from itertools import product
 from pathlib import Path
-from typing import NamedTuple
 
 import numpy as np
-import onnx
-from onnx import parser
 
 sys.path.insert(0, str(Path(__file__).parents[1]))  # tests/, where the helpers are
 
-from helpers.cells import TYPES, Outcome, dtype_of, hostile, judged, model_of, report, results_of_all, table
-from tools.scatter_matrix import Execute, ours, stock
+from helpers.cells import FORMS, TYPES, Cell, Subject, dtype_of, hostile, last_index, outcome_of, report_matrix
 
-OPSET = 18
 MOVED = tuple(name for name in TYPES if name != "bfloat16")  # Compress, OneHot and ReverseSequence do not take bfloat16
 FLOATS = ("float16", "bfloat16", "float32", "float64")
-BAD = ("beyond", "before", "other batches", "beyond 32 bits")  # kinds without a result in ONNX, except for OneHot
-FORMS = ("static", "dynamic", "unknown rank")
-
-
-@dataclass(frozen=True)
-class Cell:
-    """The configuration of one model.
-
-    Attributes:
-        how: axis, layout or pattern.
-        constant: names of the operands that are initializers.
-    """
-
-    op: str
-    type: str
-    how: str
-    kind: str
-    form: str = "static"
-    constant: tuple[str, ...] = ()
-
-    @property
-    def valid(self) -> bool:
-        return self.kind not in BAD or self.op == "OneHot"
-
-
-class Subject(NamedTuple):
-    """The nodes of a model as text, its operands, the right result, and the text that an error must contain."""
-
-    text: str
-    operands: Mapping[str, np.ndarray]
-    right: np.ndarray
-    fault: str = ""
 
 
 def _compress_cells() -> Iterator[Cell]:
@@ -110,8 +72,7 @@ def _tuples(cell: Cell, random: np.random.Generator) -> Subject:
     indices = random.integers(0 if cell.kind == "positive" else -3, 3, (2, 4, 2) if batch_dims == 1 else (2, 3, 4, 1))
     if cell.kind in ("beyond", "before"):
         indices.flat[-1] = {"beyond": 5, "before": -6}[cell.kind]
-    place = ", ".join(str(size - 1) for size in indices.shape)
-    fault = "batch" if cell.kind == "other batches" else f"indices[{place}] = {indices.flat[-1]} "
+    fault = "batch" if cell.kind == "other batches" else last_index(indices)
     right = data
     if cell.valid:
         leading = np.ix_(*(range(size) for size in indices.shape[:-1]))[:batch_dims]
@@ -241,13 +202,9 @@ def _bags(cell: Cell, random: np.random.Generator) -> Subject:
     right = np.stack([_MODES[mode](part, axis=0) for part in parts]).astype(numbers.dtype)
     place = {"loop": "3", "scattered": "7"}.get(pattern, "1, 3")
     fault = f"[{place if cell.kind != 'beyond 32 bits' or pattern != 'loop' else 7}] = {indices[-1]} "
-    text = _PATTERNS[pattern].replace("MODE", mode).replace("float[]", f"{numpy_to_text(cell.type)}[]")
+    element_type = {"float32": "float", "float64": "double"}.get(cell.type, cell.type)
+    text = _PATTERNS[pattern].replace("MODE", mode).replace("float[]", f"{element_type}[]")
     return Subject(text, operands, right, fault)
-
-
-def numpy_to_text(element_type: str) -> str:
-    """Return the name of a type in ONNX's text format."""
-    return {"float32": "float", "float64": "double"}.get(element_type, element_type)
 
 
 SUBJECTS: Mapping[str, tuple[Callable[[], Iterator[Cell]], Callable[[Cell, np.random.Generator], Subject]]] = {
@@ -259,29 +216,16 @@ SUBJECTS: Mapping[str, tuple[Callable[[], Iterator[Cell]], Callable[[Cell, np.ra
 }
 
 
-def model(cell: Cell, subject: Subject) -> onnx.ModelProto:
-    nodes = parser.parse_graph(f"nodes () => () {{ {subject.text} }}").node
-    return model_of(nodes, subject.operands, cell.constant, cell.form, subject.right, OPSET)
+def subject(cell: Cell) -> Subject:
+    return SUBJECTS[cell.op][1](cell, np.random.default_rng(TYPES.index(cell.type)))
 
 
-def outcome(cell: Cell, execute: Execute = ours) -> Outcome:
-    """Return the outcome of a cell, and the reason. On OpenVINO alone any error for invalid operands is right."""
-    subject = SUBJECTS[cell.op][1](cell, np.random.default_rng(TYPES.index(cell.type)))
-    given = {name: array for name, array in subject.operands.items() if name not in cell.constant}
-    right = subject.right if cell.valid else None
-    return judged(
-        lambda: execute(model(cell, subject), given), right, lambda message: execute is stock or subject.fault in message
-    )
-
-
-def cells() -> list[Cell]:
-    return [cell for listed, _ in SUBJECTS.values() for cell in listed()]
+outcome = partial(outcome_of, subject)
 
 
 def main() -> int:
-    chosen = cells()
-    results = results_of_all(partial(outcome, execute=stock) if "--stock" in sys.argv else outcome, (chosen[::2], chosen[1::2]))
-    return report(table(results, SUBJECTS), results, lambda result: result.is_silent, is_verbose="--verbose" in sys.argv)
+    chosen = [cell for listed, _ in SUBJECTS.values() for cell in listed()]
+    return report_matrix(outcome, SUBJECTS, chosen, lambda result: result.is_silent)
 
 
 if __name__ == "__main__":

@@ -84,10 +84,8 @@ def main() -> None:
     """Export the named architectures, or all."""
     parser = argparse.ArgumentParser(description=__doc__)
     parser.add_argument("directory", type=Path)
-    parser.add_argument("names", nargs="*", metavar="NAME", help=f"of {', '.join(ARCHITECTURES)}; all if none is given")
+    parser.add_argument("names", nargs="*", choices=[[], *ARCHITECTURES], metavar="NAME", help=f"of {', '.join(ARCHITECTURES)}")
     arguments = parser.parse_args()
-    if unknown := sorted(set(arguments.names) - set(ARCHITECTURES)):
-        parser.error(f"there is no architecture {', '.join(unknown)}; there are {', '.join(ARCHITECTURES)}")
     for shapes in SHAPES:
         (arguments.directory / shapes).mkdir(parents=True, exist_ok=True)
     os.environ["PYTHONPATH"] = str(Path(__file__).parents[1])  # for the fork server, which imports everything once

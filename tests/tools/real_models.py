@@ -226,11 +226,8 @@ def main() -> None:
     """Export the named models, or all."""
     parser = argparse.ArgumentParser(description=__doc__)
     parser.add_argument("directory", type=Path)
-    parser.add_argument("names", nargs="*", metavar="NAME", help=f"of {', '.join(MODELS)}; all if none is given")
+    parser.add_argument("names", nargs="*", choices=[[], *MODELS], metavar="NAME", help=f"of {', '.join(MODELS)}")
     arguments = parser.parse_args()
-    unknown = sorted(set(arguments.names) - set(MODELS))
-    if unknown:
-        parser.error(f"there is no model {', '.join(unknown)}; there are {', '.join(MODELS)}")
     arguments.directory.mkdir(parents=True, exist_ok=True)
     for name in arguments.names or MODELS:
         path = export(name, arguments.directory)

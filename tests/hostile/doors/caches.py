@@ -7,14 +7,13 @@ from __future__ import annotations
 
 import os
 import shutil
-from collections.abc import Iterator
-from contextlib import contextmanager
 from pathlib import Path
 from types import SimpleNamespace
 from typing import Any
 from unittest.mock import patch
 
 import numpy as np
+from hostile.doors.baselines import broken
 
 from helpers.paths import SAMPLES
 from ov_gather.extension import cache as libraries
@@ -67,10 +66,12 @@ def _validate(place: Path, path: Path) -> list[Finding] | None:
 
 
 def _extension(rng: np.random.Generator, folder: Path) -> None:
-    caches = folder / "caches"
     openvino: Any = SimpleNamespace(release="2026.1.0", cxx11_abi="1", libraries=folder / "libs")
     openvino.libraries.mkdir()
-    with _compiling(caches):
+    with (
+        patch.object(libraries, "compile_extension", lambda openvino, library: library.write_bytes(b"compiled here")),
+        patch.dict(os.environ, XDG_CACHE_HOME=str(folder / "caches")),
+    ):
         library = libraries.library(openvino)
         folders = [library, *library.parents[:4]]  # the last is $XDG_CACHE_HOME itself
         for place in (library, library.parents[1] / library.name):
@@ -89,16 +90,6 @@ def _extension(rng: np.random.Generator, folder: Path) -> None:
     assert loaded.read_bytes() != FOREIGN, f"planted: {loaded}"
 
 
-@contextmanager
-def _compiling(caches: Path) -> Iterator[None]:
-    """Replace compilation by a dummy library, cached below a directory."""
-    with (
-        patch.object(libraries, "compile_extension", lambda openvino, library: library.write_bytes(b"compiled here")),
-        patch.dict(os.environ, XDG_CACHE_HOME=str(caches)),
-    ):
-        yield
-
-
 def _open(rng: np.random.Generator, places: list[Path]) -> None:
     """Let another user own, or write to, one of these places."""
     place = places[rng.integers(len(places))]
@@ -113,25 +104,12 @@ def _open(rng: np.random.Generator, places: list[Path]) -> None:
 
 
 def _damage(rng: np.random.Generator, file: Path) -> None:
-    content = bytearray(file.read_bytes())
-    start = int(rng.integers(len(content)))
+    content = file.read_bytes()
+    file.unlink()
     match rng.integers(7):
         case 0:
-            content = content[:start]
-        case 1:
-            content[start] ^= 1 << int(rng.integers(8))
-        case 2:
-            content = bytearray(b"[" * 100_000)
-        case 3:
-            content = bytearray(rng.bytes(1000))
-        case 4:
-            content = bytearray(content[:32] + b'{"a":' * 50_000)
-        case 5:
-            file.unlink()
             file.mkdir()
-            return
-        case 6:
-            file.unlink()
+        case 1:
             os.mkfifo(file)
-            return
-    file.write_bytes(content)
+        case _:
+            file.write_bytes(broken(content, rng))

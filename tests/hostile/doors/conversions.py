@@ -5,105 +5,63 @@ Types include strings and 64-bit integers. The oracle is onnxruntime without opt
 
 from __future__ import annotations
 
+import re
 import warnings
+from collections.abc import Iterator
+from itertools import count
 from pathlib import Path
 
 import numpy as np
 import onnx
 import onnxruntime
-from onnx import TensorProto, helper, numpy_helper
+from onnx import helper, numpy_helper, parser
 
 from ov_gather.converters import ConversionError, LossyConversionWarning, compile_onnx
 
 TRIALS = 25
 SECONDS = 60
-N = helper.make_node
 LENGTH = 4
-KINDS = (TensorProto.FLOAT, TensorProto.INT32, TensorProto.INT64, TensorProto.STRING)
-ARITHMETIC = ("Add", "Sub", "Neg", "Abs")
-MOVES = ("Gather", "GatherElements", "ScatterElements", "Concat", "Reshape", "Slice", "Split", "Identity", "Where", "Transpose")
+TYPES = ("float", "int32", "int64", "string")
+ARITHMETIC = ("y = Add(a, b)", "y = Sub(a, b)", "y = Neg(a)", "y = Abs(a)")
+MOVES = (
+    *("y = Gather(a, indices)", "y = GatherElements(a, indices)", "y = ScatterElements(a, order, b)", "y = Where(mask, a, b)"),
+    *("y = Identity(a)", "y = Slice(a, zero, last)", "p = Concat<axis = 0>(a, b) y = Slice(p, one, five)"),
+    "p, q = Split<axis = 0, num_outputs = 2>(a) y = Concat<axis = 0>(q, p)",
+    *("p = Reshape(a, square) y = Reshape(p, flat)", "p = Reshape(a, square) q = Transpose(p) y = Reshape(q, flat)"),
+)
+CONTROL = (
+    "y = If(yes) <then_branch = p () => (T q) { q = BODY(a, b) }, else_branch = r () => (T s) { s = BODY(a, b) }>",
+    "y = Loop(trips, yes, a) <body = p (int64 q, bool r, T s) => (bool t, T u) { t = Identity(r) u = BODY(b, s) }>",
+    "p = Concat<axis = 0>(a, b) q = Reshape(p, rows)"
+    " y = Scan(a, q) <num_scan_inputs = 1, body = r (T s, T t) => (T u) { u = BODY(s, t) }>",
+)
+"""Nodes that make `y` of earlier values `a` and `b`, which are vectors of `LENGTH` elements; other letters are new names."""
 
 
 class _Chain:
-    """The nodes of a graph or body, each applied to earlier values. All values are vectors of `LENGTH` elements of one type."""
+    """The nodes of a graph or body, each applied to earlier values."""
 
-    def __init__(self, rng: np.random.Generator, kind: int, values: list[str], prefix: str) -> None:
-        self.rng, self.kind, self.values, self.prefix, self.nodes = rng, kind, list(values), prefix, []
-
-    def name(self) -> str:
-        return f"{self.prefix}_{len(self.nodes)}"
+    def __init__(self, rng: np.random.Generator, element_type: str, values: list[str], numbers: Iterator[int]) -> None:
+        self.rng, self.type, self.values, self.numbers, self.text = rng, element_type, list(values), numbers, ""
 
     def pick(self) -> str:
         return self.values[-1] if self.rng.random() < 0.6 else str(self.rng.choice(self.values))
 
-    def node(self, kind: str, inputs: list[str], **attributes: object) -> str:
-        name = self.name()
-        self.nodes.append(N(kind, inputs, [name], **attributes))
-        return name
+    def extend(self, nodes: int, depth: int) -> None:
+        """Append `nodes` operators; control flow nests up to `depth` bodies."""
+        choices = [*MOVES, *(ARITHMETIC if self.type != "string" else ())]
+        choices += CONTROL if depth and self.rng.random() < 0.5 else ()
+        for _ in range(nodes):
+            number, names = next(self.numbers), {"a": self.pick(), "b": self.pick(), "T": f"{self.type}[{LENGTH}]"}
+            made = str(self.rng.choice(choices))
+            made = re.sub(r"\b[abp-uyT]\b", lambda found: names.get(found[0], f"{found[0]}{number}"), made)  # noqa: B023
+            self.text += " " + re.sub(r"(\w+) = BODY\((\w+), (\w+)\)", lambda found: self.body(depth, *found.groups()), made)
+            self.values.append(f"y{number}")
 
-    def extend(self, count: int, depth: int) -> None:
-        """Append `count` nodes; control flow nests up to `depth` bodies."""
-        choices = [*MOVES, *(ARITHMETIC if self.kind != TensorProto.STRING else ())]
-        choices += ["If", "Loop", "Scan"] if depth and self.rng.random() < 0.5 else []
-        for _ in range(count):
-            self.values.append(self.made(str(self.rng.choice(choices)), depth))
-
-    def made(self, operator: str, depth: int) -> str:
-        """Append an operator, as one or several nodes; return its output."""
-        a, b = self.pick(), self.pick()
-        match operator:
-            case "Neg" | "Abs" | "Identity":
-                return self.node(operator, [a])
-            case "Add" | "Sub":
-                return self.node(operator, [a, b])
-            case "Where":
-                return self.node("Where", ["mask", a, b])
-            case "Gather" | "GatherElements":
-                return self.node(operator, [a, "indices"])
-            case "ScatterElements":
-                return self.node(operator, [a, "order", b])
-            case "Concat":
-                both = self.node("Concat", [a, b], axis=0)
-                return self.node("Slice", [both, "one", "five"])
-            case "Slice":
-                return self.node("Slice", [a, "zero", "last"])
-            case "Split":
-                halves = [f"{self.name()}_{i}" for i in range(2)]
-                self.nodes.append(N("Split", [a], halves, axis=0, num_outputs=2))
-                return self.node("Concat", halves[::-1], axis=0)
-            case "Reshape" | "Transpose":
-                square = self.node("Reshape", [a, "square"])
-                return self.node("Reshape", [self.node("Transpose", [square]) if operator == "Transpose" else square, "flat"])
-        return self.controlled(operator, a, b, depth)
-
-    def controlled(self, operator: str, a: str, b: str, depth: int) -> str:
-        name = self.name()
-        if operator == "If":
-            branches = {f"{side}_branch": self.body(f"{name}{side}", [], [a, b], depth) for side in ("then", "else")}
-            return self.node("If", ["yes"], **branches)
-        state, element = f"{name}s", f"{name}e"
-        if operator == "Loop":
-            ahead = [_info(f"{name}i", TensorProto.INT64, []), _info(f"{name}c", TensorProto.BOOL, [])]
-            body = self.body(name, [*ahead, _info(state, self.kind)], [b, state], depth)
-            body.node.append(N("Identity", [f"{name}c"], [f"{name}d"]))
-            body.output.insert(0, _info(f"{name}d", TensorProto.BOOL, []))
-            return self.node("Loop", ["trips", "yes", a], body=body)
-        row = self.node("Concat", [a, b], axis=0)
-        rows = self.node("Reshape", [row, "rows"])
-        body = self.body(name, [_info(state, self.kind), _info(element, self.kind)], [state, element], depth)
-        made = f"{self.name()}"
-        self.nodes.append(N("Scan", [a, rows], [made], body=body, num_scan_inputs=1))
-        return made
-
-    def body(self, name: str, inputs: list[onnx.ValueInfoProto], values: list[str], depth: int) -> onnx.GraphProto:
-        inner = _Chain(self.rng, self.kind, values, f"{name}b")
+    def body(self, depth: int, output: str, *values: str) -> str:
+        inner = _Chain(self.rng, self.type, list(values), self.numbers)
         inner.extend(int(self.rng.integers(1, 4)), depth - 1)
-        end = inner.node("Identity", [inner.pick()])
-        return helper.make_graph(inner.nodes, f"{name}_body", inputs, [_info(end, self.kind)])
-
-
-def _info(name: str, kind: int, shape: object = (LENGTH,)) -> onnx.ValueInfoProto:
-    return helper.make_tensor_value_info(name, kind, shape)
+        return f"{inner.text} {output} = Identity({inner.pick()})"
 
 
 def _constants(rng: np.random.Generator) -> dict[str, np.ndarray]:
@@ -115,24 +73,29 @@ def _constants(rng: np.random.Generator) -> dict[str, np.ndarray]:
     }
 
 
-def _numbers(rng: np.random.Generator, kind: int) -> np.ndarray:
-    if kind == TensorProto.STRING:
+def _numbers(rng: np.random.Generator, element_type: str) -> np.ndarray:
+    if element_type == "string":
         return np.array([f"{i}: {'long' * 12}" for i in rng.integers(0, 99, LENGTH)], object)
-    return rng.integers(-99, 99, LENGTH).astype(helper.tensor_dtype_to_np_dtype(kind))
+    return rng.integers(-99, 99, LENGTH).astype("float32" if element_type == "float" else element_type)
 
 
 def attack(rng: np.random.Generator, folder: Path) -> None:
     """Compile a random graph, and execute it twice."""
-    kind = int(rng.choice(KINDS))
-    chain = _Chain(rng, kind, ["x", "w"], "n")
+    element_type = str(rng.choice(TYPES))
+    chain = _Chain(rng, element_type, ["x", "w"], count())
     chain.extend(int(rng.integers(2, 7)), 2)
     outputs = list(dict.fromkeys([chain.values[-1], str(rng.choice(chain.values[2:]))]))
+    vector = f"{element_type}[{LENGTH}]"
+    results = ", ".join(f"{vector} {name}" for name in outputs)
+    graph = parser.parse_graph(f"g ({vector} x, {vector} w) => ({results}) {{ {chain.text} }}")
     constants = _constants(rng)
     given = [name for name in ("mask", "order", "yes", "indices") if rng.random() < 0.5]
-    inputs = [_info(name, kind) for name in ("x", "w")]
-    inputs += [_info(name, helper.np_dtype_to_tensor_dtype(constants[name].dtype), constants[name].shape) for name in given]
-    tensors = [numpy_helper.from_array(array, name) for name, array in constants.items() if name not in given]
-    graph = helper.make_graph(chain.nodes, "g", inputs, [_info(name, kind) for name in outputs], tensors)
+    for name, array in constants.items():
+        if name in given:
+            kind = helper.np_dtype_to_tensor_dtype(array.dtype)
+            graph.input.append(helper.make_tensor_value_info(name, kind, array.shape))
+        else:
+            graph.initializer.append(numpy_helper.from_array(array, name))
     model = helper.make_model(graph, opset_imports=[helper.make_opsetid("", 18)], ir_version=10)
     options = onnxruntime.SessionOptions()
     options.graph_optimization_level, options.log_severity_level = onnxruntime.GraphOptimizationLevel.ORT_DISABLE_ALL, 4
@@ -144,10 +107,10 @@ def attack(rng: np.random.Generator, folder: Path) -> None:
             compiled = compile_onnx(model)
     except (ConversionError, LossyConversionWarning):
         return
-    if kind == TensorProto.STRING and any(node.op_type == "Gather" for node in chain.nodes):
+    if element_type == "string" and any(node.op_type == "Gather" for node in graph.node):
         return  # onnxruntime gathers strings incorrectly
     for _ in range(2):
-        feeds = {name: _numbers(rng, kind) for name in ("x", "w")} | {name: constants[name] for name in given}
+        feeds = {name: _numbers(rng, element_type) for name in ("x", "w")} | {name: constants[name] for name in given}
         used = {port.name for port in compiled.inputs}
         right = session.run(outputs, {port.name: feeds[port.name] for port in session.get_inputs()})
         got = compiled({name: array for name, array in feeds.items() if name in used})

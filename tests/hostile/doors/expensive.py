@@ -6,6 +6,7 @@ import os
 import resource
 import subprocess
 import sys
+from itertools import pairwise
 from pathlib import Path
 
 import numpy as np
@@ -45,31 +46,15 @@ def nested_ifs(depth: int) -> list[onnx.NodeProto]:
     return [*nodes, N("Identity", [nodes[-1].output[0]], ["y"])]
 
 
-def doubled(operator: str, depth: int) -> list[onnx.NodeProto]:
-    """Return nodes for `y`: `depth` operators that take the same value twice, for 2^depth paths."""
-    nodes, last = [N("Gather", ["x", "i"], ["first"])], "first"
-    for k in range(depth):
-        nodes.append(N(operator, [last, last], [f"d{k}"]))
-        last = f"d{k}"
-    return [*nodes, N("Identity", [last], ["y"])]
-
-
-def indexed(depth: int) -> list[onnx.NodeProto]:
-    """Return nodes for `y`: a gather by indices that are doubled `depth` times."""
-    nodes, last = [], "i"
-    for k in range(depth):
-        nodes.append(N("Add", [last, last], [f"d{k}"]))
-        last = f"d{k}"
-    return [*nodes, N("Mod", [last, "three"], ["m"]), N("Gather", ["x", "m"], ["y"])]
+def chain(operator: str, first: str, depth: int, **attributes: int) -> list[onnx.NodeProto]:
+    """Return nodes for `last`: `depth` operators that take the value before twice, for 2^depth paths."""
+    names = [first, *(f"d{k}" for k in range(depth - 1)), "last"]
+    return [N(operator, [before, before], [after], **attributes) for before, after in pairwise(names)]
 
 
 def concatenated(depth: int) -> list[onnx.NodeProto]:
     """Return nodes for `y`: a gather from a vector that is concatenated with itself `depth` times."""
-    nodes, last = [], "x"
-    for k in range(depth):
-        nodes.append(N("Concat", [last, last], [f"d{k}"], axis=0))
-        last = f"d{k}"
-    return [*nodes, N("Gather", [last, "i"], ["y"])]
+    return [*chain("Concat", "x", depth, axis=0), N("Gather", ["last", "i"], ["y"])]
 
 
 def constant(size: int) -> list[onnx.NodeProto]:
@@ -89,11 +74,11 @@ def model(nodes: list[onnx.NodeProto]) -> onnx.ModelProto:
 
 def attack(rng: np.random.Generator, folder: Path) -> None:
     """Build such a model, and run one command on it as ONNX, and one as an IR if OpenVINO reads it."""
-    depth = int(rng.integers(13, 24))
+    depth, gather = int(rng.integers(13, 24)), N("Gather", ["x", "i"], ["first"])
     made = [
         lambda: nested_ifs(depth),
-        lambda: doubled(str(rng.choice(["Add", "Mul"])), 4 * depth),
-        lambda: indexed(4 * depth),
+        lambda: [gather, *chain(str(rng.choice(["Add", "Mul"])), "first", 4 * depth), N("Identity", ["last"], ["y"])],
+        lambda: [*chain("Add", "i", 4 * depth), N("Mod", ["last", "three"], ["m"]), N("Gather", ["x", "m"], ["y"])],
         lambda: concatenated(depth - 3),
         lambda: concatenated(2 * depth + 12),  # exceeds any memory: `check` would execute models that fit, for minutes
         lambda: constant(2 ** int(rng.integers(32, 63))),

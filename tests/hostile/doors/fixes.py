@@ -95,23 +95,6 @@ def _one(text: Text, pattern: str, rng: np.random.Generator, change: Callable[[r
     return text[: match.start()] + change(match) + text[match.end() :]
 
 
-def _dims(text: Text, rng: np.random.Generator) -> Text:
-    return _one(text, r"<dim>-?\d+</dim>", rng, lambda _: f"<dim>{rng.choice([-1, 0, 1, 2, 3, 5, 9])}</dim>")
-
-
-def _dim_count(text: Text, rng: np.random.Generator) -> Text:
-    return _one(text, r"<dim>-?\d+</dim>", rng, lambda match: match[0] * int(rng.integers(0, 3)))
-
-
-def _precision(text: Text, rng: np.random.Generator) -> Text:
-    return _one(text, r'precision="\w+"', rng, lambda _: f'precision="{rng.choice(["FP32", "FP16", "I32", "I64", "BOOL"])}"')
-
-
-def _case(text: Text, rng: np.random.Generator) -> Text:
-    style: Callable[[str], str] = (str.lower, str.upper, str.swapcase)[rng.integers(3)]
-    return _one(text, r'(<layer [^>]*type=")(\w+)', rng, lambda match: match[1] + style(match[2]))
-
-
 def _all_cases(text: Text, rng: np.random.Generator) -> Text:
     """Change the case of all layers of a type, so that the order of inputs and outputs is at stake."""
     kind = str(rng.choice(["Parameter", "Result", "Assign", "ReadValue", "Gather", "If", "Loop"]))
@@ -119,38 +102,8 @@ def _all_cases(text: Text, rng: np.random.Generator) -> Text:
 
 
 def _name(text: Text, rng: np.random.Generator) -> Text:
-    names = re.findall(r'<layer [^>]*name="([^"]*)"', text)
-    other = str(rng.choice(names)) if names else "x"
-    return _one(text, r'(<layer [^>]*name=")([^"]*)', rng, lambda match: match[1] + other)
-
-
-def _odd_name(text: Text, rng: np.random.Generator) -> Text:
-    odd = str(rng.choice([" type=&quot;Relu&quot;", "name id='3'", "\u00e9\u6f22", "a&amp;b", "&#10;x", "]]&gt;"]))
-    return _one(text, r'(<layer [^>]*name=")([^"]*)', rng, lambda match: match[1] + odd)
-
-
-def _single_quotes(text: Text, rng: np.random.Generator) -> Text:
-    """Put a name in single quotes that contains text like attributes."""
-    decoy = str(rng.choice([' type="Result" ', ' name="y" ', ' id="0" precision="I8" ']))
-    return _one(text, r'name="[^"]*"', rng, lambda _: f"name='{decoy}'")
-
-
-def _version(text: Text, rng: np.random.Generator) -> Text:
-    return re.sub(r'(<net [^>]*version=")11"', r'\g<1>10"', text)
-
-
-def _without_tensor_names(text: Text, rng: np.random.Generator) -> Text:
-    return re.sub(r' names="[^"]*"', "", text)
-
-
-def _swapped(text: Text, rng: np.random.Generator) -> Text:
-    """Swap two neighbouring ports in the document."""
-    port = r"(<port (?:(?!<port).)*?</port>)"
-    return _one(text, rf"(?s){port}(\s*){port}", rng, lambda match: match[3] + match[2] + match[1])
-
-
-def _shape(text: Text, rng: np.random.Generator) -> Text:
-    return _one(text, r'shape="(\d+)', rng, lambda match: f'shape="{rng.choice([1, 2, 3, int(match[1])])}')
+    names = re.findall(r'<layer [^>]*name="([^"]*)"', text) or ["x"]
+    return _one(text, NAME, rng, lambda match: match[1] + str(rng.choice(names)))
 
 
 def _reference(text: Text, rng: np.random.Generator) -> Text:
@@ -164,13 +117,34 @@ def _reference(text: Text, rng: np.random.Generator) -> Text:
     return _one(text, r"(<layer [^>]*>)(?!\s*<data)", rng, lambda match: match[1] + referring.format(end))
 
 
-def _unchanged(text: Text, rng: np.random.Generator) -> Text:
-    return text
-
-
+Change = Callable[[re.Match[str], np.random.Generator], str]
+DIM, NAME, PORT = r"<dim>-?\d+</dim>", r'(<layer [^>]*name=")([^"]*)', r"(<port (?:(?!<port).)*?</port>)"
+TYPES, DIMS = ("FP32", "FP16", "I32", "I64", "BOOL"), (-1, 0, 1, 2, 3, 5, 9)
+ODD_NAMES = (" type=&quot;Relu&quot;", "name id='3'", "\u00e9\u6f22", "a&amp;b", "&#10;x", "]]&gt;")
+DECOYS = (' type="Result" ', ' name="y" ', ' id="0" precision="I8" ')
+"""Names in single quotes that look like attributes."""
+STYLES: tuple[Callable[[str], str], ...] = (str.lower, str.upper, str.swapcase)
+REPLACED: tuple[tuple[int, str, Change], ...] = (
+    (2, DIM, lambda match, rng: f"<dim>{rng.choice(DIMS)}</dim>"),
+    (1, DIM, lambda match, rng: match[0] * int(rng.integers(0, 3))),
+    (2, r'precision="\w+"', lambda match, rng: f'precision="{rng.choice(TYPES)}"'),
+    (1, r'(<layer [^>]*type=")(\w+)', lambda match, rng: match[1] + STYLES[rng.integers(3)](match[2])),
+    (1, NAME, lambda match, rng: match[1] + str(rng.choice(ODD_NAMES))),
+    (1, r'name="[^"]*"', lambda match, rng: f"name='{rng.choice(DECOYS)}'"),
+    (2, rf"(?s){PORT}(\s*){PORT}", lambda match, rng: match[3] + match[2] + match[1]),  # neighbouring ports
+    (1, r'shape="(\d+)', lambda match, rng: f'shape="{rng.choice([1, 2, 3, int(match[1])])}'),
+)
+"""Changes of one random match of a pattern, by weight."""
 MUTATIONS: tuple[Mutation, ...] = (
-    *(_dims, _dims, _dim_count, _precision, _precision, _case, _all_cases, _name, _name, _odd_name, _single_quotes),
-    *(_version, _without_tensor_names, _swapped, _swapped, _shape, _reference, _unchanged),
+    *(
+        lambda text, rng, pattern=pattern, change=change: _one(text, pattern, rng, lambda match: change(match, rng))
+        for weight, pattern, change in REPLACED
+        for _ in range(weight)
+    ),
+    *(_all_cases, _name, _name, _reference),
+    lambda text, rng: re.sub(r'(<net [^>]*version=")11"', r'\g<1>10"', text),
+    lambda text, rng: re.sub(r' names="[^"]*"', "", text),
+    lambda text, rng: text,
 )
 
 

@@ -6,31 +6,100 @@ computes the operation element by element; the nodes around it only move element
 
 from __future__ import annotations
 
-from dataclasses import replace
+from collections.abc import Iterator, Sequence
+from dataclasses import dataclass, replace
 from pathlib import Path
 from typing import Any
 
 import numpy as np
 import openvino as ov
-from openvino import opset1, opset3, opset4, opset5, opset7, opset8, opset12, opset15
 from openvino import opset13 as ops
+from openvino.utils.node_factory import NodeFactory
 
 import ov_gather
-from helpers.naive_family import Call, OutOfBoundsError
 from ov_gather.acceleration import changes
+from ov_gather.runtimes.session import Session
 
 TRIALS = 120
 SECONDS = 60
 
-KINDS = (
-    *("Gather-1", "Gather-7", "Gather-8", "GatherElements-6", "GatherElements-6", "GatherND-5", "GatherND-8", "GatherND-8"),
-    *("ScatterUpdate-3", "ScatterElementsUpdate-3", "ScatterElementsUpdate-12", "ScatterNDUpdate-3", "ScatterNDUpdate-15"),
-)
+OPSETS = {
+    **{"Gather-1": "opset1", "Gather-7": "opset7", "Gather-8": "opset8", "GatherElements-6": "opset6"},
+    **{"GatherND-5": "opset5", "GatherND-8": "opset8", "ScatterUpdate-3": "opset3", "ScatterElementsUpdate-3": "opset3"},
+    **{"ScatterElementsUpdate-12": "opset12", "ScatterNDUpdate-3": "opset4", "ScatterNDUpdate-15": "opset15"},
+}
+KINDS = (*OPSETS, "GatherElements-6", "GatherND-8")
 INDEX_TYPES = ("int8", "uint8", "int16", "uint16", "int32", "uint32", "int64", "uint64")
 DATA_TYPES = (*("float32",) * 4, "int32", "int64", "uint8", "bool", "float16")
-TABLE: dict[str, Any] = {"Gather-1": opset1, "Gather-7": opset7, "Gather-8": opset8, "GatherND-5": opset5, "GatherND-8": opset8}
 ACCELERATE = ({}, {"portable": True}, {"portable": True, "assume_in_bounds": True})
 HARDEN = ({"policy": "raise"}, {"policy": "raise", "portable": True}, {"policy": "clamp"}, {"policy": "zero"})
+
+
+class OutOfBoundsError(Exception):
+    """An index is out of bounds, and the policy is to raise."""
+
+
+@dataclass(frozen=True)
+class Call:
+    """One call of an operation.
+
+    Attributes:
+        kind: versioned name, e.g. "Gather-8".
+        policy: what an index out of bounds does: "raise", "clamp" or "zero".
+    """
+
+    kind: str
+    data: np.ndarray
+    indices: np.ndarray
+    axis: int = 0
+    batch_dims: int = 0
+    updates: np.ndarray | None = None
+    reduction: str = "none"
+    policy: str = "raise"
+
+    def evaluate(self) -> np.ndarray:
+        """Return the output, element by element. Raises OutOfBoundsError."""
+        if self.updates is not None:
+            out = self.data.copy()
+            combined = {"none": lambda old, new: new, "sum": np.add, "min": np.minimum, "max": np.maximum}[self.reduction]
+            for place, where in self._pairs():
+                out[place] = combined(out[place], self.updates[where])
+            return out
+        shape, given, batch = self.data.shape, self.indices.shape, self.batch_dims
+        if "ND" in self.kind:
+            given = (*given[:-1], *shape[batch + given[-1] :])
+        elif self.kind != "GatherElements-6":
+            given = (*shape[: self.axis], *given[batch:], *shape[self.axis + 1 :])
+        out = np.zeros(given, self.data.dtype)
+        for place, where in self._pairs():
+            out[where] = self.data[place]
+        return out.reshape(int(np.prod(given[:batch])), *given[batch:]) if self.kind == "GatherND-5" and batch > 1 else out
+
+    def _pairs(self) -> Iterator[tuple[Any, Any]]:
+        """Yield places in data with those in the output, or in updates."""
+        axis, batch, tuples = self.axis, self.batch_dims, "ND" in self.kind
+        for where in np.ndindex(self.indices.shape[:-1] if tuples else self.indices.shape):
+            named = np.atleast_1d(self.indices[where]).tolist()
+            place = self._place(named, range(batch, batch + len(named)) if tuples else [axis])
+            if place is None:
+                continue
+            if "Elements" in self.kind:
+                yield (*where[:axis], *place, *where[axis + 1 :]), where
+            else:
+                between = (slice(None),) * (0 if tuples else axis - batch)
+                yield (*where[:batch], *between, *place), (*where[:batch], *between, *where[batch:])
+
+    def _place(self, coordinates: Sequence[int], axes: Sequence[int]) -> tuple[int, ...] | None:
+        """Return coordinates counted from the start; None if one is out of bounds and the policy is "zero"."""
+        found, is_out = [], False
+        for coordinate, axis in zip(coordinates, axes, strict=True):
+            size = self.data.shape[axis]
+            lowest = 0 if self.kind in ("Gather-1", "Gather-7", "ScatterUpdate-3") else -size
+            if size == 0 or (self.policy == "raise" and not lowest <= coordinate < size):
+                raise OutOfBoundsError
+            is_out |= not lowest <= coordinate < size
+            found.append(min(max(coordinate, lowest), size - 1) % size)
+        return None if is_out and self.policy == "zero" else tuple(found)
 
 
 def attack(rng: np.random.Generator, folder: Path) -> None:
@@ -137,35 +206,22 @@ def build(rng: np.random.Generator, call: Call) -> tuple[ov.Model, list[np.ndarr
         fed.append((node, array))
         return node.output(0)
 
-    data, axis = given(call.data, "data", True), ops.constant(call.axis)
+    data = given(call.data, "data", True)
     tuples = "ND" in call.kind
     inside = given(call.indices, "indices", not call.kind.startswith("Scatter"), fixed=tuples)
     names = [f"{pick(rng, ('Constant', 'Squeeze', 'Convert', 'ShapeOf', 'Gather'))}_{number + i}" for i in range(5, 45, 9)]
     if tuples and rng.integers(2) and inside.get_element_type() in (ov.Type.i64, ov.Type.i32) and call.policy == "raise":
         parts = ops.split(inside, ops.constant(len(call.indices.shape) - 1), call.indices.shape[-1]).outputs()
         inside = ops.concat(parts, len(call.indices.shape) - 1).output(0)
-    if call.updates is not None:
-        updates = given(call.updates, "updates", True)
-    attributes = {} if call.reduction == "none" else {"reduction": call.reduction}
-    match call.kind:
-        case "Gather-1":
-            node = opset1.gather(data, inside, axis)
-        case "Gather-7" | "Gather-8":
-            node = TABLE[call.kind].gather(data, inside, axis, call.batch_dims)
-        case "GatherElements-6":
-            node = ops.gather_elements(data, inside, call.axis)
-        case "GatherND-5" | "GatherND-8":
-            node = TABLE[call.kind].gather_nd(data, inside, call.batch_dims)
-        case "ScatterUpdate-3":
-            node = opset3.scatter_update(data, inside, updates, axis)
-        case "ScatterElementsUpdate-3":
-            node = opset3.scatter_elements_update(data, inside, updates, axis)
-        case "ScatterElementsUpdate-12":
-            node = opset12.scatter_elements_update(data, inside, updates, axis, **attributes)
-        case "ScatterNDUpdate-3":
-            node = opset4.scatter_nd_update(data, inside, updates)
-        case _:
-            node = opset15.scatter_nd_update(data, inside, updates, **attributes)
+    operands = [data, inside, *([] if call.updates is None else [given(call.updates, "updates", True)])]
+    attributes: dict[str, Any] = {} if call.reduction == "none" else {"reduction": call.reduction}
+    if call.kind == "GatherElements-6":
+        attributes["axis"] = call.axis
+    elif not tuples:
+        operands.append(ops.constant(call.axis).output(0))
+    if call.kind in ("Gather-7", "Gather-8", "GatherND-5", "GatherND-8"):
+        attributes["batch_dims"] = call.batch_dims
+    node = NodeFactory(OPSETS[call.kind]).create(call.kind.partition("-")[0], operands, attributes)
     node.set_friendly_name(names[0])
     result, unused = ops.result(node), ops.result(ops.unsqueeze(data, ops.constant(0), name=names[1]))
     unused.set_friendly_name(names[2])
@@ -197,16 +253,11 @@ def check_results(call: Call, model: ov.Model, feed: list[np.ndarray], told: str
     except OutOfBoundsError:
         expected = None
     try:
-        properties = {"INFERENCE_PRECISION_HINT": "f32", "INFERENCE_NUM_THREADS": 1}
-        request = ov_gather.register(ov.Core()).compile_model(model, "CPU", properties).create_infer_request()
-        for position, array in enumerate(feed):
-            request.set_input_tensor(position, ov.Tensor(array))
-        request.start_async()
-        request.wait()
+        session = Session(ov_gather.register(ov.Core()), model, properties={"INFERENCE_NUM_THREADS": 1})
+        found, _ = session(feed)
     except RuntimeError as error:
         assert expected is None, f"{error}\n{told}"
         return
     assert expected is not None, f"an index out of bounds raised no error\n{told}"
-    found = request.get_output_tensor(0).data
     assert found.shape == expected.shape, f"{found.shape}, expected {expected.shape}\n{told}"
     assert found.tobytes() == expected.tobytes(), f"{found}, expected {expected}\n{told}"

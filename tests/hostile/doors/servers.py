@@ -9,7 +9,7 @@ from pathlib import Path
 import numpy as np
 
 from helpers.command_server import COMMAND
-from helpers.hostile_server import BEHAVIOURS, misbehaving
+from helpers.web_server import BEHAVIOURS, misbehaving
 
 TRIALS = 8
 SECONDS = 60
