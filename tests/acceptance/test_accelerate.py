@@ -7,12 +7,14 @@ import sys
 import numpy as np
 import openvino as ov
 import pytest
+from click.testing import CliRunner
 from openvino import opset13 as ops
 
 import ov_gather
 from helpers.paths import TOOLS
 from ov_gather.acceleration.graph import operation, walk
 from ov_gather.bench.model import default_precision
+from ov_gather.cli.bench import command as bench
 from ov_gather.crosscheck.inputs.openvino import generate_inputs
 from ov_gather.runtimes.session import Session
 
@@ -29,6 +31,19 @@ def rows(tmp_path):
     gather = ops.gather_elements(moved, ops.broadcast(index, ops.constant(np.array([300, 64]))), 0, name="rows")
     ov.serialize(ov.Model([gather], [data, index], "model"), tmp_path / "m.xml")
     return tmp_path / "m.xml"
+
+
+@pytest.fixture
+def bench_model(monkeypatch):
+    """`ov-gather bench model` in this process, for a moment."""
+    monkeypatch.setattr("ov_gather.bench.model.SECONDS", 0.1)
+
+    def run(*arguments, code=0):
+        done = CliRunner().invoke(bench, ["model", *map(str, arguments)])
+        assert done.exit_code == code, done.output
+        return done.stdout
+
+    return run
 
 
 def outputs_of(path, inputs):
@@ -48,7 +63,7 @@ def operations(path):
 
 
 @pytest.mark.slow
-def test_accelerate_and_bench(cli, rows, tmp_path):
+def test_accelerate_and_bench(cli, bench_model, rows, tmp_path):
     done = cli("accelerate", rows, "-o", tmp_path / "n.xml", code=0)
     assert "ov_gather.GatherElements by [300,1]" in done.stdout
     assert done.stdout.endswith("n.xml: 1 of 1 gathers and scatters changed\n")
@@ -56,11 +71,11 @@ def test_accelerate_and_bench(cli, rows, tmp_path):
     check_same(rows, tmp_path / "n.xml")
 
     for others in ([tmp_path / "n.xml"], []):
-        done = cli("bench", "model", rows, *others, "--threads", 1, code=0)
+        told = bench_model(rows, *others, "--threads", 1)
         times = r": \d+\.\d\dx \(.* ms before, .* ms after\), the same outputs, threads: 1$"
-        measured = re.findall(rf"^(\w+){times}", done.stdout, re.MULTILINE)
+        measured = re.findall(rf"^(\w+){times}", told, re.MULTILINE)
         assert measured == list(dict.fromkeys(("f32", default_precision())))
-        assert len(re.findall(r"ov_gather.GatherElements +│ +0.0% +│ +\d", done.stdout)) == len(measured)
+        assert len(re.findall(r"ov_gather.GatherElements +│ +0.0% +│ +\d", told)) == len(measured)
 
 
 @pytest.mark.slow
@@ -130,23 +145,22 @@ def test_what_cannot_be_done(refusal, rows, samples, tmp_path, arguments, reason
 
 
 @pytest.mark.slow
-def test_bench_model_says_what_it_cannot_measure(cli, refusal, rows, tmp_path, given):
+def test_bench_model_says_what_it_cannot_measure(bench_model, refusal, rows, tmp_path, given):
     data = ops.parameter([-1, 3], np.float32, name="data")
     ov.serialize(ov.Model([ops.relu(data)], [data], "model"), tmp_path / "dynamic.xml")
-    done = cli("bench", "model", tmp_path / "dynamic.xml", code=0)
-    assert "the same outputs" in done.stdout
+    assert "the same outputs" in bench_model(tmp_path / "dynamic.xml")
     for name, shape, reason in (("data", (5, 4), "input 'data' is [?,3], and cannot be [5, 4]"), ("x", (5, 3), "no input x")):
         assert reason in refusal("bench", "model", tmp_path / "dynamic.xml", *given(**{name: np.zeros(shape, np.float32)}))
     assert "the inputs of both models must be the same" in refusal("bench", "model", rows, tmp_path / "dynamic.xml")
 
 
 @pytest.mark.slow
-def test_bench_model_of_models_that_differ(cli, tmp_path):
+def test_bench_model_of_models_that_differ(bench_model, tmp_path):
     for name, work in (("m", ops.relu), ("n", ops.negative)):
         data = ops.parameter([2, 3], np.float32)
         ov.serialize(ov.Model([work(data)], [data], "model"), tmp_path / f"{name}.xml")
-    done = cli("bench", "model", tmp_path / "m.xml", tmp_path / "n.xml", code=1)
-    assert re.search(r"^f32: .*, worse outputs \(error against f32 0 before, \S+ after\)", done.stdout, re.MULTILINE)
+    told = bench_model(tmp_path / "m.xml", tmp_path / "n.xml", code=1)
+    assert re.search(r"^f32: .*, worse outputs \(error against f32 0 before, \S+ after\)", told, re.MULTILINE)
 
 
 @pytest.mark.slow

@@ -115,7 +115,7 @@ def test_a_runtime_that_hangs_is_named_with_the_layer_and_the_time(monkeypatch, 
     """One hang a number of threads is enough: the other cases of the layer are not tried, nor smaller ones."""
     monkeypatch.setitem(isolated.RUNTIMES, "kernel", ("helpers.artificial_openvino", "HangingOf24"))
     monkeypatch.setattr(isolated, "_idle", defaultdict(list))
-    monkeypatch.setattr(isolated, "TIME_LIMIT", 8.0)
+    monkeypatch.setattr(isolated, "TIME_LIMIT", 4.0)
     layers = [("good", 3, 1, None), ("bad", 12, 1, None), ("as good", 5, 1, None)]
     result = cross_check(model(*layers), runtimes=("kernel",), cases=4, failures=tmp_path)
     assert [layer.passed for layer in result.layers] == [True, False, True]
@@ -123,10 +123,10 @@ def test_a_runtime_that_hangs_is_named_with_the_layer_and_the_time(monkeypatch, 
     assert first.startswith(
         ": GatherElements-6 'bad': case 'random, small' of [12, 2], [12, 2]: kernel: FAILED (hangs: no answer"
     )
-    assert [line for line in others if "hangs: no answer within 8 s" in line]
+    assert [line for line in others if "hangs: no answer within 4 s" in line]
     assert [case.comparisons[0].hangs for case in result.layers[1].cases[:2]] == [True, False]
     assert result.layers[1].cases[1].comparisons[0].detail == (
-        "is not executed: in case 'random, small' it hangs: no answer within 8 s"
+        "is not executed: in case 'random, small' it hangs: no answer within 4 s"
     )
     for runtime in isolated._idle["kernel"]:
         runtime.stop()

@@ -14,7 +14,7 @@ from helpers.planting import is_named
 from ov_gather import bisect
 from ov_gather.ir.writer import write_ir
 
-TRIALS = 10
+TRIALS = 5
 SECONDS = 120
 SHOWN = 1e-3
 """Minimum error of an output that shows the fault, relative to the output's largest number."""
