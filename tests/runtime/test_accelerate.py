@@ -27,6 +27,7 @@ from ov_gather.acceleration import changes
 from ov_gather.acceleration.accelerate import PASSES
 from ov_gather.acceleration.graph import ours, walk
 from ov_gather.acceleration.symbols import symbols
+from ov_gather.runtimes.session import Session
 
 pytestmark = pytest.mark.usefixtures("nothing_is_too_small")
 
@@ -277,9 +278,8 @@ def test_strings():
     model = model_of(ops.gather_elements(data, ops.broadcast(index, [9, 2]), 0))
     other, _ = accelerated(model)
     words = np.array([[f"{i}{j}" for j in range(2)] for i in range(7)])
-    request = ov.Core().compile_model(other, "CPU").create_infer_request()
     places = np.arange(9).reshape(9, 1) % 7
-    assert request.infer([words, places])[0].tolist() == words[places.ravel()].tolist()
+    assert Session(ov.Core(), other)([words, places])[0].tolist() == words[places.ravel()].tolist()
 
 
 @pytest.mark.parametrize("element_type", ["f16", "f32"])

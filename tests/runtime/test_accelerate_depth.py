@@ -6,6 +6,8 @@ import pytest
 from openvino import opset13 as ops
 
 from helpers.accelerating import accelerated, check_accelerated, model_of, parameter
+from helpers.branching import if_of
+from helpers.openvino_models import made_of
 from ov_gather.acceleration.graph import walk
 
 pytestmark = pytest.mark.usefixtures("nothing_is_too_small")
@@ -72,18 +74,14 @@ def test_indices_that_come_from_far():
 def test_sub_graphs_in_sub_graphs():
     """Sub-graphs are walked in the order in which they are nested."""
     depth = 40
-    data = parameter("data", [4, 5])
-    inner = ov.Model([ops.gather_elements(data, ops.constant(np.zeros((1, 5), np.int64)), 0, name="gather")], [data], "inner")
-    for level in reversed(range(depth)):
-        outer, node = ops.parameter([4, 5], np.float32), ops.if_op(ops.constant(True))
-        other = ops.parameter([4, 5], np.float32)
-        node.set_then_body(inner)
-        node.set_else_body(ov.Model([ops.slice(other, *(ops.constant(np.array([n])) for n in (0, 1, 1)))], [other], "else"))
-        node.set_input(outer.output(0), inner.get_parameters()[0], other)
-        node.set_friendly_name(f"if{level}")
-        result = node.set_output(inner.results[0], node.get_else_body().results[0])
-        inner = ov.Model([result], [outer], "model")
-    names = [place + node.get_friendly_name() for place, node in walk(inner)]
+
+    def nested(data, level=0):
+        if level == depth:
+            return [ops.gather_elements(data, ops.constant(np.zeros((1, 5), np.int64)), 0, name="gather")]
+        branches = lambda data: nested(data, level + 1), lambda data: [ops.slice(data, [0], [1], [1])]
+        return if_of(ops.constant(True), [data], *branches, name=f"if{level}")
+
+    model = made_of(nested, data="f32[4,5]")
+    names = [place + node.get_friendly_name() for place, node in walk(model)]
     assert "/".join([*(f"if{level}" for level in range(depth)), "gather"]) in names
-    _, summary = accelerated(inner)
-    assert len(summary.changes) == 1
+    assert len(accelerated(model)[1].changes) == 1

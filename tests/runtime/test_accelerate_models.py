@@ -9,6 +9,7 @@ import ov_gather
 from helpers.accelerating import check_stays, executable, outputs_of, variable
 from helpers.branching import if_of
 from helpers.openvino_models import made_of
+from helpers.saved_models import parsed
 from ov_gather.acceleration.accelerate import PASSES
 from ov_gather.acceleration.graph import operation, walk
 
@@ -101,17 +102,12 @@ def if_model():
 
 
 def loop_model():
-    data, index = parameter([7, 5]), parameter([9, 1], np.int64)
-    inner, total = (parameter([7, 5]), parameter([9, 1], np.int64)), parameter([9, 5])
-    going_on, added = ops.constant(True), ops.add(total, gather_of_rows(*inner))
-    node = ops.loop(ops.constant(3), ops.constant(True))
-    node.set_function(ov.Model([going_on, added], [*inner, total], "body"))
-    node.set_special_body_ports([-1, 0])
-    for value, given in zip((data, index), inner, strict=True):
-        node.set_invariant_input(given, value.output(0))
-    node.set_merged_input(total, ops.constant(np.zeros((9, 5), np.float32)).output(0), added.output(0))
-    node.set_friendly_name("loop")
-    return ov.Model([node.get_iter_value(added.output(0), -1)], [data, index], "model")
+    text = """(float[7,5] data, int64[9,1] index) => (float[9,5] loop) {
+        loop = Loop(three, , zeros) <body = round (int64 i, bool go, float[9,5] total) => (bool on, float[9,5] sum) {
+            on = Identity(go) rows = Expand(index, shape)
+            [gather] taken = GatherElements<axis = 0>(data, rows) sum = Add(total, taken) }> }"""
+    proto = parsed(text, three=3, zeros=np.zeros((9, 5), np.float32), shape=[9, 5])
+    return ov.Core().read_model(proto.SerializeToString())
 
 
 def iterator_model():

@@ -42,14 +42,6 @@ def transposed(value):
     return ops.transpose(value, constant([0, 2, 1], np.int64))
 
 
-def reshaped(value):
-    return ops.reshape(value, constant([1, -1, 16], np.int64), special_zero=False)
-
-
-def split(value):
-    return ops.split(value, constant(1, np.int64), 2).output(0)
-
-
 def sliced(value):
     return ops.slice(value, *(constant([bound], np.int64) for bound in (0, 8, 1, 1)))
 
@@ -63,11 +55,11 @@ BETWEEN = {
     "nothing": lambda value: value,
     "MatMul of int8": lambda value: ops.matmul(value, int8(32, 32), False, False),
     "Transpose": transposed,
-    "Reshape": reshaped,
+    "Reshape": lambda value: ops.reshape(value, constant([1, -1, 16], np.int64), special_zero=False),
     "Relu": ops.relu,
     "MaxPool": pooled,
     "Concat": lambda value: ops.concat([value, value], 1),
-    "Split": split,
+    "Split": lambda value: ops.split(value, constant(1, np.int64), 2).output(0),
     "Slice": sliced,
     "Add": lambda value: ops.add(value, value),
     "Clamp": lambda value: ops.clamp(value, -1, 1),
@@ -89,9 +81,7 @@ STOPS = {
 BEHIND = {
     "nothing": lambda value: value,
     "MatMul of int8": lambda value: ops.matmul(value, int8(int(value.get_output_shape(0)[-1]), 8), False, False),
-    "FakeQuantize and MatMul": lambda value: ops.matmul(
-        fake_quantize(value, -1.0, 1.1), int8(int(value.get_output_shape(0)[-1]), 8), False, False
-    ),
+    "FakeQuantize and MatMul": lambda value: BEHIND["MatMul of int8"](fake_quantize(value, -1.0, 1.1)),
     "Add": lambda value: ops.add(value, constant(np.random.default_rng(7).standard_normal(int(value.get_output_shape(0)[-1])))),
 }
 
@@ -109,13 +99,11 @@ def check_same(tmp_path, model, x=X, **options):
     names = [parameter.get_friendly_name() for parameter in model.get_parameters()]
     given = [{"x": x, "i": ROWS}[name] for name in names]
     outputs = []
-    with borrowed(["extension"]) as (runtime,):
+    with borrowed(["extension"]) as (runtime,), runtime:
         for number, each in enumerate((model, other)):
             ov.serialize(each, tmp_path / f"{number}.xml")
-            outputs.append(runtime.run(tmp_path / f"{number}.xml", given))
-    for found in outputs:
-        if isinstance(found, Exception):
-            raise found
+            runtime.activate(tmp_path / f"{number}.xml")
+            outputs.append(runtime.execute(given))
     for one, two in zip(*outputs, strict=True):
         assert one.tobytes() == two.tobytes()
     return other, summary

@@ -31,6 +31,7 @@ CASES = """
 import numpy as np, openvino, ov_gather
 from onnx.backend.test.case.node import collect_testcases
 from ov_gather.converters import compile_onnx, convert_model
+from ov_gather.runtimes.session import Session
 import onnx.helper, warnings
 warnings.simplefilter("ignore")
 KERNELS = {
@@ -57,11 +58,9 @@ for case in collect_testcases(None):
         converted = convert_model(case.model, target=target)
         types = {operation.get_type_info().version_id for operation in converted.get_ops()}
         assert ("ov_gather" in types) == (target == "extension"), types
-        request = core.compile_model(converted, "CPU").create_infer_request()
+        session = Session(core, converted)
         for inputs, outputs in case.data_sets:
-            request.start_async(list(inputs))
-            request.wait()
-            assert request.get_output_tensor(0).data.tobytes() == outputs[0].tobytes(), case.name
+            assert session(inputs)[0].tobytes() == outputs[0].tobytes(), case.name
     compiled = compile_onnx(case.model)
     names = [given.name for given in case.model.graph.input]
     for inputs, outputs in case.data_sets:
