@@ -17,6 +17,7 @@ from helpers.accelerating import (
     operations,
     outputs_of,
     parameter,
+    transpose,
 )
 from helpers.branching import if_of
 from ov_gather.acceleration import changes
@@ -25,14 +26,10 @@ from ov_gather.acceleration.graph import ours
 pytestmark = pytest.mark.usefixtures("nothing_is_too_small")
 
 
-def rows_model(
-    reduction="sum", *, kind=np.float32, shape=(9, 5, 6), index=None, types=(), count=9, data=(7, 5, 6), axis=0, **options
-):
+def rows_model(reduction="sum", *, kind=np.float32, shape=(9, 5, 6), index=None, count=9, data=(7, 5, 6), axis=0, **options):
     """A scatter of whole rows of data, whose index is repeated to `shape`."""
     column = parameter("i", [count, *[1] * (len(shape) - 1)], np.int64) if index is None else index
     repeated = ops.broadcast(column, ops.constant(np.array(shape)))
-    for each in types:
-        repeated = ops.convert(repeated, each)
     given = parameter("data", list(data), kind), repeated, parameter("u", list(shape), kind)
     return model_of(opset12.scatter_elements_update(*given, ops.constant(axis), reduction, **options))
 
@@ -119,7 +116,7 @@ def test_one_index_for_all_rows():
     assert accelerated(rows_model(count=1), "scatter-rows")[1].changes[0].done == ["ScatterNDUpdate-15 by [9,1]"]
 
 
-def block_model(where, *, kind="nd", data=(6, 5, 4), axis=0, behind=lambda node: node, order=None):
+def block_model(where, *, kind="nd", data=(6, 5, 4), axis=0, order=None):
     """A scatter of a Parameter by constant indices: tuples, or elements along an axis."""
     indices = np.asarray(where)
     shape = (*indices.shape[:-1], *data[indices.shape[-1] :]) if kind == "nd" else indices.shape
@@ -128,8 +125,8 @@ def block_model(where, *, kind="nd", data=(6, 5, 4), axis=0, behind=lambda node:
     if order:
         given, updates = (ops.transpose(one, ops.constant(np.array(order))) for one in (given, updates))
     if kind == "nd":
-        return model_of(behind(opset15.scatter_nd_update(given, ops.constant(indices), updates)))
-    return model_of(behind(opset3.scatter_elements_update(given, ops.constant(indices), updates, ops.constant(axis))))
+        return model_of(opset15.scatter_nd_update(given, ops.constant(indices), updates))
+    return model_of(opset3.scatter_elements_update(given, ops.constant(indices), updates, ops.constant(axis)))
 
 
 def tuples(*ranges):
@@ -153,11 +150,8 @@ BLOCKS = {
 
 @pytest.mark.parametrize("order", ["data", "updates"])
 def test_a_block_of_which_one_side_is_transposed(order):
-    data, updates = parameter("data", [6, 5]), parameter("u", [2, 5])
-    if order == "data":
-        data = ops.transpose(parameter("data", [5, 6]), [1, 0])
-    else:
-        updates = ops.transpose(parameter("u", [5, 2]), [1, 0])
+    data = transpose(parameter("data", [5, 6])) if order == "data" else parameter("data", [6, 5])
+    updates = transpose(parameter("u", [5, 2])) if order == "updates" else parameter("u", [2, 5])
     model = model_of(opset15.scatter_nd_update(data, ops.constant(tuples((1, 3))), updates))
     check_accelerated(model, arrays_for(model), portable=True, done=["Concat with what is around the block"])
 
@@ -279,13 +273,12 @@ def test_an_openvino_scatter_in_a_body_of_an_if(rng):
     assert len(summary.changed) == 2
 
 
-def masked(*coordinates, data=(4, 5, 6), count=-1, reduction="none", mode="NUMPY", updates=None):
-    """A scatter by tuples, whose coordinates are repeated to [count, 5, 6] and put side by side."""
-    shape = ops.shape_of(parameter("u", [count, 5, 6])) if updates is None else updates
-    repeated = [ops.broadcast(one, shape, broadcast_spec=mode) for one in coordinates]
+def masked(*coordinates, data=(4, 5, 6), reduction="none", mode="NUMPY"):
+    """A scatter by tuples, whose coordinates are repeated to the [n, 5, 6] of updates and put side by side."""
+    updates = parameter("u", [-1, 5, 6])
+    repeated = [ops.broadcast(one, ops.shape_of(updates), broadcast_spec=mode) for one in coordinates]
     where = ops.concat([ops.unsqueeze(one, ops.constant(np.array([-1]))) for one in repeated], -1)
-    given = parameter("data", list(data)), where, shape.input_value(0).get_node()
-    return model_of(opset15.scatter_nd_update(*given, reduction))
+    return model_of(opset15.scatter_nd_update(parameter("data", list(data)), where, updates, reduction))
 
 
 def along(size, *shape, start=0):

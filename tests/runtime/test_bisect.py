@@ -20,24 +20,20 @@ from ov_gather.ir.reader import read_ir
 pytestmark = [pytest.mark.onnxruntime, pytest.mark.openvino]
 
 
-def chain(path, length=12):
-    """A model with two branches of many nodes each, which meet at its end."""
+@pytest.fixture(scope="module")
+def chains(tmp_path_factory):
+    """A model with two branches of many nodes each, which meet at its end, and the IR that it becomes."""
+    folder = tmp_path_factory.mktemp("chain")
     nodes, constants, rng = [], {}, np.random.default_rng(1)
     for branch in "ab":
         last = "x"
-        for name in (f"{branch}{i}" for i in range(length)):
+        for name in (f"{branch}{i}" for i in range(12)):
             constants[f"{name}_w"] = (rng.standard_normal((8, 8)) / 3).astype(np.float32)
             nodes.append(f'["{name}/matmul"] {name}_m = MatMul({last}, {name}_w)')
             nodes.append(f'["{name}/tanh"] {name}_t = Tanh({name}_m) ["{name}/sub"] {name} = Sub({name}_t, {last})')
             last = name
-    nodes.append(f"[end] y = Concat<axis = 1>(a{length - 1}, b{length - 1})")
-    return saved(path, f"(float[4,8] x) => (float[] y) {{ {' '.join(nodes)} }}", **constants)
-
-
-@pytest.fixture(scope="module")
-def chains(tmp_path_factory):
-    folder = tmp_path_factory.mktemp("chain")
-    source = chain(folder / "m.onnx")
+    nodes.append("[end] y = Concat<axis = 1>(a11, b11)")
+    source = saved(folder / "m.onnx", f"(float[4,8] x) => (float[] y) {{ {' '.join(nodes)} }}", **constants)
     return source, converted(folder / "m.xml", source)
 
 

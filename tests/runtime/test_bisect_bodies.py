@@ -136,24 +136,18 @@ ADDED_UP = """(float[4] x, int64 n) => (float[4] y) {
         k2 = Identity(k) [neg] m = Neg(u) [mul] o = Mul(m, growth) [back] w = Neg(o) }> }"""
 
 
-def with_constant(ir, change):
-    """The constant of a body is changed."""
-    model = read_ir(ir)
-    (layer,) = (layer for layer in model.layers if layer.bodies)
-    body = replace(layer.bodies[0], weights=model.weights)
-    (const,) = (each for each in body.of_type("Const") if each.outputs[0].dims == (4,))
-    made = with_payload(body, const, change(constant(body, const)))
-    changed = replace(layer, bodies=(made,))
-    layers = tuple(changed if each.id == layer.id else each for each in model.layers)
-    return written(ir.with_name("wrong.xml"), replace(model, layers=layers, weights=made.weights))
-
-
 def test_a_fault_that_the_iterations_add_up(tmp_path):
     """No iteration is off by 1e-4; forty of them are, and the operation in the body is named."""
     source, ir = as_ir(tmp_path, ADDED_UP)
     inputs = {"x": LINE, "n": np.array(40)}
     assert ov_gather.bisect(source, ir, inputs).passed
-    wrong = with_constant(ir, lambda array: array * np.float32(1 + 5e-5))
+    model = read_ir(ir)
+    (layer,) = (layer for layer in model.layers if layer.bodies)
+    body = replace(layer.bodies[0], weights=model.weights)
+    (const,) = (each for each in body.of_type("Const") if each.outputs[0].dims == (4,))
+    made = with_payload(body, const, constant(body, const) * np.float32(1 + 5e-5))
+    layers = tuple(replace(layer, bodies=(made,)) if each.id == layer.id else each for each in model.layers)
+    wrong = written(tmp_path / "wrong.xml", replace(model, layers=layers, weights=made.weights))
     for reference in (source, ir):
         result = ov_gather.bisect(reference, wrong, inputs, reproducers=tmp_path / "found")
         assert result.node == "Multiply 'mul'"
