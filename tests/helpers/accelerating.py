@@ -2,6 +2,7 @@
 
 import numpy as np
 import openvino as ov
+import pytest
 from openvino import opset1
 from openvino import opset13 as ops
 from openvino.op.util import Variable, VariableInfo
@@ -80,6 +81,21 @@ def arrays_for(model, seed=0, size=7):
 def accelerated(model, *passes, **options):
     other = model.clone()
     return other, ov_gather.accelerate(other, passes=passes or None, **options)
+
+
+def check_accelerated(model, *cases, passes=(), done=None, operators=None, **options):
+    """Assert that accelerating keeps all bits, and what is done to the first gather; return the new model and the summary."""
+    other, summary = accelerated(model, *passes, **options)
+    assert done is None or summary.changes[0].done == done
+    assert operators is None or operations(other) == operators
+    check_same(model, other, *cases)
+    return other, summary
+
+
+def check_raises(arrays, *models, match=""):
+    for model in models:
+        with pytest.raises(RuntimeError, match=match):
+            outputs_of(model, arrays)
 
 
 def check_stays(model, *passes, reason="", **options):

@@ -8,6 +8,7 @@ import openvino as ov
 import ov_gather
 from helpers.planting import candidates
 from helpers.saved_models import saved
+from ov_gather.ir.reader import read_ir
 from ov_gather.ir.writer import write_ir
 
 
@@ -31,6 +32,13 @@ def written(path, model):
 def planted(model, kind, name):
     """A model with a fault of this kind in the layer of this name."""
     return next(way for way in candidates(model, kind) if way(None).layer.name == name)(None)
+
+
+def bisected(originals, folder, kind, name, **options):
+    """Plant a fault of this kind in the layer of this name of an IR, and bisect it; return the fault, too."""
+    source, ir = originals
+    wrong = planted(read_ir(ir), kind, name)
+    return wrong, ov_gather.bisect(source, written(folder / "wrong.xml", wrong.model), **options)
 
 
 def again(folder):

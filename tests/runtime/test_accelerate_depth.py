@@ -5,7 +5,9 @@ import openvino as ov
 import pytest
 from openvino import opset13 as ops
 
-from helpers.accelerating import accelerated, check_same, model_of, parameter
+from helpers.accelerating import accelerated, check_accelerated, model_of, parameter
+from helpers.branching import if_of
+from helpers.openvino_models import made_of
 from ov_gather.acceleration.graph import walk
 
 pytestmark = pytest.mark.usefixtures("nothing_is_too_small")
@@ -29,9 +31,8 @@ def test_labels_whose_scores_are_moved_thousands_of_times():
     probabilities = ops.log_softmax(parameter("data", [40, 100]), 1)
     scores = ops.gather_elements(probabilities, parameter("i", [40, 9], np.int64), 1)
     model = model_of(again(reshaped, scores))
-    other, summary = accelerated(model)
+    _, summary = check_accelerated(model, [np.random.default_rng(0).random((40, 100), np.float32), INDEX])
     assert summary.changes[0].done[0] == "before LogSoftmax"
-    check_same(model, other, [np.random.default_rng(0).random((40, 100), np.float32), INDEX])
 
 
 @pytest.mark.parametrize(
@@ -47,10 +48,9 @@ def test_sizes_that_come_from_far(step):
     columns = ops.gather(ops.convert(again(step, ops.shape_of(data)), "i64"), ops.constant(np.array([1])), ops.constant(0))
     sizes = ops.concat([ops.constant(np.array([9])), columns], 0)
     model = model_of(ops.gather_elements(data, ops.broadcast(parameter("i", [9, 1], np.int64), sizes), 0))
-    other, summary = accelerated(model)
+    arrays = [np.random.default_rng(0).random((4, 5), np.float32), np.random.default_rng(0).integers(-4, 4, (9, 1))]
+    _, summary = check_accelerated(model, arrays)
     assert summary.changed[0].done == ["ov_gather.GatherElements by [9,1]"]
-    indices = np.random.default_rng(0).integers(-4, 4, (9, 1))
-    check_same(model, other, [np.random.default_rng(0).random((4, 5), np.float32), indices])
 
 
 @pytest.mark.slow
@@ -58,9 +58,8 @@ def test_equals_that_come_from_far():
     line = parameter("i", [40, 1, 1], np.int64)
     index = ops.concat([again(reshaped, line), again(reshaped, line)], 1)
     model = model_of(ops.gather_elements(parameter("data", [40, 2, 1]), index, 0))
-    other, summary = accelerated(model)
-    assert summary.changes[0].done == ["ov_gather.GatherElements by [40,1,1]"]
-    check_same(model, other, [np.random.default_rng(0).random((40, 2, 1), np.float32), INDEX[:, :1, None]])
+    arrays = [np.random.default_rng(0).random((40, 2, 1), np.float32), INDEX[:, :1, None]]
+    check_accelerated(model, arrays, done=["ov_gather.GatherElements by [40,1,1]"])
 
 
 @pytest.mark.slow
@@ -68,27 +67,21 @@ def test_indices_that_come_from_far():
     index = again(lambda value: ops.add(value, ops.constant(np.int32(0))), ops.clamp(parameter("i", [9, 1], np.int32), 0, 3))
     rows = ops.broadcast(index, ops.constant(np.array([9, 5])))
     model = model_of(ops.gather_elements(parameter("data", [4, 5]), rows, 0))
-    other, summary = accelerated(model)
-    assert summary.changes[0].done == ["Gather-8 by [9]"]
     indices = np.random.default_rng(0).integers(-9, 9, (9, 1)).astype(np.int32)
-    check_same(model, other, [np.random.default_rng(0).random((4, 5), np.float32), indices])
+    check_accelerated(model, [np.random.default_rng(0).random((4, 5), np.float32), indices], done=["Gather-8 by [9]"])
 
 
 def test_sub_graphs_in_sub_graphs():
     """Sub-graphs are walked in the order in which they are nested."""
     depth = 40
-    data = parameter("data", [4, 5])
-    inner = ov.Model([ops.gather_elements(data, ops.constant(np.zeros((1, 5), np.int64)), 0, name="gather")], [data], "inner")
-    for level in reversed(range(depth)):
-        outer, node = ops.parameter([4, 5], np.float32), ops.if_op(ops.constant(True))
-        other = ops.parameter([4, 5], np.float32)
-        node.set_then_body(inner)
-        node.set_else_body(ov.Model([ops.slice(other, *(ops.constant(np.array([n])) for n in (0, 1, 1)))], [other], "else"))
-        node.set_input(outer.output(0), inner.get_parameters()[0], other)
-        node.set_friendly_name(f"if{level}")
-        result = node.set_output(inner.results[0], node.get_else_body().results[0])
-        inner = ov.Model([result], [outer], "model")
-    names = [place + node.get_friendly_name() for place, node in walk(inner)]
+
+    def nested(data, level=0):
+        if level == depth:
+            return [ops.gather_elements(data, ops.constant(np.zeros((1, 5), np.int64)), 0, name="gather")]
+        branches = lambda data: nested(data, level + 1), lambda data: [ops.slice(data, [0], [1], [1])]
+        return if_of(ops.constant(True), [data], *branches, name=f"if{level}")
+
+    model = made_of(nested, data="f32[4,5]")
+    names = [place + node.get_friendly_name() for place, node in walk(model)]
     assert "/".join([*(f"if{level}" for level in range(depth)), "gather"]) in names
-    _, summary = accelerated(inner)
-    assert len(summary.changes) == 1
+    assert len(accelerated(model)[1].changes) == 1

@@ -6,7 +6,7 @@ import pytest
 from openvino import opset13 as ops
 
 import ov_gather
-from helpers.accelerating import accelerated, check_same, check_stays, model_of, operations, outputs_of, parameter
+from helpers.accelerating import check_accelerated, check_same, check_stays, model_of, outputs_of, parameter
 from ov_gather.acceleration.graph import ours
 
 EVERY_HALF = np.arange(2**16, dtype=np.uint16).reshape(256, 256)  # tensors share its memory
@@ -33,12 +33,11 @@ def narrow_constants(model):
 def test_gathers_of_16_bits(kind, tmp_path, rng):
     moved, computed = (embedding(table(kind), name) for name in "ij")
     model = model_of(moved, ops.relu(computed))
-    other, summary = accelerated(model)
+    indices = np.append(rng.integers(-256, 256, 98), [256, -257])  # beyond the ends there are zeros, before and after
+    found = ["Convert-1", "Convert-1", "Relu-1", "ov_gather.Gather", "ov_gather.Gather"]
+    other, summary = check_accelerated(model, [indices, indices], operators=found)
     assert [change.done for change in summary.changes] == [[f"ov_gather.Gather of {kind}"]] * 2
     assert {change.rounds_elsewhere for change in summary.changes} == {False, True}
-    assert operations(other) == ["Convert-1", "Convert-1", "Relu-1", "ov_gather.Gather", "ov_gather.Gather"]
-    indices = np.append(rng.integers(-256, 256, 98), [256, -257])  # beyond the ends there are zeros, before and after
-    check_same(model, other, [indices, indices])
     assert narrow_constants(other) == 2
     ov.save_model(other, tmp_path / "m.xml", compress_to_fp16=False)
     saved = ov_gather.register(ov.Core()).read_model(tmp_path / "m.xml")
@@ -47,17 +46,15 @@ def test_gathers_of_16_bits(kind, tmp_path, rng):
 
 
 def test_gathers_of_elements_of_16_bits(rng):
-    index = parameter("i", [64, 256], np.int32)
-    model = model_of(ops.gather_elements(table(), index, 0))
-    other, _ = accelerated(model)
-    assert operations(other) == ["Convert-1", "ov_gather.GatherElements"]
-    check_same(model, other, [rng.integers(-256, 256, (64, 256)).astype(np.int32)])
+    model = model_of(ops.gather_elements(table(), parameter("i", [64, 256], np.int32), 0))
+    indices = rng.integers(-256, 256, (64, 256)).astype(np.int32)
+    other, _ = check_accelerated(model, [indices], operators=["Convert-1", "ov_gather.GatherElements"])
     assert narrow_constants(other) == 1
 
 
 def test_denormal_numbers_of_elements_stay_zeros():
     model = model_of(ops.gather_elements(table("bf16"), parameter("i", [64, 256], np.int32), 0))
-    check_same(model, accelerated(model)[0], [np.zeros((64, 256), np.int32)])
+    check_accelerated(model, [np.zeros((64, 256), np.int32)])
 
 
 def test_what_else_reads_the_table_keeps_it():
@@ -71,20 +68,16 @@ def test_what_else_reads_the_table_keeps_it():
     [
         ({"count": 31}, "too small to gain"),
         ({"open_shape": True}, "how much it gathers is open"),
-        ({"leave": True}, "it was to stay as it is"),
+        ({"leave": ["rows"]}, "it was to stay as it is"),
+        ({"portable": True}, ""),
     ],
-    ids=["small", "open", "left"],
+    ids=["small", "open", "left", "portable"],
 )
 def test_what_stays(options, reason):
-    leaves = options.pop("leave", False)
-    model = model_of(embedding(table(), **options))
-    name = next(node.get_friendly_name() for node in model.get_ops() if node.get_type_name() == "Gather")
-    check_stays(model, leave=[name] if leaves else [], reason=reason)
-
-
-def test_the_portable_passes_leave_it():
-    model = model_of(embedding(table()))
-    check_stays(model, portable=True)
+    made = {name: options[name] for name in ("count", "open_shape") if name in options}
+    rows = embedding(table(), **made)
+    rows.set_friendly_name("rows")
+    check_stays(model_of(rows), reason=reason, **{name: options[name] for name in options.keys() - made})
 
 
 def test_where_numbers_of_16_bits_go_on_ours_widens_as_openvino_does(rng):

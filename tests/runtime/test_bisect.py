@@ -12,7 +12,7 @@ import pytest
 from onnx import TensorProto, helper
 
 import ov_gather
-from helpers.bisecting import again, as_ir, converted, planted, written
+from helpers.bisecting import again, as_ir, bisected, converted, planted, written
 from helpers.planting import with_attribute, with_element
 from helpers.saved_models import saved
 from ov_gather.ir.reader import read_ir
@@ -20,24 +20,20 @@ from ov_gather.ir.reader import read_ir
 pytestmark = [pytest.mark.onnxruntime, pytest.mark.openvino]
 
 
-def chain(path, length=12):
-    """A model with two branches of many nodes each, which meet at its end."""
+@pytest.fixture(scope="module")
+def chains(tmp_path_factory):
+    """A model with two branches of many nodes each, which meet at its end, and the IR that it becomes."""
+    folder = tmp_path_factory.mktemp("chain")
     nodes, constants, rng = [], {}, np.random.default_rng(1)
     for branch in "ab":
         last = "x"
-        for name in (f"{branch}{i}" for i in range(length)):
+        for name in (f"{branch}{i}" for i in range(12)):
             constants[f"{name}_w"] = (rng.standard_normal((8, 8)) / 3).astype(np.float32)
             nodes.append(f'["{name}/matmul"] {name}_m = MatMul({last}, {name}_w)')
             nodes.append(f'["{name}/tanh"] {name}_t = Tanh({name}_m) ["{name}/sub"] {name} = Sub({name}_t, {last})')
             last = name
-    nodes.append(f"[end] y = Concat<axis = 1>(a{length - 1}, b{length - 1})")
-    return saved(path, f"(float[4,8] x) => (float[] y) {{ {' '.join(nodes)} }}", **constants)
-
-
-@pytest.fixture(scope="module")
-def chains(tmp_path_factory):
-    folder = tmp_path_factory.mktemp("chain")
-    source = chain(folder / "m.onnx")
+    nodes.append("[end] y = Concat<axis = 1>(a11, b11)")
+    source = saved(folder / "m.onnx", f"(float[4,8] x) => (float[] y) {{ {' '.join(nodes)} }}", **constants)
     return source, converted(folder / "m.xml", source)
 
 
@@ -51,11 +47,8 @@ def test_a_right_model_passes(chains):
 @pytest.mark.parametrize("name", ["a0/matmul", "b9/matmul", "a11/sub"])
 def test_the_node_is_named_in_few_runs(chains, tmp_path, name):
     """The fault is in one of two branches: at their beginning, in the midst, at their end."""
-    source, ir = chains
-    model = read_ir(ir)
     kind = "attribute" if "matmul" in name else "operands"
-    wrong = planted(model, kind, name)
-    result = ov_gather.bisect(source, written(tmp_path / "wrong.xml", wrong.model), reproducers=tmp_path / "found")
+    wrong, result = bisected(chains, tmp_path, kind, name, reproducers=tmp_path / "found")
     assert not result.passed
     assert result.node == f"{wrong.layer.type} '{name}'"
     assert result.culprits[0].nodes == (result.node,)
@@ -66,10 +59,7 @@ def test_the_node_is_named_in_few_runs(chains, tmp_path, name):
 
 def test_the_reproducer_shows_the_fault_alone(chains, tmp_path):
     """The reproducer is executed without our code, and by the command that is told."""
-    source, ir = chains
-    model = read_ir(ir)
-    wrong = planted(model, "attribute", "a7/matmul")
-    result = ov_gather.bisect(source, written(tmp_path / "wrong.xml", wrong.model), reproducers=tmp_path / "found")
+    _, result = bisected(chains, tmp_path, "attribute", "a7/matmul", reproducers=tmp_path / "found")
     folder = tmp_path / "found" / "a7_m"
     assert result.reproducer == str(folder)
     import onnxruntime
@@ -157,14 +147,12 @@ def test_memory_bounds_what_is_observed(chains, tmp_path, monkeypatch):
     """There is room for two values of [4, 8] floats on both sides, and no run observes more."""
     from ov_gather.crosscheck.bisect.ir_side import IRSide
 
-    source, ir = chains
     observed = []
     original = IRSide.observe
     monkeypatch.setattr(
         IRSide, "observe", lambda side, values, **how: observed.append(len(values)) or original(side, values, **how)
     )
-    wrong = planted(read_ir(ir), "attribute", "b9/matmul")
-    result = ov_gather.bisect(source, written(tmp_path / "wrong.xml", wrong.model), memory=2 * 2 * 4 * 8 * 4)
+    _, result = bisected(chains, tmp_path, "attribute", "b9/matmul", memory=2 * 2 * 4 * 8 * 4)
     assert result.node == "MatMul 'b9/matmul'"
     assert max(observed) == 2
 
@@ -213,8 +201,7 @@ def test_what_rounding_decides_is_no_fault(tmp_path, rng):
     text = """(float[200,64] x) => (int64[] y) {
         [scores] scores = MatMul(x, w) [best] y = ArgMax<axis = 1, keepdims = 0>(scores) }"""
     w = rng.standard_normal((64, 4)).astype(np.float32)
-    source, ir = as_ir(tmp_path, text, w=np.concatenate([w, w * np.float32(1 + 1e-7), w], axis=1))
-    result = ov_gather.bisect(source, ir)
+    result = ov_gather.bisect(*as_ir(tmp_path, text, w=np.concatenate([w, w * np.float32(1 + 1e-7), w], axis=1)))
     assert result.node == ""
     assert result.passed
 
@@ -237,17 +224,14 @@ def test_models_with_other_inputs(chains, tmp_path):
 
 
 def test_low_precision_is_no_fault_and_a_fault_in_low_precision_is_found(chains, tmp_path):
-    source, ir = chains
-    assert ov_gather.bisect(source, ir, precision="bf16").passed
-    wrong = planted(read_ir(ir), "operands", "a9/sub")
-    assert ov_gather.bisect(source, written(tmp_path / "wrong.xml", wrong.model), precision="bf16").node == "Subtract 'a9/sub'"
+    assert ov_gather.bisect(*chains, precision="bf16").passed
+    assert bisected(chains, tmp_path, "operands", "a9/sub", precision="bf16")[1].node == "Subtract 'a9/sub'"
 
 
 def test_a_crash_in_the_midst(tmp_path):
     """OpenVINO dies of a Gather whose static indices have no elements."""
     text = "(float[4,2] x, int64[0] i) => (float[] y) { [first] a = Tanh(x) [none] b = Gather(a, i) [last] y = Neg(b) }"
-    source, ir = as_ir(tmp_path, text)
-    result = ov_gather.bisect(source, ir, reproducers=tmp_path / "found")
+    result = ov_gather.bisect(*as_ir(tmp_path, text), reproducers=tmp_path / "found")
     assert result.node == "Gather 'none'"
     assert result.culprits[0].kind == "crash"
     assert "SIGFPE" in result.culprits[0].detail
@@ -288,8 +272,7 @@ def test_a_gather_of_constants_before_a_matmul(tmp_path, rng):
     text = """(float[2,7,3,5] x) => (float[] y) {
         [before] before = Tanh(x) [take] rows = GatherElements<axis = 0>(data, index)
         [scores] scores = Einsum<equation = "binh,tnh->bnit">(before, rows) [behind] y = Neg(scores) }"""
-    source, ir = as_ir(tmp_path, text, data=data, index=index)
-    result = ov_gather.bisect(source, ir, reproducers=tmp_path / "found")
+    result = ov_gather.bisect(*as_ir(tmp_path, text, data=data, index=index), reproducers=tmp_path / "found")
     assert result.node == "Einsum 'scores'"
     assert result.culprits[0].kind == "fusion"
     assert result.culprits[0].nodes == ("GatherElements 'take'", "Einsum 'scores'")
@@ -299,8 +282,7 @@ def test_a_gather_of_constants_before_a_matmul(tmp_path, rng):
 def test_a_reference_without_a_kernel_is_not_compared(tmp_path):
     """onnxruntime has no GridSample with a grid in f64."""
     text = "(float[1,1,4,4] x, double[1,4,4,2] grid) => (float[] y) { [sample] y = GridSample(x, grid) }"
-    source, ir = as_ir(tmp_path, text)
     given = {"x": np.zeros((1, 1, 4, 4), np.float32), "grid": np.zeros((1, 4, 4, 2))}
-    result = ov_gather.bisect(source, ir, given)
+    result = ov_gather.bisect(*as_ir(tmp_path, text), given)
     assert result.not_run.startswith("the reference cannot be executed: ")
     assert not result.passed

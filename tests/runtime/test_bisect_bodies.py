@@ -16,6 +16,8 @@ from ov_gather.ir.reader import read_ir
 
 pytestmark = [pytest.mark.onnxruntime, pytest.mark.openvino]
 
+LINE = np.float32([1, 2, 3, 4])
+
 BODIES = """(float[4] x, bool c, int64 n) => (float[4] y) {
     a = Tanh(x)
     [choice] b = If (c) <
@@ -58,16 +60,14 @@ def with_swapped(ir, name):
 def test_a_fault_in_a_body(tmp_path, node, where):
     """What is wrong in a later iteration only is found in that."""
     source, ir = as_ir(tmp_path, BODIES)
-    inputs = {"x": np.float32([1, 2, 3, 4]), "c": np.array(True), "n": np.array(3)}
+    inputs = {"x": LINE, "c": np.array(True), "n": np.array(3)}
     assert ov_gather.bisect(source, ir, inputs).passed
     wrong = with_swapped(ir, node)
-    result = ov_gather.bisect(source, wrong, inputs, reproducers=tmp_path / "found")
-    assert result.node == f"Subtract '{node}'"
-    assert result.culprits[0].detail.startswith(f"It is in the body of {where}")
+    for reference in (ir, source):
+        result = ov_gather.bisect(reference, wrong, inputs, reproducers=tmp_path / reference.suffix)
+        assert result.node == f"Subtract '{node}'"
+        assert result.culprits[0].detail.startswith(f"It is in the body of {where}")
     assert again(result.reproducer).node == f"Subtract '{node}'"
-    result = ov_gather.bisect(ir, wrong, inputs)
-    assert result.node == f"Subtract '{node}'"
-    assert result.culprits[0].detail.startswith(f"It is in the body of {where}")
 
 
 @pytest.mark.parametrize("direction", [0, 1])
@@ -95,12 +95,8 @@ STACKED_SCAN = SCAN.replace("[out] out = Neg(next)", "[behind] e = Sub(state, v)
 @pytest.mark.parametrize(
     ("text", "node", "inputs"),
     [
-        (STACKED, "late", {"x": np.float32([1, 2, 3, 4]), "n": np.array(3)}),
-        (
-            STACKED_SCAN.replace("DIRECTION", "0"),
-            "behind",
-            {"x": np.random.default_rng(0).standard_normal((2, 3, 4)).astype(np.float32)},
-        ),
+        (STACKED, "late", {"x": LINE, "n": np.array(3)}),
+        (STACKED_SCAN.replace("DIRECTION", "0"), "behind", {"x": np.random.default_rng(0).random((2, 3, 4), np.float32)}),
     ],
 )
 def test_a_fault_that_reaches_only_stacked_outputs(tmp_path, text, node, inputs):
@@ -118,10 +114,9 @@ def test_a_fault_that_reaches_only_stacked_outputs(tmp_path, text, node, inputs)
 def test_a_body_that_gives_the_same(tmp_path):
     """The body is right: what is wrong is the order in which its results are put together."""
     source, ir = as_ir(tmp_path, STACKED)
-    inputs = {"x": np.float32([1, 2, 3, 4]), "n": np.array(3)}
-    model = read_ir(ir)
-    (way,) = candidates(model, "slices")
-    result = ov_gather.bisect(source, written(tmp_path / "wrong.xml", way(random.Random(0)).model), inputs)
+    (way,) = candidates(read_ir(ir), "slices")
+    wrong = written(tmp_path / "wrong.xml", way(random.Random(0)).model)
+    result = ov_gather.bisect(source, wrong, {"x": LINE, "n": np.array(3)})
     assert result.node == "Loop 'all'"
     assert result.culprits[0].detail.endswith("Its body gives the same within 1e-04, followed through iterations: 3.")
 
@@ -129,8 +124,7 @@ def test_a_body_that_gives_the_same(tmp_path):
 def test_iterations_that_are_not_followed(tmp_path, monkeypatch):
     source, ir = as_ir(tmp_path, BODIES)
     monkeypatch.setattr(body_trace, "MOST_ITERATIONS", 1)
-    inputs = {"x": np.float32([1, 2, 3, 4]), "c": np.array(True), "n": np.array(3)}
-    result = ov_gather.bisect(source, with_swapped(ir, "late"), inputs)
+    result = ov_gather.bisect(source, with_swapped(ir, "late"), {"x": LINE, "c": np.array(True), "n": np.array(3)})
     assert result.node == "Loop 'loop'"
     assert result.culprits[0].detail.endswith(", followed through iterations: 1; those after them were not followed.")
 
@@ -142,24 +136,18 @@ ADDED_UP = """(float[4] x, int64 n) => (float[4] y) {
         k2 = Identity(k) [neg] m = Neg(u) [mul] o = Mul(m, growth) [back] w = Neg(o) }> }"""
 
 
-def with_constant(ir, change):
-    """The constant of a body is changed."""
+def test_a_fault_that_the_iterations_add_up(tmp_path):
+    """No iteration is off by 1e-4; twenty of them are, and the operation in the body is named."""
+    source, ir = as_ir(tmp_path, ADDED_UP)
+    inputs = {"x": LINE, "n": np.array(20)}
+    assert ov_gather.bisect(source, ir, inputs).passed
     model = read_ir(ir)
     (layer,) = (layer for layer in model.layers if layer.bodies)
     body = replace(layer.bodies[0], weights=model.weights)
     (const,) = (each for each in body.of_type("Const") if each.outputs[0].dims == (4,))
-    made = with_payload(body, const, change(constant(body, const)))
-    changed = replace(layer, bodies=(made,))
-    layers = tuple(changed if each.id == layer.id else each for each in model.layers)
-    return written(ir.with_name("wrong.xml"), replace(model, layers=layers, weights=made.weights))
-
-
-def test_a_fault_that_the_iterations_add_up(tmp_path):
-    """No iteration is off by 1e-4; twenty of them are, and the operation in the body is named."""
-    source, ir = as_ir(tmp_path, ADDED_UP)
-    inputs = {"x": np.float32([1, 2, 3, 4]), "n": np.array(20)}
-    assert ov_gather.bisect(source, ir, inputs).passed
-    wrong = with_constant(ir, lambda array: array * np.float32(1 + 9e-5))
+    made = with_payload(body, const, constant(body, const) * np.float32(1 + 9e-5))
+    layers = tuple(replace(layer, bodies=(made,)) if each.id == layer.id else each for each in model.layers)
+    wrong = written(tmp_path / "wrong.xml", replace(model, layers=layers, weights=made.weights))
     for reference in (source, ir):
         result = ov_gather.bisect(reference, wrong, inputs, reproducers=tmp_path / "found")
         assert result.node == "Multiply 'mul'"
@@ -187,10 +175,9 @@ BODY = """m = ReduceMean(u, axes) d = Sub(u, m) s = ReduceSum(d, axes) p = Mul(s
 @pytest.mark.parametrize("seed", range(3))
 def test_rounding_in_a_body(tmp_path, operator, seed):
     """What rounding does in a body is no fault of the operation around it."""
-    source, ir = as_ir(tmp_path, CANCELLED.replace("OPERATOR", operator))
     x = np.random.default_rng(seed).standard_normal((3, 64)).astype(np.float32)
     inputs = {"x": x, "c": np.array(True), "n": np.array(2)}
-    result = ov_gather.bisect(source, ir, inputs)
+    result = ov_gather.bisect(*as_ir(tmp_path, CANCELLED.replace("OPERATOR", operator)), inputs)
     assert any(output.outcome for output in result.outputs)
     assert result.passed, result.culprits
 

@@ -52,9 +52,8 @@ CENTRED = """(float[3,64] x) => (float[3,1] s, float[3,64] z) <int64[1] axes = {
 
 @pytest.mark.parametrize("seed", range(4))
 def test_sums_of_centred_values_are_rounding(tmp_path, seed):
-    source, ir = as_ir(tmp_path, CENTRED)
     inputs = {"x": np.random.default_rng(seed).standard_normal((3, 64)).astype(np.float32)}
-    result = ov_gather.bisect(source, ir, inputs)
+    result = ov_gather.bisect(*as_ir(tmp_path, CENTRED), inputs)
     assert result.passed
     assert all("off by rounding" in output.excuse for output in result.outputs if output.outcome)
 
@@ -138,9 +137,8 @@ NEAR_ZERO = "(float[3,8] x) => (float[3,8] y) <float[1] c = {SCALE}> { a = Mul(x
 @pytest.mark.parametrize("scale", ["0.001", "0.00001", "0.000000000001"])
 def test_erf_near_zero_is_off_by_rounding(tmp_path, scale):
     """OpenVINO computes it as a difference of numbers near 1, of which little is left near 0."""
-    source, ir = as_ir(tmp_path, NEAR_ZERO.replace("SCALE", scale))
     inputs = {"x": np.random.default_rng(0).standard_normal((3, 8)).astype(np.float32)}
-    result = ov_gather.bisect(source, ir, inputs)
+    result = ov_gather.bisect(*as_ir(tmp_path, NEAR_ZERO.replace("SCALE", scale)), inputs)
     assert result.passed, result.culprits
     assert any("off by rounding" in output.excuse for output in result.outputs) == (scale != "0.001")
 
@@ -151,9 +149,8 @@ FUSED = """(float[3,8] x, float[3,8] q) => (float[3,8] y, float[3,8] z) <float[1
 
 def test_rounding_that_vanishes_where_a_value_is_observed(tmp_path):
     """A fused product is not rounded before a subtraction, of which nothing is left otherwise."""
-    source, ir = as_ir(tmp_path, FUSED)
     x = np.random.default_rng(0).standard_normal((3, 8)).astype(np.float32)
-    result = ov_gather.bisect(source, ir, {"x": x, "q": x * np.float32(0.1)})
+    result = ov_gather.bisect(*as_ir(tmp_path, FUSED), {"x": x, "q": x * np.float32(0.1)})
     assert result.outputs[0].outcome
     assert result.passed, result.culprits
 

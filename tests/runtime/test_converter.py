@@ -71,9 +71,7 @@ def test_scatters(op, attributes, layer, given, rng):
     assert found.outputs[0].dims == (3, 4)
     inputs = [np.ones((3, 4), np.float32), rng.integers(-3, 3, shapes[1]), rng.random(shapes[2], np.float32)]
     right = ReferenceEvaluator(node).run(None, dict(zip(node.input, inputs, strict=True)))
-    runtime = KernelRuntime()
-    runtime.activate(converted)
-    assert np.array_equal(runtime.execute(inputs)[0], right[0])
+    assert np.array_equal(executed(converted, *inputs), right[0])
 
 
 @pytest.mark.parametrize(
@@ -86,12 +84,7 @@ def test_scatters(op, attributes, layer, given, rng):
         (gather(), [[3, 3], [2, 2]], [FLOAT, INT64], "equal dimensions, unlike ONNX"),
         (scatter(), [[3], [2], [2]], [FLOAT, INT64, INT32], "updates have element type i32, data has f32; they must"),
         (scatter(), [[3], [2], [3]], [FLOAT, INT64, FLOAT], r"updates \[3\]"),
-        (
-            scatter(reduction="sum"),
-            [[3], [2], [2]],
-            [FLOAT, INT64, FLOAT],
-            "must be one of none, add, mul, .* not 'sum'",
-        ),
+        (scatter(reduction="sum"), [[3], [2], [2]], [FLOAT, INT64, FLOAT], "must be one of none, add, mul, .* not 'sum'"),
         (gather(mode=1), [[3], [3]], [FLOAT, INT64], "Unrecognized attribute: mode"),
         (gather(), [[3]], [FLOAT], "1 shapes and 1 types for 2 inputs"),
         (helper.make_node("Relu", ["x"], ["y"], name="act"), [[3]], [FLOAT], "node Relu 'act' .output y.: this operator"),
@@ -147,10 +140,10 @@ def test_gather_nd():
     np.testing.assert_array_equal(executed(converted, data, np.array([[2], [-3]])), data[[0, 1], [2, 0]])
 
 
-def executed(model, *inputs):
-    runtime = KernelRuntime()
-    runtime.activate(model)
-    return runtime.execute(inputs)[0]
+def executed(model, *inputs, runtime=KernelRuntime):
+    started = runtime()
+    started.activate(model)
+    return started.execute(inputs)[0]
 
 
 @pytest.mark.parametrize(
@@ -177,9 +170,8 @@ def test_what_legalizing_adds(node, inputs, expected, is_static):
     if not is_static and node.op_type == "Slice":
         shapes[1] = inputs[1].shape  # there must be as many steps as starts
     converted = convert_node(node, shapes, [INT64] * len(inputs))
-    runtime = OpenVINORuntime()
-    runtime.activate(converted)
-    np.testing.assert_array_equal(runtime.execute([array for array in inputs if array is not None])[0], expected)
+    found = executed(converted, *(array for array in inputs if array is not None), runtime=OpenVINORuntime)
+    np.testing.assert_array_equal(found, expected)
 
 
 def test_unsqueeze():

@@ -3,6 +3,7 @@
 from dataclasses import dataclass
 from functools import partial
 from itertools import product
+from types import SimpleNamespace
 
 import numpy as np
 import pytest
@@ -61,15 +62,6 @@ def openvino(alive, cpu):
 
 
 @dataclass
-class Named:
-    name: str
-
-    @property
-    def type(self):
-        return self.name.partition("-")[0]
-
-
-@dataclass
 class Layer:
     """An operation with its operands: a model for OpenVINO, and as much of a view as the predictions need."""
 
@@ -80,7 +72,7 @@ class Layer:
 
     @property
     def operation(self):
-        return Named(self.name)
+        return SimpleNamespace(name=self.name, type=self.name.partition("-")[0])
 
     def attributes_for(self, operands):
         return self.attributes

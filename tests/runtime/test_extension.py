@@ -22,8 +22,8 @@ from ov_gather.runtimes.openvino import ExtensionRuntime
 FLAGS = {"broadcast": False, "transpose": False, "same_shape": False, "lanes": False}
 
 
-def layer_model(data="3,7,5", indices="3,10,5", axis=1, data_type=F32, index_type=I64, **flags):
-    inputs = {"data": (data, data_type), "indices": (indices, index_type)}
+def layer_model(data="3,7,5", indices="3,10,5", axis=1, data_type=F32, **flags):
+    inputs = {"data": (data, data_type), "indices": (indices, I64)}
     return one_layer("GatherElements", inputs, {"axis": axis, **FLAGS, **flags})
 
 
@@ -197,13 +197,11 @@ def test_many_requests_at_once(core, rng):
     compiled_model = core.compile_model(read(core, layer_model("64,512,16", "64,300,16")), "CPU", {"NUM_STREAMS": 2})
     table = rng.random((64, 512, 16), np.float32)
     cases = [rng.integers(-512, 512, (64, 300, 16)) for _ in range(6)]
-    requests, kept = [], []
-    for where in cases:
-        request = compiled_model.create_infer_request()
-        kept.append([ov.Tensor(table), ov.Tensor(where)])
-        request.set_tensors({0: kept[-1][0], 1: kept[-1][1]})
+    requests = [compiled_model.create_infer_request() for _ in cases]
+    for request, where in zip(requests, cases, strict=True):
+        request.set_tensors({0: ov.Tensor(table), 1: ov.Tensor(where)})
+    for request in requests:
         request.start_async()
-        requests.append(request)
     for request, where in zip(requests, cases, strict=True):
         request.wait()
         assert np.array_equal(request.get_output_tensor(0).data, np.take_along_axis(table, where, 1))

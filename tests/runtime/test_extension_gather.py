@@ -21,9 +21,9 @@ from helpers.saved_models import parsed
 from ov_gather.ir.element_types import F32, I64, STRING
 
 
-def layer_model(data, indices, axis=0, data_type=F32, index_type=I64, **attributes):
+def layer_model(data, indices, axis=0, data_type=F32, **attributes):
     """`axis`: a number, an array of one, or None for a Parameter."""
-    inputs = {"data": (data, data_type), "indices": (indices, index_type)}
+    inputs = {"data": (data, data_type), "indices": (indices, I64)}
     if axis is None:
         return one_layer("Gather", {**inputs, "axis": ("", I64)}, attributes)
     return one_layer("Gather", inputs, attributes, {"axis": (np.array(axis, np.int64), I64)})

@@ -24,9 +24,9 @@ def loop(kind, data, indices, updates, axis=0, function=None):
     return scattered(data, indices, updates, axis if kind == "ScatterElements" else None, function)
 
 
-def case(kind, row, seed=0):
+def case(kind, row):
     """Data, indices (some twice, some negative) and updates of a type, and their shapes for an IR."""
-    rng = np.random.default_rng(seed)
+    rng = np.random.default_rng(0)
     index_shape, update_shape = ((3, 9, 4), (3, 9, 4)) if kind == "ScatterElements" else ((8, 4, 2), (8, 4, 5))
     sizes = 7 if kind == "ScatterElements" else np.array([3, 7])
     data, updates = random_values(row, (3, 7, 5)), random_values(row, (8, 9, 5))[: update_shape[0], : update_shape[1]]
@@ -108,19 +108,6 @@ def test_numbers_in_lanes(core, kind, row, dtype, shapes):
 
 
 @pytest.mark.parametrize("kind", ["ScatterElements", "ScatterND"])
-def test_lanes_that_are_refused(core, kind):
-    shapes = ("3,2", "2", "2,2") if kind == "ScatterElements" else ("3,2", "2,1", "2,2")
-    for texts_given, data_type, lanes, reason in [
-        (shapes, I32, "i32", "lanes must be none, i64, u64, f64, c64 or c128, not 'i32'"),
-        (shapes, F32, "i64", "data of f32 are no lanes of i64: these are i32"),
-        (("3,4", *shapes[1:]), I32, "i64", r"the last dimension of \[3,4\] must be 2, for the lanes of i64"),
-        (shapes, I32, "c128", r"the last dimension of \[3,2\] must be 4, for the lanes of c128"),
-    ]:
-        with pytest.raises(RuntimeError, match=f"gather[^$]*{reason}"):
-            read(core, layer_model(kind, *texts_given, data_type, lanes=lanes))
-
-
-@pytest.mark.parametrize("kind", ["ScatterElements", "ScatterND"])
 def test_a_sum_of_booleans_is_or(core, kind):
     """The CPU plugin turns the type of the model's booleans into u8, where the sum of 256 ones is 0."""
     data, updates = np.array([False, False, True]), np.ones(256, bool)
@@ -164,17 +151,23 @@ def test_what_does_not_fit(core, kind, shapes, reason):
         read(core, layer_model(kind, *shapes, **({"axis": 1} if kind == "ScatterElements" else {})))
 
 
+@pytest.mark.parametrize(
+    ("data", "updates", "types", "attributes", "reason"),
+    [
+        ("3", "2", (F32, I64, F16), {}, "updates must have the type f32 of data, not f16"),
+        ("3", "2", (F32,), {"reduction": "sum"}, "reduction must be none, add, mul, min or max, not 'sum'"),
+        ("3", "2", (by_name("string"),), {"reduction": "add"}, "elements of string have no reduction add"),
+        ("3", "2", (by_name("f8e4m3"),), {"reduction": "max"}, "elements of f8e4m3 have no reduction max"),
+        ("3,2", "2,2", (I32,), {"lanes": "i32"}, "lanes must be none, i64, u64, f64, c64 or c128, not 'i32'"),
+        ("3,2", "2,2", (F32,), {"lanes": "i64"}, "data of f32 are no lanes of i64: these are i32"),
+        ("3,4", "2,2", (I32,), {"lanes": "i64"}, r"the last dimension of \[3,4\] must be 2, for the lanes of i64"),
+        ("3,2", "2,2", (I32,), {"lanes": "c128"}, r"the last dimension of \[3,2\] must be 4, for the lanes of c128"),
+    ],
+)
 @pytest.mark.parametrize("kind", ["ScatterElements", "ScatterND"])
-def test_types_and_reductions_that_are_refused(core, kind):
-    shapes = ("3", "2", "2") if kind == "ScatterElements" else ("3", "2,1", "2")
-    for types, reduction, reason in [
-        ((F32, I64, F16), "none", "updates must have the type f32 of data, not f16"),
-        ((F32, I64), "sum", "reduction must be none, add, mul, min or max, not 'sum'"),
-        ((by_name("string"), I64), "add", "elements of string have no reduction add"),
-        ((by_name("f8e4m3"), I64), "max", "elements of f8e4m3 have no reduction max"),
-    ]:
-        with pytest.raises(RuntimeError, match=f"gather[^$]*{reason}"):
-            read(core, layer_model(kind, *shapes, *types, reduction=reduction))
+def test_types_reductions_and_lanes_that_are_refused(core, kind, data, updates, types, attributes, reason):
+    with pytest.raises(RuntimeError, match=f"gather[^$]*{reason}"):
+        read(core, layer_model(kind, data, "2" if kind == "ScatterElements" else "2,1", updates, *types, **attributes))
 
 
 @pytest.mark.sanitized
