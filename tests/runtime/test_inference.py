@@ -3,20 +3,18 @@
 import re
 import shutil
 
-import numpy as np
 import openvino as ov
 import pytest
 from openvino import opset13 as ops
 
+from helpers.openvino_models import made_of, number
 from ov_gather import validate
 
 
 @pytest.fixture
 def sum_of_rows(tmp_path):
     """An IR whose ReduceSum drops a dimension."""
-    data = ops.parameter([2, 3], np.float32, name="data")
-    total = ops.reduce_sum(data, ops.constant(np.array([1])), name="total")
-    ov.serialize(ov.Model([ops.result(total, name="result")], [data], "sum"), tmp_path / "sum.xml")
+    ov.serialize(made_of(lambda data: ops.reduce_sum(data, number([1]), name="total"), data="f32[2,3]"), tmp_path / "sum.xml")
     return tmp_path / "sum.xml"
 
 

@@ -54,7 +54,7 @@ FAULTS = {
     "the last byte of a packed row is lost": ("kernel/gather.cpp", "data + row * plane.axis_stride, «bytes → bytes - 1»);"),
     "the coordinates of a tuple are swapped": (
         "kernel/tuples.cpp",
-        "place = «place * sizes[k] + index → place + index * sizes[depth - 1 - k]»;\n        }\n        if (!in_bounds) return i;",
+        "place = «place * sizes[k] + index → place + index * sizes[depth - 1 - k]»;\n        }\n        if (!in",
     ),
     "tuples of later batches take the first": ("kernel/tuples.cpp", "* index_size, «axis_size * slice → 0»,"),
     "short lines start where the first does": (

@@ -5,6 +5,7 @@ import openvino as ov
 import pytest
 from rich.console import Console
 
+from helpers.bisecting import converted
 from helpers.saved_models import saved
 from ov_gather import bisect, read_ir, register
 from ov_gather.converters import convert_model
@@ -29,11 +30,6 @@ def embedding(path, table=TABLE, k=5, weights=WEIGHTS):
         scores = MatMul(rows, weights) [pick] best, where = TopK(scores, k)
         [take] picked = GatherElements<axis = 1>(rows, where) }"""
     return saved(path, text, table=table, weights=weights, one=[1], k=[k])
-
-
-def converted(path, source):
-    ov.save_model(ov.convert_model(source), path, compress_to_fp16=False)
-    return path
 
 
 @pytest.mark.slow
