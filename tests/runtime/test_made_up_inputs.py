@@ -7,6 +7,7 @@ import openvino as ov
 import pytest
 from openvino import opset13 as ops
 
+from helpers.bisecting import converted
 from helpers.openvino_models import made_of, number
 from helpers.saved_models import parsed, saved
 from ov_gather import read_ir
@@ -23,9 +24,7 @@ pytestmark = pytest.mark.onnxruntime
 
 
 def verify(source):
-    ir = source.with_suffix(".xml")
-    ov.save_model(ov.convert_model(source), ir, compress_to_fp16=False)
-    return verify_conversion(source, ir)
+    return verify_conversion(source, converted(source.with_suffix(".xml"), source))
 
 
 @pytest.mark.slow
@@ -146,9 +145,8 @@ def test_random_values_are_named_and_nothing_else_is_excused(tmp_path):
     assert (noisy.status, noisy.divergences) == (Status.EXPECTED, ("random-values",))
     assert "it depends on RandomNormalLike 'dice'" in noisy.detail
     assert right.status is Status.PASSED
-    wrong = saved(tmp_path / "w.onnx", text, two=np.float32(3))
-    ov.save_model(ov.convert_model(wrong), tmp_path / "m.xml", compress_to_fp16=False)
-    result = verify_conversion(path, tmp_path / "m.xml")
+    wrong = converted(tmp_path / "w.xml", saved(tmp_path / "w.onnx", text, two=np.float32(3)))
+    result = verify_conversion(path, wrong)
     assert [output.comparison.status for output in result.outputs] == [Status.EXPECTED, Status.FAILED]
 
 

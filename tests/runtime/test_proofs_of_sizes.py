@@ -7,10 +7,10 @@ from openvino import opset13 as ops
 
 from helpers.branching import if_of
 from helpers.index_sites import tensor
-from helpers.legalized import constant, model
 from helpers.openvino_models import counted, looked_up, made_of, named, number, size_of
 from helpers.range_analysis import by_ir
 from helpers.range_checks import Names, complaints
+from helpers.saved_models import parsed
 from ov_gather import harden, prove
 from ov_gather.converters import prove_onnx
 from ov_gather.runtimes.session import Session
@@ -100,14 +100,14 @@ def test_what_counts_the_elements_of_a_tensor_does_not_wrap_around(make, inputs)
 )
 def test_onnx_wraps_around_in_32_bits_alone(to, status, requires):
     lines = f"a = Shape(x) b = Shape(y) i = Cast<to = {to}>(a) j = Cast<to = {to}>(b) p = Mul(i, j) five = Cast<to = {to}>(c) "
-    proto = model("float[N] x, float[M] y) => (float[1,2] r)", lines + "k = Min(p, five) r = Gather(t, k)")
-    found = prove_onnx(constant(TABLE, constant(np.array([5]), proto, "c"), "t"))[-1]
+    text = f"(float[N] x, float[M] y) => (float[1,2] r) {{ {lines} k = Min(p, five) r = Gather(t, k) }}"
+    found = prove_onnx(parsed(text, c=[5], t=TABLE))[-1]
     assert (found.status, dict(found.requires)) == (status, requires)
 
 
 def test_onnx_non_zero_of_a_scalar_has_a_column():
-    proto = model("int64 x, float[3] w) => (float[A,B] y)", "n = NonZero(x) i = Add(n, seven) y = Gather(w, i)")
-    (proof,) = prove_onnx(constant(np.array(7), proto, "seven"))
+    text = "(int64 x, float[3] w) => (float[A,B] y) { n = NonZero(x) i = Add(n, seven) y = Gather(w, i) }"
+    (proof,) = prove_onnx(parsed(text, seven=7))
     assert proof.status != "proved"
 
 

@@ -6,7 +6,7 @@ import pytest
 from openvino import opset13 as ops
 
 from helpers.accelerating import check_same, model_of, operations, parameter
-from helpers.legalized import constant, model
+from helpers.saved_models import parsed
 from ov_gather.acceleration.graph import operation, ours, walk
 from ov_gather.acceleration.proved_gathers import use_stock_where_proved
 from ov_gather.converters import LossyConversionWarning, compile_onnx
@@ -20,7 +20,7 @@ TABLE = np.arange(40, dtype=np.float32).reshape(10, 4)
 
 def looked_up(code, table=TABLE, kind="float"):
     """A table that is looked up by what `code` computes from the inputs `i` and `scores`."""
-    return constant(table, model(f"float[N,10] scores, int64[N] i) => ({kind}[N,4] y)", f"{code} y = Gather(t, j)"), "t")
+    return parsed(f"(float[N,10] scores, int64[N] i) => ({kind}[N,4] y) {{ {code} y = Gather(t, j) }}", t=table)
 
 
 BEST = "j = ArgMax<axis = 1, keepdims = 0>(scores)"
@@ -55,11 +55,8 @@ def test_each_gather_is_judged_alone(is_proved):
     """One branch of an If takes the best index, and the other one what it is given."""
     graphs = [f"{name} () => (float[N,4] {name}_y) {{ {name}_y = Gather(t, {name}) }}" for name in ("j", "i")]
     then, otherwise = graphs if is_proved else graphs[::-1]
-    proto = model(
-        "bool c, float[N,10] scores, int64[N] i) => (float[N,4] y)",
-        f"{BEST} y = If (c) <then_branch = {then}, else_branch = {otherwise}>",
-    )
-    compiled = compile_onnx(constant(TABLE, proto, "t"))
+    nodes = f"{BEST} y = If (c) <then_branch = {then}, else_branch = {otherwise}>"
+    compiled = compile_onnx(parsed(f"(bool c, float[N,10] scores, int64[N] i) => (float[N,4] y) {{ {nodes} }}", t=TABLE))
     given = {"scores": SCORES, "i": np.array([99, 0, -9])}
     np.testing.assert_array_equal(compiled({"c": np.array(is_proved), **given})["y"], TABLE[[0, 3, 9]])
     with pytest.raises(IndexError, match="= 99 is out of bounds"):
@@ -94,8 +91,8 @@ def test_compiled_models_check_inputs_of_64_bits_whatever_is_proved():
 
 
 def test_an_input_of_which_the_shape_matters_may_hold_anything(recwarn):
-    proto = model("int64[N] i) => (int64[1] y)", "y = Shape(i)")
-    assert compile_onnx(proto)({"i": np.array([2**40, -(2**63)])})["y"].tolist() == [2]
+    compiled = compile_onnx(parsed("(int64[N] i) => (int64[1] y) { y = Shape(i) }"))
+    assert compiled({"i": np.array([2**40, -(2**63)])})["y"].tolist() == [2]
     assert not [warning for warning in recwarn if issubclass(warning.category, LossyConversionWarning)]
 
 

@@ -23,23 +23,19 @@ def weights(*shape, dtype=F32):
     return ops.constant(np.random.default_rng(0).integers(-8, 8, shape).astype(dtype))
 
 
-def integers(*values):
-    return ops.constant(np.array(values, np.int64))
-
-
 def transformer():
     """Embedding, attention with a mask, normalisation, a gather of the best; batch and length are open."""
     tokens = parameter("tokens", [-1, -1], np.int64)
     x = ops.gather(weights(50, 16), tokens, ops.constant(0))
     heads = [ops.matmul(x, weights(16, 16), False, True) for _ in range(3)]
-    q, k, v = (ops.transpose(ops.reshape(head, integers(0, 0, 2, 8), True), integers(0, 2, 1, 3)) for head in heads)
+    q, k, v = (ops.transpose(ops.reshape(head, number([0, 0, 2, 8]), True), number([0, 2, 1, 3])) for head in heads)
     shape = ops.shape_of(tokens)
-    length = ops.gather(shape, integers(1), ops.constant(0))
+    length = ops.gather(shape, number([1]), ops.constant(0))
     row = ops.range(ops.constant(0), ops.squeeze(length, ops.constant(0)), ops.constant(1), output_type="i64")
     mask = ops.less_equal(ops.unsqueeze(row, ops.constant(0)), ops.unsqueeze(row, ops.constant(1)))
-    a = ops.scaled_dot_product_attention(q, k, v, ops.unsqueeze(mask, integers(0, 1)))
-    y = ops.add(x, ops.reshape(ops.transpose(a, integers(0, 2, 1, 3)), integers(0, 0, 16), True))
-    y = ops.gelu(ops.mvn(y, integers(-1), True, 1e-5, "inside_sqrt"), "tanh")
+    a = ops.scaled_dot_product_attention(q, k, v, ops.unsqueeze(mask, number([0, 1])))
+    y = ops.add(x, ops.reshape(ops.transpose(a, number([0, 2, 1, 3])), number([0, 0, 16]), True))
+    y = ops.gelu(ops.mvn(y, number([-1]), True, 1e-5, "inside_sqrt"), "tanh")
     best = ops.topk(y, ops.constant(3), 2, "max", "value")
     return [ops.gather_elements(y, best.output(1), 2), ops.softmax(y, -1)], [tokens]
 
@@ -50,12 +46,12 @@ def detector():
     x = ops.hswish(ops.group_convolution(x, weights(8, 1, 1, 3, 3), [1, 1], [1, 1], [1, 1], [1, 1]))
     x = ops.fake_quantize(x, *(ops.constant(F32(bound)) for bound in (-1, 1, -1, 1)), levels=256)
     pooled = ops.max_pool(x, [2, 2], [1, 1], [0, 0], [0, 0], [2, 2])
-    up = ops.interpolate(pooled.output(0), integers(16, 16), "linear_onnx", "sizes", axes=integers(2, 3))
-    y = ops.reshape(ops.concat([x, up], 1), integers(1, -1, 4), False)
+    up = ops.interpolate(pooled.output(0), number([16, 16]), "linear_onnx", "sizes", axes=number([2, 3]))
+    y = ops.reshape(ops.concat([x, up], 1), number([1, -1, 4]), False)
     boxes = ops.clamp(y, 0.0, 32.0)
-    scores = ops.reshape(ops.reduce_max(y, integers(2)), integers(1, 1, -1), False)
+    scores = ops.reshape(ops.reduce_max(y, number([2])), number([1, 1, -1]), False)
     nms = ops.non_max_suppression(boxes, scores, ops.constant(5), ops.constant(F32(0.5)), ops.constant(F32(-100)))
-    return [nms.output(0), ops.gather(boxes, integers(0, 2), ops.constant(1))], [image]
+    return [nms.output(0), ops.gather(boxes, number([0, 2]), ops.constant(1))], [image]
 
 
 def recurrent():
@@ -85,7 +81,7 @@ def shapes():
     """A model with bounded dimensions, an open rank and scalars, and what is computed from them."""
     interval, open_rank = parameter("interval", ov.PartialShape("1..8,?,3..")), parameter("open_rank", ov.PartialShape("..."))
     scalar = parameter("scalar", [])
-    outputs = [ops.multiply(ops.reduce_sum(open_rank, integers(0)), scalar), ops.shape_of(interval), ops.non_zero(interval)]
+    outputs = [ops.multiply(ops.reduce_sum(open_rank, number([0])), scalar), ops.shape_of(interval), ops.non_zero(interval)]
     return outputs, [interval, open_rank, scalar]
 
 
@@ -101,9 +97,9 @@ def scattering():
         ops.scatter_elements_update(data, indices, data, 0, "sum"),
         ops.gather_nd(data, ops.constant(np.array([[0], [3]]))),
         ops.one_hot(indices, ops.constant(5), ops.constant(F32(1)), ops.constant(F32(0)), -1),
-        ops.pad(data, integers(1, 1), integers(0, 0), "reflect"),
-        ops.strided_slice(data, integers(0, 0), integers(4, 2), integers(1, 1), [0, 1], [0, 0]),
-        ops.random_uniform(integers(2, 2), ops.constant(F32(0)), ops.constant(F32(1)), "f32"),
+        ops.pad(data, number([1, 1]), number([0, 0]), "reflect"),
+        ops.strided_slice(data, number([0, 0]), number([4, 2]), number([1, 1]), [0, 1], [0, 0]),
+        ops.random_uniform(number([2, 2]), ops.constant(F32(0)), ops.constant(F32(1)), "f32"),
         ops.cum_sum(data, ops.constant(0)),
         *ops.split(data, ops.constant(1), 3).outputs(),
     ]
