@@ -107,7 +107,7 @@ def kernel(tmp_path_factory):
         before, right, faulty, after = re.split("«| → |»", text)
         assert (source / file).read_text().count(before + right + after) == 1, f"{text}: a fault is planted in one place"
         _replace(source / file, before + right + after, f"{before}(planted({number}) ? {faulty} : {right}){after}")
-    for file in {file for file, _, _ in FAULTS.values()}:
+    for file in {file for file, _ in FAULTS.values()}:
         (source / file).write_text('#include "planted.hpp"\n' + (source / file).read_text())
     configure = ["cmake", "-S", source, "-B", build, "-G", "Ninja", "-DSKBUILD=1", f"-DPython_EXECUTABLE={sys.executable}"]
     _run([*configure, "-DCMAKE_BUILD_TYPE=None", "-DCMAKE_CXX_FLAGS=-O0"])
