@@ -64,24 +64,20 @@ def test_a_wrong_expected_output_fails_again(cli, tmp_path):
 
 
 def test_a_case_that_does_not_fail_again_says_so(wrong, monkeypatch, tmp_path):
-    monkeypatch.setattr(reduce, "_write", with_right_kernel(reduce._write, monkeypatch))
+    write = reduce._write
+
+    def write_with_right_kernel(*arguments):
+        monkeypatch.setitem(isolated.RUNTIMES, "kernel", ("ov_gather.runtimes.kernel", "KernelRuntime"))
+        monkeypatch.setattr(isolated, "_idle", defaultdict(list))
+        return write(*arguments)
+
+    monkeypatch.setattr(reduce, "_write", write_with_right_kernel)
     result = cross_check(VALID / "spec_layer.xml", runtimes=["kernel"], failures=tmp_path)
     (written,) = (case for case in result.layers[0].cases if case.replay)
     assert written.passes_again
     report = CheckReport([result])
     assert any("    again, though it passes alone: ov-gather check " in line for line in summary([result]))
     assert "To run it again, though it passes alone:" in html.render(report)
-
-
-def with_right_kernel(write, monkeypatch):
-    """Make the kernel right from the moment that a case is written."""
-
-    def wrapped(*arguments):
-        monkeypatch.setitem(isolated.RUNTIMES, "kernel", ("ov_gather.runtimes.kernel", "KernelRuntime"))
-        monkeypatch.setattr(isolated, "_idle", defaultdict(list))
-        return write(*arguments)
-
-    return wrapped
 
 
 def test_nothing_is_written_where_nothing_fails(tmp_path):

@@ -4,13 +4,12 @@ import numpy as np
 import onnx
 import openvino as ov
 import pytest
-from onnx import numpy_helper
 from openvino import opset8
 from openvino import opset13 as ops
 
 import ov_gather
 from helpers.accelerating import accelerated, check_same, model_of, operations, outputs_of, parameter
-from helpers.legalized import model as onnx_model
+from helpers.saved_models import parsed
 from ov_gather.acceleration import fold_constants
 from ov_gather.converters import convert_model
 from ov_gather.converters.models import convert
@@ -100,21 +99,14 @@ def test_an_index_out_of_bounds_stays_an_error():
             outputs_of(each, [X])
 
 
-def funnel(index=INDEX):
-    proto = onnx_model(
-        "float[2,7,3,5] x) => (float[2,3,7,12] y, float[12,3,5] z)",
-        'g = GatherElements<axis=0>(d, i) y = Einsum<equation="binh,tnh->bnit">(x, g) z = GatherElements<axis=0>(d, j)',
-        opset=13,
-    )
-    arrays = {"d": DATA, "i": index, "j": np.flip(index).copy()}
-    proto.graph.initializer.extend(numpy_helper.from_array(array, name) for name, array in arrays.items())
-    return proto
+FUNNEL = """(float[2,7,3,5] x) => (float[2,3,7,12] y, float[12,3,5] z) {
+    g = GatherElements<axis=0>(d, i) y = Einsum<equation="binh,tnh->bnit">(x, g) z = GatherElements<axis=0>(d, j) }"""
 
 
 @pytest.mark.parametrize("as_inputs", [False, True])
 def test_what_convert_writes_is_read_right(as_inputs, tmp_path):
     """OpenVINO takes initializers for constants also where they are inputs, as they had to be up to IR version 3."""
-    proto = funnel()
+    proto = parsed(FUNNEL, 13, d=DATA, i=INDEX, j=np.flip(INDEX))
     if as_inputs:
         proto.graph.input.extend(
             onnx.helper.make_tensor_value_info(tensor.name, tensor.data_type, tensor.dims) for tensor in proto.graph.initializer

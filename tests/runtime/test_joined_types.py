@@ -1,7 +1,5 @@
 """Where 64-bit results of our operations meet stock tensors of 64 bits, the model compiles."""
 
-import warnings
-
 import numpy as np
 import openvino
 import pytest
@@ -11,7 +9,10 @@ from helpers.saved_models import parsed
 from ov_gather import accelerate, register
 from ov_gather.converters import compile_onnx, convert_model
 
-pytestmark = pytest.mark.onnxruntime
+pytestmark = [
+    pytest.mark.onnxruntime,
+    pytest.mark.filterwarnings("ignore::ov_gather.converters.LossyConversionWarning"),
+]
 
 ARRAYS = {"x": np.array([3, 1, 2]), "i": np.array([2, 0, 1]), "u": np.array([10, 11, 12])}
 CONSTANTS = {
@@ -88,7 +89,6 @@ def as_onnxruntime(model):
 
 @pytest.mark.parametrize("ours", OURS)
 @pytest.mark.parametrize("join", JOINS)
-@pytest.mark.filterwarnings("ignore::ov_gather.converters.LossyConversionWarning")
 def test_what_ours_give_meets_stock_tensors(ours, join):
     model = model_of(ours, join, 3)
     expected = as_onnxruntime(model)
@@ -100,19 +100,15 @@ def test_what_ours_give_meets_stock_tensors(ours, join):
 @pytest.mark.parametrize("join", [join for join in JOINS if join.startswith("Where")])
 def test_open_shapes_compile_too(ours, join):
     model = model_of(ours, join, "n")
-    with warnings.catch_warnings():
-        warnings.simplefilter("ignore")
-        got = compile_onnx(model)(ARRAYS)
-        converted = convert_model(model, target="extension")
+    got = compile_onnx(model)(ARRAYS)
+    converted = convert_model(model, target="extension")
     expected = as_onnxruntime(model)
     assert all((got[name] == array).all() for name, array in expected.items())
     assert all((array == expected[name]).all() for name, array in executed(converted).items())
 
 
 def test_the_written_model_keeps_names_and_types_of_its_outputs():
-    with warnings.catch_warnings():
-        warnings.simplefilter("ignore")
-        converted = convert_model(model_of("ScatterElements", "Where", 3), target="extension")
+    converted = convert_model(model_of("ScatterElements", "Where", 3), target="extension")
     assert [(port.any_name, port.get_element_type().get_type_name()) for port in converted.outputs] == [
         ("y", "i64"),
         ("a", "i64"),
@@ -124,9 +120,7 @@ def test_accelerate_puts_ours_where_a_select_compiles():
     arrays = {"x": np.arange(elements), "i": np.arange(elements)[::-1].copy(), "u": np.arange(elements) * 2}
     given = ", ".join(f"int64[{elements}] {name}" for name in arrays)
     text = f"({given}) => (int64[{elements}] y) {{ a = ScatterElements(x, i, u) e = Equal(u, x) y = Where(e, u, a) }}"
-    with warnings.catch_warnings():
-        warnings.simplefilter("ignore")
-        model = convert_model(parsed(text))
+    model = convert_model(parsed(text))
     assert accelerate(model, passes=["scatter-elements"]).changed
     compiled = register(openvino.Core()).compile_model(model, "CPU")
     expected = np.where(arrays["u"] == arrays["x"], arrays["u"], arrays["u"][arrays["i"]])

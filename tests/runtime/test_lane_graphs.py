@@ -1,4 +1,7 @@
-"""Lanes in graphs with branches, and where numbers that are computed join them."""
+"""Lanes in every form of an operator, in branches and loops, and where computed numbers join them; or a loss is named.
+
+`python tests/tools/lane_sweep.py` tries all types and shapes of each form.
+"""
 
 import numpy as np
 import onnx_ir
@@ -6,10 +9,14 @@ import pytest
 from onnx import helper
 
 from helpers.lane_models import exactly, values
+from helpers.moving_operators import COMPUTING, FORMS, STOCK_IS_WRONG
 from helpers.saved_models import parsed
 from ov_gather.converters import LossyConversionWarning, compile_onnx
+from ov_gather.converters.inexactness import find_inexactness
 from ov_gather.converters.passes.lane_moves import is_move
 from ov_gather.converters.passes.lane_pads import can_pad
+from tools import lane_sweep
+from tools.lane_sweep import Cell, outcome
 
 BRANCHES = """(bool c, int64[n] x, int64[k] i) => (int64[] OUTPUT) { y = If (c) <
     then_branch = a () => (int64[] p) { p = Gather(x, i) }, else_branch = b () => (int64[] q) { q = OTHER }> MORE }"""
@@ -164,3 +171,100 @@ def test_a_computed_number_to_pad_with_that_is_known():
     text = "(float[n] x) => (float[] y) { value = Neg(seven) y = Pad(x, pads, value) }"
     proto = parsed(text, pads=[1, 0], seven=np.float32(7))
     assert exactly(proto)({"x": np.array([1], np.float32)})["y"].tolist() == [-7, 1]
+
+
+LOOPS = [name for name in FORMS if name.startswith(("Loop", "Scan")) and name not in (*COMPUTING, *STOCK_IS_WRONG)]
+
+
+@pytest.mark.parametrize("name", LOOPS)
+def test_every_bit_is_handed_on(name):
+    assert outcome(Cell(name, "complex128")) == ("exact", "")
+
+
+def test_a_state_that_is_moved_and_computed_with():
+    """Lanes go beside the numbers, which must fit in 32 bits; the sum needs no lanes."""
+    proto = parsed("""(int64[2] x, int64 n) => (int64[2] y, int64[k, 2] z) {
+        go = Constant<value = bool {1}>()
+        y, z = Loop(n, go, x) <body = one (int64 i, bool on, int64[2] v) => (bool o, int64[2] w, int64[2] u) {
+            o = Identity(on) back = Constant<value = int64[2] {1, 0}>() w = Gather(v, back) u = Add(v, v) }>
+    }""")
+    with pytest.warns(LossyConversionWarning, match="i64 is computed as i32"):
+        compiled = compile_onnx(proto)
+    found = compiled({"x": np.array([3, -4]), "n": np.array(3)})
+    assert (found["y"].tolist(), found["z"].tolist()) == ([-4, 3], [[6, -8], [-8, 6], [6, -8]])
+
+
+@pytest.mark.parametrize("trips", [1, 2])
+def test_numbers_that_fit_join_what_is_handed_on(trips):
+    """Sizes are given to the loop, and a branch doubles them; another branch gives numbers of 64 bits."""
+    proto = parsed(f"""(int64[m] x) => (int64[2] y) {{
+        n = Constant<value = int64 {{{trips}}}>() go = Constant<value = bool {{1}}>()
+        size = Shape(x) sizes = Concat<axis = 0>(size, size) places = Constant<value = int64[2] {{-1, 0}}>()
+        y = Loop(n, go, sizes) <body = one (int64 i, bool on, int64[2] v) => (bool o, int64[2] w) {{
+            o = Identity(on) even = Constant<value = int64 {{0}}>() is = Equal(i, even)
+            w = If(is) <then_branch = a () => (int64[2] p) {{ p = Add(sizes, sizes) }},
+                        else_branch = b () => (int64[2] q) {{ q = Gather(x, places) }}> }}>
+    }}""")
+    x = values("int64", 3)
+    assert exactly(proto)({"x": x})["y"].tolist() == ([6, 6] if trips == 1 else x[[-1, 0]].tolist())
+
+
+def test_loops_in_loops():
+    proto = parsed("""(int64[2, 3] x) => (int64[k, 3] y, int64[2, 3] z) {
+        go = Constant<value = bool {1}>() n = Constant<value = int64 {2}>()
+        z, y = Loop(n, go, x) <body = one (int64 i, bool on, int64[2, 3] v) => (bool o, int64[2, 3] w, int64[3] u) {
+            o = Identity(on) two = Constant<value = int64 {2}>()
+            w, t = Loop(two, go, v) <body = two (int64 j, bool more, int64[2, 3] a) => (bool p, int64[2, 3] b, int64[3] c) {
+                p = Identity(more) back = Constant<value = int64[2] {1, 0}>() b = Gather(a, back) c = Gather(a, j) }>
+            u = Gather(t, i) }>
+    }""")
+    x = values("int64", (2, 3))
+    found = exactly(proto)({"x": x})
+    assert found["z"].tolist() == x.tolist()
+    assert found["y"].tolist() == x[[0, 0]].tolist()  # in the inner loop the rows have changed places before the second
+
+
+def test_what_is_not_handed_on_in_lanes_is_named():
+    """The body computes the state, so that lanes end before the loop."""
+    with pytest.warns(LossyConversionWarning, match="f64 is computed as f32, rounded: input 'x'"):
+        compile_onnx(lane_sweep.model(Cell("Loop that computes", "float64"))[0])
+
+
+NOT_IN_LANES = {
+    *(name for name in COMPUTING if name != "Sum of one"),  # of which OpenVINO makes nothing, as of a Dropout
+    *("CenterCropPad", "DepthToSpace", "Resize to the nearest"),
+    *("Sequence of parts", "Sequence of tensors", "SpaceToDepth", "Trilu", "Upsample, opset 9"),
+    *("Pad, wrap", "Unsqueeze, given axes"),  # OpenVINO refuses these of any type
+}
+"""Forms whose loss is named. Numbers of 64 bits that do not fit in 32 are refused when the model is called."""
+
+
+@pytest.mark.parametrize("name", [name for name in FORMS if name not in STOCK_IS_WRONG])
+def test_every_bit_or_a_reason(name):
+    found = outcome(Cell(name, "int64", "open")) or outcome(Cell(name, "float64", "open"))
+    assert found is not None
+    assert found[0] in (("warned", "refused") if name in NOT_IN_LANES else ("exact",)), found
+
+
+FIRST_FORMS = [name for name in FORMS if "," not in name and name not in (*NOT_IN_LANES, *STOCK_IS_WRONG)]
+
+
+@pytest.mark.parametrize("dtype", ["complex128", "float16"])
+@pytest.mark.parametrize("name", FIRST_FORMS)
+def test_every_bit_of_four_lanes_and_of_half_a_lane(name, dtype):
+    assert outcome(Cell(name, dtype, "open")) in (("exact", ""), None)
+
+
+@pytest.mark.parametrize(("kind", "names"), [("float16", {"DepthToSpace", "SequenceAt", "SplitToSequence"}), ("float", set())])
+def test_what_makes_numbers_of_float16_quiet_is_named(kind, names):
+    nodes = "y = DepthToSpace <blocksize = 2> (x) s = SplitToSequence (x, k) z = SequenceAt (s, i)"
+    text = f"({kind}[1, 4, 2, 2] x, int64 k, int64 i) => ({kind}[1, 1, 4, 4] y, {kind}[a, b, c, d] z) {{ {nodes} }}"
+    told = [one for one in find_inexactness(onnx_ir.from_proto(parsed(text)), target="extension") if "quiet" in str(one)]
+    assert {name for name in ("DepthToSpace", "SequenceAt", "SplitToSequence") if name in str(told)} == names
+
+
+@pytest.mark.parametrize("source", ["input", "initializer"])
+@pytest.mark.parametrize("name", ["Expand, given sizes", "Loop, carried"])
+def test_signalling_numbers_of_bfloat16(name, source):
+    """OpenVINO's CPU plugin makes the NaN quiet here, where bfloat16 goes through it as it is."""
+    assert outcome(Cell(name, "bfloat16", "open", source)) == ("exact", "")

@@ -5,7 +5,8 @@ import onnx_ir
 import openvino
 import pytest
 
-from helpers.legalized import constant, indices, model, random, run
+from helpers.legalized import indices, model, random, run
+from helpers.saved_models import parsed
 from ov_gather.converters.legalize import legalize
 from ov_gather.runtimes.session import Session
 
@@ -49,9 +50,8 @@ def test_smaller_indices_inside_a_body():
 @pytest.mark.parametrize("axis", [0, 1])
 def test_slices_of_the_model_stay(nodes, axis):
     """Stock OpenVINO removes the Slice: an index below 0 counts from the end of all data, and one past the Slice is valid."""
-    proto = model("float[9,9] x, int64[K,L] i) => (float[K,L] y)", f"{nodes} y = GatherElements<axis = 1>(part, i)")
-    for name, value in (("s", 0), ("e", 5), ("a", axis), ("o", 1)):
-        constant([value], proto, name)
+    text = f"(float[9,9] x, int64[K,L] i) => (float[K,L] y) {{ {nodes} y = GatherElements<axis = 1>(part, i) }}"
+    proto = parsed(text, s=[0], e=[5], a=[axis], o=[1])
     inputs = {"x": random(9, 9), "i": indices(5, 9 if axis else 5, 3)}
     compare(proto, inputs)
     if axis == 1:

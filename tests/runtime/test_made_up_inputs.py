@@ -7,6 +7,8 @@ import openvino as ov
 import pytest
 from openvino import opset13 as ops
 
+from helpers.bisecting import converted
+from helpers.openvino_models import made_of, number
 from helpers.saved_models import parsed, saved
 from ov_gather import read_ir
 from ov_gather.crosscheck.inputs import ir, openvino
@@ -22,9 +24,7 @@ pytestmark = pytest.mark.onnxruntime
 
 
 def verify(source):
-    ir = source.with_suffix(".xml")
-    ov.save_model(ov.convert_model(source), ir, compress_to_fp16=False)
-    return verify_conversion(source, ir)
+    return verify_conversion(source, converted(source.with_suffix(".xml"), source))
 
 
 @pytest.mark.slow
@@ -90,57 +90,48 @@ def test_bytes_are_bytes_and_classes_are_within_their_number(tmp_path):
     assert ranges == {"bytes": (0, 255), "classes": (0, 256), "labels": (-1, 8), "mask": (0, 1), "rows": (0, 5)}
 
 
-def indexing_model():
-    """A model whose inputs are indices in each way that OpenVINO has, after other layers, and some that are no indices."""
-    shapes = {"rows": [4000], "shifted": [4000, 1], "places": [4000, 4], "tuples": [500, 2], "written": [4000], "mask": [4000]}
-    given = {name: ops.parameter(shape, np.int64, name=name) for name, shape in shapes.items()}
-    given["bytes"] = ops.parameter([4000], np.uint8, name="bytes")
-    table = ops.constant(np.zeros((50, 4, 3), np.float32))
-    square = ops.constant(np.zeros((20, 30, 4), np.float32))
-    flat = ops.squeeze(ops.add(given["shifted"], number(100)), number(1))
-    results = [
-        ops.gather(table, ops.convert(given["rows"], "i32"), number(0)),
-        ops.gather(table, flat, number(2)),
-        ops.gather_elements(ops.constant(np.zeros((9, 4), np.float32)), given["places"], 0),
-        ops.gather_nd(square, given["tuples"]),
-        ops.scatter_update(
-            ops.constant(np.zeros(7, np.float32)), given["written"], ops.constant(np.zeros(4000, np.float32)), number(0)
-        ),
-        ops.add(given["mask"], given["mask"]),
-        ops.convert(given["bytes"], "f32"),
+def indexing(rows, shifted, places, tuples, written, mask, numbers):
+    """Outputs whose inputs are indices in each way that OpenVINO has, after other layers, and some that are no indices."""
+    return [
+        ops.gather(np.zeros((50, 4, 3), np.float32), ops.convert(rows, "i32"), 0),
+        ops.gather(np.zeros((50, 4, 3), np.float32), ops.squeeze(ops.add(shifted, number(100)), 1), 2),
+        ops.gather_elements(np.zeros((9, 4), np.float32), places, 0),
+        ops.gather_nd(np.zeros((20, 30, 4), np.float32), tuples),
+        ops.scatter_update(np.zeros(7, np.float32), written, np.zeros(4000, np.float32), 0),
+        ops.add(mask, mask),
+        ops.convert(numbers, "f32"),
     ]
-    return ov.Model(results, list(given.values()), "indexing")
 
 
-def number(value):
-    return ops.constant(np.int64(value))
+INDEXING = {
+    **{"rows": "i64[4000]", "shifted": "i64[4000,1]", "places": "i64[4000,4]", "tuples": "i64[500,2]"},
+    **{"written": "i64[4000]", "mask": "i64[4000]", "numbers": "u8[4000]"},
+}
 
 
 @pytest.mark.parametrize("kind", ["openvino", "ir"])
 def test_indices_of_every_kind_stay_in_bounds_and_reach_them(tmp_path, kind):
-    indexing = indexing_model()
+    model = made_of(indexing, **INDEXING)
     if kind == "ir":
-        ov.save_model(indexing, tmp_path / "m.xml", compress_to_fp16=False)
+        ov.save_model(model, tmp_path / "m.xml", compress_to_fp16=False)
         made = ir.generate_inputs(read_ir(tmp_path / "m.xml"), 0)
     else:
-        made = openvino.generate_inputs(indexing, 0)
-    names = [parameter.get_friendly_name() for parameter in indexing.get_parameters()]
-    assert {name: (int(array.min()), int(array.max())) for name, array in zip(names, made, strict=True)} == {
+        made = openvino.generate_inputs(model, 0)
+    assert {name: (int(array.min()), int(array.max())) for name, array in zip(INDEXING, made, strict=True)} == {
         "rows": (0, 49),
         "shifted": (-100, -98),
         "places": (0, 8),
         "tuples": (0, 19),
         "written": (0, 6),
         "mask": (0, 1),
-        "bytes": (0, 255),
+        "numbers": (0, 255),
     }
-    assert len(Session(ov.Core(), indexing)(made)) == 7
+    assert len(Session(ov.Core(), model)(made)) == 7
 
 
 def test_no_inputs_for_a_shape_that_is_open():
-    data = ops.parameter([-1, 3], np.float32, name="data")
     with pytest.raises(ValueError, match=r"input 'data' is \[\?,3\]: inputs are made up for static shapes"):
-        openvino.generate_inputs(ov.Model([ops.relu(data)], [data], "model"))
+        openvino.generate_inputs(made_of(ops.relu, data="f32[?,3]"))
 
 
 @pytest.mark.slow
@@ -154,39 +145,28 @@ def test_random_values_are_named_and_nothing_else_is_excused(tmp_path):
     assert (noisy.status, noisy.divergences) == (Status.EXPECTED, ("random-values",))
     assert "it depends on RandomNormalLike 'dice'" in noisy.detail
     assert right.status is Status.PASSED
-    wrong = saved(tmp_path / "w.onnx", text, two=np.float32(3))
-    ov.save_model(ov.convert_model(wrong), tmp_path / "m.xml", compress_to_fp16=False)
-    result = verify_conversion(path, tmp_path / "m.xml")
+    wrong = converted(tmp_path / "w.xml", saved(tmp_path / "w.onnx", text, two=np.float32(3)))
+    result = verify_conversion(path, wrong)
     assert [output.comparison.status for output in result.outputs] == [Status.EXPECTED, Status.FAILED]
 
 
 def test_random_nodes_in_bodies_reach_what_the_body_gives_out():
-    body = onnx_ir.Graph([], [], nodes=[], name="body")
-    drawn = onnx_ir.node("RandomUniform", [], {"shape": [2]}, name="draw")
-    body.append(drawn)
-    body.outputs.append(drawn.outputs[0])
-    kept, dropped = onnx_ir.Value(name="kept"), onnx_ir.Value(name="dropped")
-    choose = onnx_ir.node("If", [onnx_ir.Value(name="c")], {"then_branch": body, "else_branch": body.clone()})
-    after = onnx_ir.node("Relu", [choose.outputs[0]])
-    drop = onnx_ir.node("Dropout", [dropped])
-    graph = onnx_ir.Graph([], [], nodes=[choose, after, drop], name="graph")
-    for i, value in enumerate([*choose.outputs, *after.outputs, *drop.outputs, *drawn.outputs]):
-        value.name = f"v{i}"
-    whole = onnx_ir.Model(graph, ir_version=9)
+    text = """(bool c, float[2] x) => (float[] behind, float[] beside) {
+        chosen = If (c) <then_branch = a () => (float[2] p) { p = RandomUniform<shape = [2]>() },
+                         else_branch = b () => (float[2] q) { q = RandomUniform<shape = [2]>() }>
+        behind = Relu(chosen) beside = Dropout(x) }"""
+    whole = onnx_ir.from_proto(parsed(text))
     assert [node.op_type for node in random_nodes(whole)] == ["RandomUniform", "RandomUniform"]
-    assert {"v0", "v1", "v3"} <= dependents(whole, random_nodes(whole)).keys()
-    assert "v2" not in dependents(whole, random_nodes(whole))
-    assert kept.name == "kept"
+    found = dependents(whole, random_nodes(whole)).keys()
+    assert {"chosen", "behind", "p", "q"} <= found
+    assert "beside" not in found
 
 
 @pytest.mark.parametrize(
     ("operator", "is_exact"), [("ReverseSequence", True), ("Where", True), ("Gather", True), ("Relu", False), ("Max", False)]
 )
 def test_a_model_that_only_moves_numbers_is_exact(operator, is_exact):
-    values = [onnx_ir.Value(name=name) for name in "xy"]
-    moved = onnx_ir.node(operator, values)
-    moved.outputs[0].name = "z"
-    whole = onnx_ir.Model(onnx_ir.Graph(values, moved.outputs, nodes=[moved], name="graph"), ir_version=9)
+    whole = onnx_ir.from_proto(parsed(f"(float[3] x, float[3] y) => (float[3] z) {{ z = {operator}(x, y) }}"))
     expected, found = np.ones(3, np.float32), np.float32([1, 1, 1.00001])
     (result,) = compare_outputs(whole, [expected], [found], "openvino")
     assert result.comparison.passed != is_exact

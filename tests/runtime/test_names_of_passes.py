@@ -10,6 +10,7 @@ from openvino import opset13 as ops
 import ov_gather
 from helpers.accelerating import parameter
 from ov_gather.acceleration.graph import walk
+from ov_gather.acceleration.names import unique_names
 
 pytestmark = pytest.mark.usefixtures("nothing_is_too_small")
 
@@ -60,8 +61,6 @@ def test_no_name_is_given_twice(change, options, tmp_path):
 
 def test_nodes_that_were_there_keep_their_names():
     """A new node whose given name is taken is renamed before one that OpenVINO has named; duplicates of the model stay."""
-    from ov_gather.acceleration.names import unique_names
-
     data = parameter("data", [3])
     first, second = ops.relu(data, name="same"), ops.abs(data, name="same")
     model = ov.Model([ops.add(first, second, name="sum")], [data], "model")

@@ -4,6 +4,7 @@ The oracle is the NumPy reference, which shares nothing with it. A copy of the s
 faults in it; an environment variable says which one is there. The product knows no fault.
 """
 
+import re
 import shutil
 import subprocess
 import sys
@@ -20,69 +21,58 @@ pytestmark = pytest.mark.slow
 
 DOCUMENTS = sorted(VALID.glob("*.xml")) + sorted((SAMPLES / "divergent").glob("*/*.xml"))
 
-# Each fault is a file, a text in it with an expression between «», and what takes the expression's place.
+# Each fault is a file, and a text in it in which `«right → wrong»` says what takes an expression's place.
 FAULTS = {
     "the upper bound is not checked": (
         "kernel/line_indices.hpp",
-        "| «(clamped ^ index)»;",
-        "static_cast<uint32_t>(static_cast<int32_t>(index) < 0)",
+        "| «(clamped ^ index) → static_cast<uint32_t>(static_cast<int32_t>(index) < 0)»;",
     ),
-    "negative indices are not wrapped": ("kernel/line_indices.hpp", "«low + ((low >> 31) & size)»", "low"),
+    "negative indices are not wrapped": ("kernel/line_indices.hpp", "«low + ((low >> 31) & size) → low»"),
     "the index is off by one": (
         "kernel/line_indices.hpp",
-        "wrapped[i] = «static_cast<int32_t>(clamped)»;",
-        "static_cast<int32_t>(clamped ? clamped - 1 : 0)",
+        "wrapped[i] = «static_cast<int32_t>(clamped) → static_cast<int32_t>(clamped ? clamped - 1 : 0)»;",
     ),
-    "beyond 32 bits is not seen": ("kernel/line_indices.hpp", "«static_cast<uint32_t>(low != given)»", "0u"),
+    "beyond 32 bits is not seen": ("kernel/line_indices.hpp", "«static_cast<uint32_t>(low != given) → 0u»"),
     "the stride of the axis is wrong where it is not the last": (
         "kernel/line_blocks.hpp",
-        "data[«offsets[i]» * step + (across ? i : 0)]",
-        "across && offsets[i] > 0 ? offsets[i] - 1 : offsets[i]",
+        "data[«offsets[i] → across && offsets[i] > 0 ? offsets[i] - 1 : offsets[i]» * step + (across ? i : 0)]",
     ),
     "what follows the last whole block is lost": (
         "kernel/line_blocks.hpp",
-        "«start < count»; start += most",
-        "start == 0 || start + most <= count",
+        "«start < count → start == 0 || start + most <= count»; start += most",
     ),
-    "a tile that is not full repeats its first line": ("kernel/line_columns.hpp", "i < rows; ++i) to[i] = tile[«i»][j];", "0"),
+    "a tile that is not full repeats its first line": ("kernel/line_columns.hpp", "i < rows; ++i) to[i] = tile[«i → 0»][j];"),
     "a copied slice is one element short": (
         "kernel/lines.cpp",
-        "slices<Index>(plane, data, indices, output, lines, «count * size»);",
-        "(count - (count > 1)) * size",
+        "slices<Index>(plane, data, indices, output, lines, «count * size → (count - (count > 1)) * size»);",
     ),
-    "batches share their indices": ("kernel/slices.hpp", "at < batch ? «indices[at]»", "0 * indices[at]"),
+    "batches share their indices": ("kernel/slices.hpp", "at < batch ? «indices[at] → 0 * indices[at]»"),
     "the last element of a thread is lost": (
         "kernel/gather.cpp",
-        "int64_t left = «range.size()»; left > 0 &&",
-        "range.size() - (range.begin() > 0)",
+        "int64_t left = «range.size() → range.size() - (range.begin() > 0)»; left > 0 &&",
     ),
-    "the last byte of a packed row is lost": ("kernel/gather.cpp", "data + row * plane.axis_stride, «bytes»);", "bytes - 1"),
+    "the last byte of a packed row is lost": ("kernel/gather.cpp", "data + row * plane.axis_stride, «bytes → bytes - 1»);"),
     "the coordinates of a tuple are swapped": (
         "kernel/tuples.cpp",
-        "place = «place * sizes[k] + index»;\n        }\n        if (!in_bounds) return i;",
-        "place + index * sizes[depth - 1 - k]",
+        "place = «place * sizes[k] + index → place + index * sizes[depth - 1 - k]»;\n        }\n        if (!in",
     ),
-    "tuples of later batches take the first": ("kernel/tuples.cpp", "* index_size, «axis_size * slice»,", "0"),
+    "tuples of later batches take the first": ("kernel/tuples.cpp", "* index_size, «axis_size * slice → 0»,"),
     "short lines start where the first does": (
         "kernel/short_lines.hpp",
-        "starts[row * count + i] = «static_cast<int32_t>(row) * row_step»;",
-        "0",
+        "starts[row * count + i] = «static_cast<int32_t>(row) * row_step → 0»;",
     ),
     "the end of a column is not copied before it is updated": (
         "kernel/scatter.cpp",
-        "data + first * bytes, «rows * bytes»);",
-        "(rows - 1) * bytes",
+        "data + first * bytes, «rows * bytes → (rows - 1) * bytes»);",
     ),
-    "a scattered update is dropped": ("kernel/scatter.cpp", "int64_t k = «0»; k < axis.size; ++k", "axis.size > 1"),
+    "a scattered update is dropped": ("kernel/scatter.cpp", "int64_t k = «0 → axis.size > 1»; k < axis.size; ++k"),
     "tuples write to the row before": (
         "kernel/scatter_rows.cpp",
-        "(output) + «rows[i]» * scatter.row_size",
-        "(rows[i] ? rows[i] - 1 : 0)",
+        "(output) + «rows[i] → (rows[i] ? rows[i] - 1 : 0)» * scatter.row_size",
     ),
     "a reduction forgets what is there": (
         "kernel/scatter_rows.cpp",
-        "Reduce::apply(«row[column]», from[column]);",
-        "from[column]",
+        "Reduce::apply(«row[column] → from[column]», from[column]);",
     ),
 }
 
@@ -113,11 +103,11 @@ def kernel(tmp_path_factory):
     (source / "kernel" / "planted.hpp").write_text(PLANTED)
     for file, old, new in PATCHES:
         _replace(source / file, old, new)
-    for number, (file, text, faulty) in enumerate(FAULTS.values(), 1):
-        before, right, after = text.replace("»", "«").split("«")
+    for number, (file, text) in enumerate(FAULTS.values(), 1):
+        before, right, faulty, after = re.split("«| → |»", text)
         assert (source / file).read_text().count(before + right + after) == 1, f"{text}: a fault is planted in one place"
         _replace(source / file, before + right + after, f"{before}(planted({number}) ? {faulty} : {right}){after}")
-    for file in {file for file, _, _ in FAULTS.values()}:
+    for file in {file for file, _ in FAULTS.values()}:
         (source / file).write_text('#include "planted.hpp"\n' + (source / file).read_text())
     configure = ["cmake", "-S", source, "-B", build, "-G", "Ninja", "-DSKBUILD=1", f"-DPython_EXECUTABLE={sys.executable}"]
     _run([*configure, "-DCMAKE_BUILD_TYPE=None", "-DCMAKE_CXX_FLAGS=-O0"])

@@ -9,8 +9,6 @@ from helpers.bisecting import as_ir
 from helpers.planting import candidates
 from ov_gather.ir.reader import read_ir
 
-pytestmark = pytest.mark.openvino
-
 
 @pytest.mark.parametrize(
     ("rows", "indices", "is_planted"),

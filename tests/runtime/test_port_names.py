@@ -1,4 +1,6 @@
-"""Inputs and outputs bear their names in ONNX, whatever OpenVINO's front end and its compiler make of them."""
+"""Names in ONNX and in IR: those of inputs and outputs stay, or are refused; those that XML cannot hold are escaped."""
+
+from xml.etree import ElementTree
 
 import numpy as np
 import onnx
@@ -6,7 +8,9 @@ import openvino
 import pytest
 
 from helpers.legalized import constant, model
-from ov_gather.converters import compile_onnx, convert_model
+from helpers.saved_models import parsed
+from ov_gather import validate
+from ov_gather.converters import ConversionError, compile_onnx, convert_model
 
 X, Z = np.float32([[3, -1], [2, 5]]), np.float32([[7, 8], [9, 6]])
 
@@ -87,25 +91,42 @@ def test_converted(proto, function, written, tmp_path):
         np.testing.assert_array_equal(results[position], array)
 
 
+LOSS = 'loss = NegativeLogLikelihoodLoss<reduction = "sum", ignore_index = 7>(x, t)'
+TARGET = np.array([1, 0])
+
+
 def test_operators_that_the_front_end_converts_from_bytes_only(tmp_path):
     """OpenVINO 2026.4.1 says "get_attribute is not implemented" of ignore_index, if it reads it from a path."""
-    proto = model(
-        "float[2,2] x, int64[2] t) => (float loss)",
-        'loss = NegativeLogLikelihoodLoss<reduction = "sum", ignore_index = 7>(x, t)',
-        opset=13,
-    )
+    proto = model("float[2,2] x, int64[2] t) => (float loss)", LOSS, opset=13)
     onnx.save(proto, tmp_path / "m.onnx")
-    inputs = {"x": X, "t": np.array([1, 0])}
+    inputs = {"x": X, "t": TARGET}
     assert compile_onnx(tmp_path / "m.onnx")(inputs)["loss"] == -(X[0, 1] + X[1, 0])
-    converted = convert_model(proto)
-    assert openvino.compile_model(converted, "CPU")(inputs)["loss"] == -(X[0, 1] + X[1, 0])
+    assert openvino.compile_model(convert_model(proto), "CPU")(inputs)["loss"] == -(X[0, 1] + X[1, 0])
 
 
 def test_bytes_with_external_data(tmp_path):
-    proto = model(
-        "int64[2] t) => (float loss)",
-        'loss = NegativeLogLikelihoodLoss<reduction = "sum", ignore_index = 7>(table, t)',
-        opset=13,
-    )
-    onnx.save(constant(X, proto, "table"), tmp_path / "m.onnx", save_as_external_data=True, location="w", size_threshold=0)
-    assert compile_onnx(tmp_path / "m.onnx")({"t": np.array([1, 0])})["loss"] == -(X[0, 1] + X[1, 0])
+    proto = constant(X, model("int64[2] t) => (float loss)", LOSS, opset=13), "x")
+    onnx.save(proto, tmp_path / "m.onnx", save_as_external_data=True, location="w", size_threshold=0)
+    assert compile_onnx(tmp_path / "m.onnx")({"t": TARGET})["loss"] == -(X[0, 1] + X[1, 0])
+
+
+def model_with_names(inside, data="data"):
+    proto = parsed("(float[5,3] x) => (float[2,3] output) { rows = Gather(x, indices) output = Neg(rows) }", indices=[4, 1])
+    gather, negation = proto.graph.node
+    proto.graph.input[0].name = gather.input[0] = data
+    gather.output[0] = negation.input[0] = f"rows{inside}"
+    gather.name, negation.name = f"gather{inside}", f"neg{inside}"
+    return proto
+
+
+@pytest.mark.parametrize("inside", ["\x1b[31m", "\x01\x1f", "\ufffe\uffff", "\n\t\x7f\u202e&<>\"'"])
+def test_names_inside_of_a_model(tmp_path, inside):
+    convert_model(model_with_names(inside), output=tmp_path / "m.xml")
+    ElementTree.parse(tmp_path / "m.xml")
+    assert validate(tmp_path / "m.xml") == []
+
+
+def test_names_of_inputs(tmp_path):
+    with pytest.raises(ConversionError, match=r"^input 'x\\x1b': XML, and so an IR, cannot hold U\+001B: rename the input$"):
+        convert_model(model_with_names("", "x\x1b"), output=tmp_path / "m.xml")
+    assert not [*tmp_path.iterdir()]

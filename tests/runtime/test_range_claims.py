@@ -6,6 +6,7 @@ import pytest
 from openvino import opset1
 from openvino import opset13 as ops
 
+from helpers.branching import if_of
 from helpers.index_sites import tensor
 from helpers.openvino_models import looked_up, loop_of, made_of, number, size_of
 from helpers.range_analysis import Names, by_ir, complaints
@@ -183,3 +184,43 @@ def test_conditions_name_inputs_only():
 def test_each_coordinate_has_its_bound():
     proof = last_proof(lambda x, i: ops.gather_nd(x, i), x="f32[?,7,1]", i="i32[4,3]")
     assert dict(proof.requires) == {"i": (-1, 0), "dim(x, 0)": (1, None)}
+
+
+def test_an_axis_that_is_squeezed_has_an_element():
+    """OpenVINO makes one element of an axis of none, which is whatever lies in memory."""
+    proof = last_proof(lambda x: looked_up(4, ops.squeeze(ops.clamp(x, 0, 3), number(0))), x="i32[?]")
+    assert dict(proof.requires) == {"dim(x, 0)": (1, None)}
+
+
+@pytest.mark.parametrize(
+    ("x", "new_axis", "status", "requires"),
+    [
+        # OpenVINO takes an axis of no elements for one of one element, which is whatever lies in memory.
+        ("i32[?,4]", [0, 0], "conditional", {"dim(x, 0)": (1, None)}),
+        ("i32[3,4]", [0, 0], "proved", {}),
+        ("i32[1..9,4]", [0, 0], "proved", {}),
+        # A slice both adds and removes axes: the plugin fills one element of each row, and leaves the others as they were.
+        ("i32[3,4]", [0, 1], "unknown", {}),
+    ],
+)
+def test_an_axis_that_is_shrunk(x, new_axis, status, requires):
+    def shrunk(x):
+        return ops.strided_slice(ops.clamp(x, 0, 3), [0, 0], [1, 1], [1, 1], [0, 0], [0, 0], new_axis, [1, 0])
+
+    proof = last_proof(lambda x: looked_up(4, shrunk(x)), x=x)
+    assert (proof.status, dict(proof.requires)) == (status, requires)
+
+
+@pytest.mark.parametrize(
+    ("second", "is_open", "status"), [("?", True, "unknown"), ("9", True, "proved"), ("?", False, "proved")]
+)
+def test_nothing_is_known_of_an_if_with_two_outputs_of_open_sizes(second, is_open, status):
+    """When a branch is executed for the first time, the plugin gives out memory of the first output that it has freed."""
+
+    def make(x, y, condition):
+        branches = [lambda one, other, highest=highest: [ops.clamp(one, 0, highest), ops.relu(other)] for highest in (2, 3)]
+        index, rest = if_of(condition if is_open else ops.constant(True), [x, y], *branches)
+        return looked_up(4, index), ops.sign(rest)
+
+    proof = last_proof(make, x="i32[?]", y=f"i32[{second}]", condition="boolean[]")
+    assert proof.status == status

@@ -33,10 +33,6 @@ def parameter(text, element_type=ov.Type.f32):
     return ov.op.Parameter(element_type, ov.PartialShape("[...]" if text == "..." else f"[{text}]"))
 
 
-def indices(text):
-    return parameter(text, ov.Type.i64)
-
-
 def axis(value):
     return parameter("", ov.Type.i64) if value is None else opset1.constant(np.array(value))
 
@@ -49,37 +45,27 @@ def ours():
     return factory
 
 
-def of_ours(kind, *operands, **attributes):
+def of_ours(kind, operands, **attributes):
     return ours().create(kind, [node.output(0) for node in operands], attributes)
 
 
-def scatter_of_ours(kind, s, **attributes):
-    return of_ours(kind, parameter(s[0]), indices(s[1]), parameter(s[2]), reduction="add", **attributes)
-
-
-# Name of the operation -> the node that OpenVINO makes of shapes and attributes.
+# Name of the operation -> the node that OpenVINO makes of operands and attributes.
 NODES = {
-    "GatherElements-6": lambda s, a: opset6.gather_elements(parameter(s[0]), indices(s[1]), a["axis"]),
-    "Gather-1": lambda s, a: opset1.gather(parameter(s[0]), indices(s[1]), axis(a["axis"])),
-    "Gather-7": lambda s, a: opset7.gather(parameter(s[0]), indices(s[1]), axis(a["axis"]), a["batch_dims"]),
-    "Gather-8": lambda s, a: opset8.gather(parameter(s[0]), indices(s[1]), axis(a["axis"]), a["batch_dims"]),
-    "GatherND-5": lambda s, a: opset5.gather_nd(parameter(s[0]), indices(s[1]), a["batch_dims"]),
-    "GatherND-8": lambda s, a: opset8.gather_nd(parameter(s[0]), indices(s[1]), a["batch_dims"]),
-    "ScatterElementsUpdate-3": lambda s, a: opset3.scatter_elements_update(
-        parameter(s[0]), indices(s[1]), parameter(s[2]), axis(a["axis"])
-    ),
-    "ScatterElementsUpdate-12": lambda s, a: opset12.scatter_elements_update(
-        parameter(s[0]), indices(s[1]), parameter(s[2]), axis(a["axis"])
-    ),
-    "ScatterUpdate-3": lambda s, a: opset3.scatter_update(parameter(s[0]), indices(s[1]), parameter(s[2]), axis(a["axis"])),
-    "ScatterNDUpdate-3": lambda s, a: opset4.scatter_nd_update(parameter(s[0]), indices(s[1]), parameter(s[2])),
-    "Gather-ov_gather": lambda s, a: of_ours(
-        "Gather", parameter(s[0]), indices(s[1]), axis(a["axis"]), batch_dims=a["batch_dims"]
-    ),
-    "GatherND-ov_gather": lambda s, a: of_ours("GatherND", parameter(s[0]), indices(s[1]), batch_dims=a["batch_dims"]),
-    "ScatterElements-ov_gather": lambda s, a: scatter_of_ours("ScatterElements", s, axis=a["axis"]),
-    "ScatterND-ov_gather": lambda s, a: scatter_of_ours("ScatterND", s),
-    "ScatterNDUpdate-15": lambda s, a: opset15.scatter_nd_update(parameter(s[0]), indices(s[1]), parameter(s[2])),
+    "GatherElements-6": lambda s, a: opset6.gather_elements(*s, a["axis"]),
+    "Gather-1": lambda s, a: opset1.gather(*s, axis(a["axis"])),
+    "Gather-7": lambda s, a: opset7.gather(*s, axis(a["axis"]), a["batch_dims"]),
+    "Gather-8": lambda s, a: opset8.gather(*s, axis(a["axis"]), a["batch_dims"]),
+    "GatherND-5": lambda s, a: opset5.gather_nd(*s, a["batch_dims"]),
+    "GatherND-8": lambda s, a: opset8.gather_nd(*s, a["batch_dims"]),
+    "ScatterElementsUpdate-3": lambda s, a: opset3.scatter_elements_update(*s, axis(a["axis"])),
+    "ScatterElementsUpdate-12": lambda s, a: opset12.scatter_elements_update(*s, axis(a["axis"])),
+    "ScatterUpdate-3": lambda s, a: opset3.scatter_update(*s, axis(a["axis"])),
+    "ScatterNDUpdate-3": lambda s, a: opset4.scatter_nd_update(*s),
+    "Gather-ov_gather": lambda s, a: of_ours("Gather", [*s, axis(a["axis"])], batch_dims=a["batch_dims"]),
+    "GatherND-ov_gather": lambda s, a: of_ours("GatherND", s, batch_dims=a["batch_dims"]),
+    "ScatterElements-ov_gather": lambda s, a: of_ours("ScatterElements", s, reduction="add", axis=a["axis"]),
+    "ScatterND-ov_gather": lambda s, a: of_ours("ScatterND", s, reduction="add"),
+    "ScatterNDUpdate-15": lambda s, a: opset15.scatter_nd_update(*s),
 }
 
 
@@ -95,8 +81,10 @@ def specified(operation, shapes, values):
 
 def inferred(name, shapes, values):
     """The shape that OpenVINO infers, or None where it refuses."""
+    data, indices, *updates = shapes
     try:
-        return PartialShape.parse(str(NODES[name](shapes, values).output(0).partial_shape).strip("[]"))
+        node = NODES[name]([parameter(data), parameter(indices, ov.Type.i64), *map(parameter, updates)], values)
+        return PartialShape.parse(str(node.output(0).partial_shape).strip("[]"))
     except (RuntimeError, TypeError, ValueError):  # a negative number for an unsigned attribute, std::length_error
         return None
 

@@ -11,6 +11,7 @@ from openvino import opset13 as ops
 
 import ov_gather
 from helpers.accelerating import accelerated, operations, parameter, variable
+from helpers.openvino_models import number
 from helpers.planting import candidates
 from ov_gather.ir.reader import read_ir
 from ov_gather.runtimes.isolated import borrowed
@@ -23,16 +24,12 @@ KEYS, VALUES = (RNG.standard_normal((WIDTH, WIDTH), np.float32) for _ in range(2
 HEAD = RNG.standard_normal((WIDTH, WORDS), np.float32)
 
 
-def constant(value):
-    return ops.constant(np.array(value))
-
-
 def cached(name, new, beam):
     """The cache with one more token, and what stores it."""
-    batch = ops.gather(ops.shape_of(new), constant([0]), constant(0))
-    empty = ops.broadcast(ops.constant(np.float32(0)), ops.concat([batch, constant([0, WIDTH])], 0))
+    batch = ops.gather(ops.shape_of(new), number([0]), number(0))
+    empty = ops.broadcast(ops.constant(np.float32(0)), ops.concat([batch, number([0, WIDTH])], 0))
     state = variable(name, [-1, -1, WIDTH])
-    past = ops.gather(ops.read_value(empty, state), beam, constant(0))
+    past = ops.gather(ops.read_value(empty, state), beam, number(0))
     present = ops.concat([past, new], 1)
     return present, ops.assign(present, state)
 
@@ -46,8 +43,8 @@ def decoder():
     weights = ops.softmax(ops.matmul(x, keys, False, True), -1)
     logits = ops.matmul(ops.matmul(weights, values, False, False), ops.constant(HEAD), False, False)
     scores = ops.gather_elements(ops.log_softmax(logits, -1), words, 2)
-    most = ops.topk(weights, constant(1), -1, "max", "value", index_element_type="i64").output(1)
-    width = ops.broadcast(most, constant([1, 1, WIDTH]), broadcast_spec="BIDIRECTIONAL")
+    most = ops.topk(weights, number(1), -1, "max", "value", index_element_type="i64").output(1)
+    width = ops.broadcast(most, number([1, 1, WIDTH]), broadcast_spec="BIDIRECTIONAL")
     listened = ops.gather_elements(values, width, 1)
     results = [ops.result(value) for value in (logits, scores, listened)]
     return ov.Model(results, [keep_keys, keep_values], [x, beam, words], "decoder")
@@ -112,7 +109,7 @@ def test_a_state_that_starts_as_a_constant_is_not_folded(portable, rng):
     state, data = variable("state", [7, 3, 5]), parameter("data", [7, 3, 5])
     read = ops.read_value(ops.constant(np.zeros((7, 3, 5), np.float32)), state)
     gathered = ops.gather_elements(read, ops.constant(rng.integers(0, 7, (4, 3, 5))), 0)
-    turned = ops.matmul(ops.transpose(data, constant([1, 0, 2])), ops.transpose(gathered, constant([1, 0, 2])), False, True)
+    turned = ops.matmul(ops.transpose(data, number([1, 0, 2])), ops.transpose(gathered, number([1, 0, 2])), False, True)
     model = ov.Model([ops.result(turned)], [ops.assign(ops.add(read, data), state)], [data], "model")
     other, _ = accelerated(model, portable=portable)
     assert operations(other).count("ReadValue-6") == 1

@@ -5,6 +5,7 @@ import openvino as ov
 import pytest
 from rich.console import Console
 
+from helpers.bisecting import converted
 from helpers.saved_models import saved
 from ov_gather import bisect, read_ir, register
 from ov_gather.converters import convert_model
@@ -29,11 +30,6 @@ def embedding(path, table=TABLE, k=5, weights=WEIGHTS):
         scores = MatMul(rows, weights) [pick] best, where = TopK(scores, k)
         [take] picked = GatherElements<axis = 1>(rows, where) }"""
     return saved(path, text, table=table, weights=weights, one=[1], k=[k])
-
-
-def converted(path, source):
-    ov.save_model(ov.convert_model(source), path, compress_to_fp16=False)
-    return path
 
 
 @pytest.mark.slow
@@ -190,8 +186,7 @@ def test_ties_that_rounding_has_no_part_in(tmp_path, is_sorted):
     assert verify_conversion(source, ours, inputs=inputs).passed
     (right,) = (layer for layer in read_ir(ours).layers if layer.type == "TopK")
     assert right.attributes["stable"] == "true"
-    stock = tmp_path / "stock.xml"
-    ov.save_model(ov.convert_model(source), stock, compress_to_fp16=False)
+    stock = converted(tmp_path / "stock.xml", source)
     result = verify_conversion(source, stock, inputs=inputs)
     assert [output.comparison.status for output in result.outputs][1] is Status.FAILED
     found = bisect(source, stock, inputs)
@@ -218,8 +213,8 @@ ORDER = """(float[2,64] x) => (float[2,K] best, int64[2,K] places, int64[2,K] tw
 def test_an_order_that_is_left_open(tmp_path, scores, count, is_sorted, changed, is_open):
     """A TopK with sorted=0 may give what it picks in any order: `verify` and `bisect` excuse that, and nothing else."""
     text = ORDER.replace("SCORES", scores).replace("K]", f"{count}]").replace("{K}", f"{{{count}}}")
-    source, stock = saved(tmp_path / "m.onnx", text.replace("SORTED", str(is_sorted))), tmp_path / "stock.xml"
-    ov.save_model(ov.convert_model(source), stock, compress_to_fp16=False)
+    source = saved(tmp_path / "m.onnx", text.replace("SORTED", str(is_sorted)))
+    stock = converted(tmp_path / "stock.xml", source)
     stock.write_text(stock.read_text().replace(*changed))
     inputs = {"x": np.random.default_rng(0).uniform(0, 4, (2, 64)).astype(np.float32)}
     result = verify_conversion(source, stock, inputs=inputs)
