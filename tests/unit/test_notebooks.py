@@ -1,32 +1,17 @@
 """What our functions return is a table in a notebook, and what names hold cannot break out of it."""
 
-from html.parser import HTMLParser
-
 import openvino
+from lxml import html
 
 import ov_gather
 from helpers.paths import SAMPLES
 
 
-class Text(HTMLParser):
-    """The text of a page, and the tags that it is made of."""
-
-    def __init__(self, page):
-        super().__init__()
-        self.text, self.tags = "", set()
-        self.feed(page)
-
-    def handle_data(self, data):
-        self.text += data
-
-    def handle_starttag(self, tag, attrs):
-        self.tags.add(tag)
-
-
 def shown(result):
-    page = Text(result._repr_html_())
-    assert page.tags <= {"pre", "span"}
-    return page.text
+    """The text of a page, which has no other tags than these."""
+    page = html.fragment_fromstring(result._repr_html_())
+    assert {element.tag for element in page.iter()} <= {"pre", "span"}
+    return page.text_content()
 
 
 SAMPLE = SAMPLES / "valid" / "spec_layer.xml"

@@ -1,16 +1,15 @@
 """Which sizes are tried where a model leaves dimensions open."""
 
-import onnx.parser
 import onnx_ir
 import pytest
 
+from helpers.saved_models import parsed
 from ov_gather.crosscheck.cases.sizes import OPEN_DIMENSION as N
 from ov_gather.crosscheck.inputs.onnx import choices
 
 
 def tried(inputs):
-    text = f'<ir_version: 9, opset_import: ["": 18]> g ({inputs}) => (float[1] y) {{ y = Neg(x) }}'
-    model = onnx_ir.from_proto(onnx.parser.parse_model(text))
+    model = onnx_ir.from_proto(parsed(f"({inputs}) => (float[1] y) {{ y = Neg(x) }}"))
     return [tuple(one.shapes.values()) for one in choices(model.graph.inputs)]
 
 

@@ -2,9 +2,10 @@
 
 import numpy as np
 import pytest
-from hypothesis import assume, given, settings
+from hypothesis import given, settings
 from hypothesis import strategies as st
 
+from helpers.chosen_sizes import check_chosen_sizes
 from helpers.pairwise import pairs
 from ov_gather.ir.model import Layer, Port
 from ov_gather.ir.shapes import PartialShape
@@ -12,7 +13,7 @@ from ov_gather.ops import versions_of
 from ov_gather.ops.reference import evaluate as reference
 from ov_gather.ops.scatter_nd_update import SCATTER_ND_UPDATE_3, SCATTER_ND_UPDATE_15
 from ov_gather.ops.scatter_update import SCATTER_UPDATE_3
-from ov_gather.ops.spec import DimensionError, RankError, ShapeError
+from ov_gather.ops.spec import DimensionError, RankError
 from ov_gather.runtimes.kernel import execute
 
 SCALAR = ""
@@ -177,16 +178,5 @@ def test_chosen_sizes_are_valid_and_among_those_declared(operation, data):
         if shapes[1] not in ("...", ""):
             shapes[1] = ",".join([*shapes[1].split(",")[:-1], data.draw(st.sampled_from(["?", str(depth)]))])
         shapes.append(data.draw(shapes_of(max(0, index_rank - 1 + rank - depth))))
-    partial = [PartialShape.parse(shape) for shape in shapes]
-    try:
-        operation.infer_shapes(partial, attributes)
-        operation.restrict(partial, attributes)
-        chosen = operation.choose_sizes(partial, attributes, 3)
-    except ShapeError:
-        assume(False)
-    for sizes, shape in zip(chosen, partial, strict=True):
-        assert sizes in shape
-    static = [PartialShape.of(sizes) for sizes in chosen]
-    (output,) = operation.infer_shapes(static, attributes)
-    operation.restrict(static, attributes)
-    assert output.sizes == chosen[0]
+    chosen, output = check_chosen_sizes(operation, [PartialShape.parse(shape) for shape in shapes], attributes)
+    assert output == chosen[0]
