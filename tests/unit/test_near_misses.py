@@ -56,29 +56,16 @@ NEAR_MISSES = {
 
 
 @pytest.mark.parametrize("name", NEAR_MISSES)
-def test_near_misses(tmp_path, name):
-    sample, *replacements = NEAR_MISSES[name]
-    path = VALID / f"{sample}.xml"
-    text = path.read_text()
-    for old, new in replacements:
-        assert old in text
-        text = text.replace(old, new, 1)
-    assert validate(_written(tmp_path, text, path.with_suffix(".bin"))) == []
+def test_near_misses(copied, name):
+    sample, *changes = NEAR_MISSES[name]
+    assert validate(copied(f"valid/{sample}", changes=[(*change, 1) for change in changes])) == []
 
 
-def _written(directory, text, binary):
-    """Write an IR whose .bin is a copy, or empty where there is none to copy, and return its path."""
-    path = directory / "near_miss.xml"
-    path.write_bytes(text.encode())
-    path.with_suffix(".bin").write_bytes(binary.read_bytes() if binary.exists() else b"")
-    return path
-
-
-def test_layers_may_stand_in_any_order(tmp_path):
+def test_layers_may_stand_in_any_order(copied):
     text = (VALID / "detector_with_state.xml").read_text()
     layers = re.findall(r"\t\t<layer .*?</layer>\n", text, re.DOTALL)
-    text = text.replace("".join(layers), "".join(reversed(layers)))
-    assert validate(_written(tmp_path, text, VALID / "detector_with_state.bin")) == []
+    changes = [("".join(layers), "".join(reversed(layers)))]
+    assert validate(copied("valid/detector_with_state", changes=changes)) == []
 
 
 @pytest.mark.parametrize("version", ["extension", "experimental"])
