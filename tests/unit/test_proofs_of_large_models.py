@@ -7,83 +7,61 @@ from types import FrameType
 from typing import Any
 
 import numpy as np
+import openvino as ov
+import openvino.opset13 as ops
 import pytest
 
 from ov_gather import prove
-from ov_gather.ir.builder import ModelBuilder, PortRef
-from ov_gather.ir.element_types import F32, I64, ElementType
-from ov_gather.ir.model import Model
-from ov_gather.ir.shapes import PartialShape
 from ov_gather.ranges.proofs import Proof
 from ov_gather.ranges.sites import Site
 from ov_gather.ranges.solver import Solver
 
-IDS, PAIRS, TAKEN = PartialShape.of([-1, 3]), PartialShape.of([2, 3]), PartialShape.of([-1, 3, 4])
+IDS, PAIRS = ov.PartialShape([-1, 3]), ov.PartialShape([2, 3])
 
 
-class LookUps:
-    """A model of sites, whose tensors are of i64 by indices [2, 3], or rows of tables."""
-
-    def __init__(self, ids: PartialShape | None = None) -> None:
-        self.builder = ModelBuilder("look_ups")
-        self.index = self.builder.parameter("ids", I64, ids) if ids else None
-        self.zero = self.builder.const("zero", I64, np.array(0))
-
-    def table(self, name: str, size: int) -> PortRef:
-        return self.builder.const(name, F32, np.zeros((size, 4), np.float32))
-
-    def added(self, name: str, one: PortRef, number: int, shape: PartialShape) -> PortRef:
-        number_ = self.builder.const(f"number_{name}", I64, np.array(number))
-        return self.builder.layer("Add", name, "opset1", {}, [one, number_], [(I64, shape)])[0]
-
-    def gather(self, name: str, data: PortRef, index: PortRef, output: tuple[ElementType, PartialShape]) -> PortRef:
-        return self.builder.layer("Gather", name, "opset8", {"batch_dims": "0"}, [data, index, self.zero], [output])[0]
+def given(name: str, shape: ov.PartialShape = IDS) -> ov.Node:
+    return ops.parameter(shape, np.int64, name=name)
 
 
-def look_ups(count: int, *, of: np.ndarray | None = None) -> Model:
+def table(size: int = 10) -> ov.Node:
+    return ops.constant(np.zeros((size, 4), np.float32))
+
+
+def taken(number: int, data: ov.Node, index: ov.Node) -> ov.Node:
+    return ops.gather(data, index, ops.constant(0), name=f"site_{number}")
+
+
+def look_ups(count: int, *, of: np.ndarray | None = None) -> ov.Model:
     """Indices that are computed of an input or a constant, and looked up in a table."""
-    model = LookUps(IDS)
-    first = model.index if of is None else model.builder.const("constant", I64, of)
-    table, index = model.table("table", 10), first
-    for i in range(count):
-        index = model.added(f"index_{i}", first, 1 - 2 * (i % 2), IDS)
-        model.gather(f"rows_{i}", table, index, (F32, TAKEN))
-    model.builder.result("last", index)
-    return model.builder.build()
+    ids, rows = given("ids"), table()
+    first = ids if of is None else ops.constant(of)
+    indices = [ops.add(first, ops.constant(np.int64(1 - 2 * (i % 2)))) for i in range(count)]
+    return ov.Model([taken(i, rows, index) for i, index in enumerate(indices)], [ids])
 
 
-def own_inputs(count: int) -> Model:
+def own_inputs(count: int) -> ov.Model:
     """Each site looks up one more than an input of its own, of open size, says."""
-    model = LookUps()
-    table = model.table("table", 10)
-    for i in range(count):
-        index = model.added(f"index_{i}", model.builder.parameter(f"ids_{i}", I64, IDS), 1, IDS)
-        model.builder.result(f"out_{i}", model.gather(f"rows_{i}", table, index, (F32, TAKEN)))
-    return model.builder.build()
+    inputs, rows = [given(f"ids_{i}") for i in range(count)], table()
+    return ov.Model([taken(i, rows, ops.add(ids, ops.constant(np.int64(1)))) for i, ids in enumerate(inputs)], inputs)
 
 
-def own_tables(count: int) -> Model:
+def own_tables(count: int) -> ov.Model:
     """One input is looked up in tables of different sizes."""
-    model = LookUps(PAIRS)
-    for i in range(count):
-        rows = model.gather(f"rows_{i}", model.table(f"table_{i}", 3 + i), model.index, (F32, PartialShape.of([2, 3, 4])))
-        model.builder.result(f"out_{i}", rows)
-    return model.builder.build()
+    ids = given("ids", PAIRS)
+    return ov.Model([taken(i, table(3 + i), ids) for i in range(count)], [ids])
 
 
-def chain(count: int, *, own: bool = False) -> Model:
+def chain(count: int, *, own: bool = False) -> ov.Model:
     """What one site reads, in an input of all or of its own, is what the next one reads by."""
-    model = LookUps(PAIRS)
-    index = model.index
+    index = ids = given("ids", PAIRS)
+    sizes = [10 + i for i in range(count)] if own else [10]
+    data = [given(f"data_{i}" if own else "data", ov.PartialShape([size])) for i, size in enumerate(sizes)]
     for i in range(count):
-        if own or i == 0:
-            data = model.builder.parameter(f"data_{i}" if own else "data", I64, PartialShape.of([10 + i]))
-        index = model.gather(f"next_{i}", data, index, (I64, PAIRS))
-    model.builder.result("last", index)
-    return model.builder.build()
+        index = taken(i, data[i if own else 0], index)
+    return ov.Model([index], [ids, *data])
 
 
-SHAPES: dict[str, Callable[[int], Model]] = {
+SHAPES: dict[str, Callable[[int], ov.Model]] = {
     "own_inputs": own_inputs,
     "own_tables": own_tables,
     "chain": chain,
@@ -91,7 +69,7 @@ SHAPES: dict[str, Callable[[int], Model]] = {
 }
 
 
-def work_on(monkeypatch: pytest.MonkeyPatch, model: Model) -> tuple[int, list[Proof]]:
+def work_on(monkeypatch: pytest.MonkeyPatch, model: ov.Model) -> tuple[int, list[Proof]]:
     """How often something is learned of a tensor while a model is proved, and the proofs."""
     work, set_bounds = 0, Solver._learn
 
@@ -137,7 +115,7 @@ def test_conditions_are_not_searched_for_ever(monkeypatch: pytest.MonkeyPatch) -
     assert {proof.status for proof in proofs} == {"conditional", "unknown"}
 
 
-def calls_of(model: Model) -> tuple[int, list[Proof]]:
+def calls_of(model: ov.Model) -> tuple[int, list[Proof]]:
     """How many functions of Python are called while a model is proved, and the proofs."""
     calls = 0
 
@@ -167,7 +145,8 @@ def test_twice_the_sites_are_twice_the_calls(monkeypatch: pytest.MonkeyPatch, sh
 def test_each_site_has_its_condition(shape: str) -> None:
     proofs = prove(SHAPES[shape](12))
     assert {proof.status for proof in proofs} == {"conditional"}
-    for i, proof in enumerate(proofs):
+    for proof in proofs:
+        i = int(proof.layer.removeprefix("site_"))
         expected = {
             "own_inputs": {f"ids_{i}": (-11, 8)},
             "own_tables": {"ids": (-3 - i, 2 + i)},
