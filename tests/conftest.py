@@ -1,10 +1,12 @@
 """Where things are, and a guard against testing something else than the installed package."""
 
 import importlib.util
+import shutil
 import subprocess
 import zlib
-from collections.abc import Callable, Iterator
+from collections.abc import Callable, Iterable, Iterator
 from pathlib import Path
+from typing import Any
 
 import numpy as np
 import pytest
@@ -36,6 +38,28 @@ def rng(request: pytest.FixtureRequest) -> np.random.Generator:
 @pytest.fixture
 def samples() -> Path:
     return SAMPLES
+
+
+@pytest.fixture
+def copied(samples: Path, tmp_path: Path) -> Callable[..., Path]:
+    """A function that copies a sample, and its .bin if there is one, and returns the path of the .xml.
+
+    `changes` are what to replace in the .xml, by what, and how often.
+    """
+
+    def copy(name: str, folder: Path = tmp_path, stem: str = "", changes: Iterable[tuple[Any, ...]] = ()) -> Path:
+        source = samples / f"{name}.xml"
+        target = folder / f"{stem or source.stem}.xml"
+        for file in (source, source.with_suffix(".bin")):
+            if file.exists():
+                shutil.copy(file, target.with_suffix(file.suffix))
+        for old, *new in changes:
+            text = target.read_text()
+            assert old in text
+            target.write_text(text.replace(old, *new))
+        return target
+
+    return copy
 
 
 def _ending(run: Cli) -> Cli:

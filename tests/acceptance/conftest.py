@@ -1,7 +1,6 @@
 """What several commands are tested with."""
 
 import os
-import shutil
 from collections.abc import Callable, Iterator
 from pathlib import Path
 from typing import Any
@@ -35,21 +34,6 @@ def refusal(cli: Callable[..., Any]) -> Callable[..., str]:
         return done.stderr
 
     return run
-
-
-@pytest.fixture
-def copied(samples: Path, tmp_path: Path) -> Callable[..., Path]:
-    """A function that copies a sample, and its .bin if there is one, and returns the path of the .xml."""
-
-    def copy(name: str, folder: Path = tmp_path, stem: str = "") -> Path:
-        source = samples / f"{name}.xml"
-        target = folder / f"{stem or source.stem}.xml"
-        for file in (source, source.with_suffix(".bin")):
-            if file.exists():
-                shutil.copy(file, target.with_suffix(file.suffix))
-        return target
-
-    return copy
 
 
 @pytest.fixture

@@ -1,4 +1,4 @@
-"""How other repositories take `ov-gather validate` up: as a pre-commit hook, as a GitHub Action, from the snippets in docs."""
+"""What contributors and other repositories use: nox, the workflow, the pre-commit hook, the GitHub Action, snippets."""
 
 import json
 import os
@@ -151,3 +151,31 @@ def test_the_toml_snippet_is_accepted(samples, tmp_path):
     assert done.returncode == 1, done.stderr
     assert "OVG701" in done.stdout
     assert "OVG702" not in done.stdout
+
+
+def test_contributing_names_the_sessions_of_nox():
+    done = run(BIN / "nox", "--list", cwd=ROOT)
+    assert done.returncode == 0, done.stderr
+    sessions = set(re.findall(r"^[*-] (\w+)", done.stdout, re.M))
+    assert sessions == {"lint", "types", "tests", "sanitizers", "docs", "bench"}
+    text = (ROOT / "CONTRIBUTING.md").read_text()
+    assert set(re.findall(r"nox -s (\w+)", text)) == sessions
+
+
+def test_pre_commit_accepts_the_configuration():
+    done = run(BIN / "pre-commit", "validate-config", ROOT / ".pre-commit-config.yaml", cwd=ROOT)
+    assert done.returncode == 0, done.stdout + done.stderr
+
+
+def test_the_workflow_calls_the_script_of_ci():
+    workflow = ROOT / ".github" / "workflows" / "ci.yml"
+    done = run(BIN / "check-jsonschema", "--builtin-schema", "vendor.github-workflows", workflow, cwd=ROOT)
+    assert done.returncode == 0, done.stdout
+    (job,) = yaml.safe_load(workflow.read_text())["jobs"].values()
+    assert job["steps"][-1]["run"] == ".ci/run"
+
+
+@pytest.mark.parametrize("name", ["sanitizers", "lint", "types"])
+def test_ci_and_nox_run_the_same_scripts(name):
+    assert f"\n.ci/{name}\n" in (ROOT / ".ci" / "run").read_text()
+    assert f'session.run(".ci/{name}"' in (ROOT / "noxfile.py").read_text()

@@ -87,9 +87,8 @@ def test_other_inputs(refusal, models, tmp_path):
     assert "the inputs of the models differ: the reference has p, the model x, z" in told
 
 
-def test_two_inputs_of_one_name(refusal, samples, tmp_path):
-    text = (samples / "valid" / "spec_layer.xml").read_text()
-    (tmp_path / "a.xml").write_text(text)
-    (tmp_path / "b.xml").write_text(text.replace('name="data"', 'name="T"').replace('name="indices"', 'name="T"'))
-    told = refusal("bisect", tmp_path / "a.xml", tmp_path / "b.xml", "-o", tmp_path / "o")
+def test_two_inputs_of_one_name(refusal, copied, tmp_path):
+    changes = [('name="data"', 'name="T"'), ('name="indices"', 'name="T"')]
+    one, other = copied("valid/spec_layer", stem="a"), copied("valid/spec_layer", stem="b", changes=changes)
+    told = refusal("bisect", one, other, "-o", tmp_path / "o")
     assert "several inputs are called 'T'" in told

@@ -78,10 +78,8 @@ def test_what_a_runtime_does_not_have_is_not_applicable(cli):
     assert "layers: 9, cases: 18, passed: 9, failed: 0, not applicable: 24, errors found: 0" in done.stdout
 
 
-def test_a_layer_that_nothing_else_can_execute_is_a_failure(cli, samples, tmp_path):
-    text = (samples / "valid" / "spec_layer.xml").read_text()
-    (tmp_path / "u2.xml").write_text(text.replace("FP32", "U2").replace('"f32"', '"u2"'))
-    done = cli("check", tmp_path, code=1)
+def test_a_layer_that_nothing_else_can_execute_is_a_failure(cli, copied):
+    done = cli("check", copied("valid/spec_layer", changes=[("FP32", "U2"), ('"f32"', '"u2"')]), code=1)
     assert "not applicable unsafe-small-types (openvino)" in done.stdout
     assert "not applicable no-elements-below-a-byte (extension)" in done.stdout
     assert "nothing to compare with: no other runtime can execute this" in done.stdout
@@ -148,10 +146,9 @@ def test_reports(cli, copied, tmp_path):
     assert (done.returncode, done.stdout) == (2, "")
 
 
-def test_more_data_than_memory_holds_is_refused_with_its_size(cli, samples, tmp_path):
-    fragment = (samples / "valid" / "spec_layer_fragment.xml").read_text()
-    (tmp_path / "huge.xml").write_text(fragment.replace("<dim>7</dim>", f"<dim>{1 << 44}</dim>"))
-    done = cli("check", tmp_path, code=1)
+def test_more_data_than_memory_holds_is_refused_with_its_size(cli, copied):
+    changes = [("<dim>7</dim>", f"<dim>{1 << 44}</dim>")]
+    done = cli("check", copied("valid/spec_layer_fragment", changes=changes), code=1)
     assert re.search(
         r"not executed: GatherElements .*: a case takes 10555\d{2}\.\d GB, and 8 times that; .* GB are free", done.stdout
     )

@@ -123,14 +123,6 @@ def test_another_version(threads, monkeypatch):
         run(threads, SQUARES)
 
 
-def test_no_cluster(real_cli):
-    impatient = os.environ | {"DASK_DISTRIBUTED__COMM__TIMEOUTS__CONNECT": "1s"}
-    done = real_cli("validate", "ir_samples/valid", "--scheduler", "tcp://127.0.0.1:1", env=impatient)
-    assert (done.returncode, done.stdout) == (2, "")
-    assert done.stderr.startswith("error: there is no Dask scheduler at tcp://127.0.0.1:1: ")
-    assert done.stderr.count("\n") == 1
-
-
 def test_no_address():
     with pytest.raises(ClusterError, match="Dask's configuration has no scheduler-address"):
         next(in_cluster(eval, SQUARES, "config"))

@@ -88,8 +88,7 @@ def test_these_are_all_samples_with_a_fix():
 
 def test_what_is_left_is_told(cli, copied):
     """Findings that cannot be mended are reported as without --fix, with the lines of the mended file."""
-    path = copied("invalid/OVG302/indices_precision")
-    path.write_text(path.read_text().replace('axis="1"', 'axis="7"'))
+    path = copied("invalid/OVG302/indices_precision", changes=[('axis="1"', 'axis="7"')])
     done = cli("validate", path, "--fix", code=1)
     assert "error OVG204" in done.stdout
     assert done.stdout == cli("validate", path).stdout

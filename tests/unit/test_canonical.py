@@ -10,8 +10,9 @@ from hypothesis import strategies as st
 from helpers.paths import SAMPLES
 from ov_gather import read_ir
 from ov_gather.ir.errors import IRError
-from ov_gather.ir.model import Model
+from ov_gather.ir.model import Edge, Layer, Model, Port
 from ov_gather.ir.weights import Weights
+from ov_gather.ir.writer import to_bytes
 from ov_gather.ir.xml import parser
 
 DOCUMENTS = sorted(SAMPLES.rglob("*.xml"))
@@ -106,25 +107,11 @@ def test_bodies_go_the_short_way(samples):
 
 
 def long_document() -> bytes:
-    layer = """
-\t\t<layer id="%d" name="n%d" type="ReLU" version="opset1">
-\t\t\t<input>
-\t\t\t\t<port id="0" precision="FP32">
-\t\t\t\t\t<dim>4</dim>
-\t\t\t\t</port>
-\t\t\t</input>
-\t\t\t<output>
-\t\t\t\t<port id="1" precision="FP32" names="%s">
-\t\t\t\t\t<dim>4</dim>
-\t\t\t\t</port>
-\t\t\t</output>
-\t\t</layer>"""
-    # One of a hundred goes the general way.
-    layers = "".join(layer % (i, i, f"a&amp;{i}" if i % 100 == 0 else i) for i in range(10_000))
-    edges = "".join(f'\n\t\t<edge from-layer="{i}" from-port="1" to-layer="{i + 1}" to-port="0" />' for i in range(9_999))
-    return (
-        f'<?xml version="1.0"?>\n<net version="11">\n<layers>{layers}\n</layers>\n<edges>{edges}\n</edges>\n</net>\n'.encode()
-    )
+    """Ten thousand layers, one of a hundred of which goes the general way."""
+    names = [f"a&{i}" if i % 100 == 0 else str(i) for i in range(10_000)]
+    ports = ((Port(0, (4,), "FP32"),), [(Port(1, (4,), "FP32", {"names": name}),) for name in names])
+    layers = [Layer(i, f"n{i}", "ReLU", "opset1", {}, ports[0], made) for i, made in enumerate(ports[1])]
+    return to_bytes(Model(tuple(layers), tuple(Edge(i, 1, i + 1, 0) for i in range(9_999))))[0]
 
 
 def test_lines_past_65535():

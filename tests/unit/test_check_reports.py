@@ -4,10 +4,10 @@ import json
 import re
 from collections import Counter
 from dataclasses import replace
-from html.parser import HTMLParser
 from xml.etree import ElementTree
 
 import pytest
+from lxml import etree, html
 
 import ov_gather
 from helpers.artificial_report import (
@@ -36,25 +36,17 @@ EVIL = "".join(map(chr, range(0x100)))
 EVIL += "</style></script><script>alert(1)</script><!--]]></failure>\udcff\u202e\ufffe\U0001f600"
 
 
-class Page(HTMLParser):
-    """Tags, attributes and text of a page; an open tag too many or too few is an error."""
+class Page:
+    """Tags, attributes and text of a page."""
 
     def __init__(self, text: str) -> None:
-        super().__init__()
-        self.tags: Counter[str] = Counter()
-        self.attributes: list[tuple[str, str | None]] = []
-        self.text = ""
-        self.feed(text)
-        self.close()
+        page = html.document_fromstring(text)
+        elements = [*page.iter(etree.Element)]
+        self.tags = Counter(element.tag for element in elements)
+        self.attributes = [pair for element in elements for pair in element.items()]
+        self.text = page.text_content()
 
-    def handle_starttag(self, tag: str, attrs: list[tuple[str, str | None]]) -> None:
-        self.tags[tag] += 1
-        self.attributes += attrs
-
-    def handle_data(self, data: str) -> None:
-        self.text += data
-
-    def values(self, name: str) -> set[str | None]:
+    def values(self, name: str) -> set[str]:
         return {value for key, value in self.attributes if key == name}
 
 

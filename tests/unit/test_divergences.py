@@ -1,11 +1,24 @@
-"""The table of divergences: what it must say, and which runtimes, versions and operations an entry concerns."""
+"""The table of divergences: what it must say, which runtimes an entry concerns, what was measured elsewhere."""
 
+import json
 from dataclasses import replace
+from pathlib import Path
+from types import SimpleNamespace
 
+import numpy as np
 import pytest
 
+from ov_gather.crosscheck.layers import reference_outcome
+from ov_gather.crosscheck.verdict import Observation, judge
 from ov_gather.divergences.base import Divergence, Observed
+from ov_gather.divergences.cpu_plugin import BASELINE, Arithmetic
+from ov_gather.divergences.cpu_scatters import scattered
 from ov_gather.divergences.register import DIVERGENCES
+from ov_gather.ir.builder import ModelBuilder
+from ov_gather.ir.element_types import F32, I64, by_name
+from ov_gather.ir.shapes import PartialShape
+from ov_gather.ops.layer_view import family_layers
+from ov_gather.runtimes.base import CrashedError, RefusedError
 from ov_gather.runtimes.isolated import RUNTIMES
 
 KNOWN = Divergence("name", ("openvino",), (Observed.REFUSES,), lambda view, operands: True, "why")
@@ -39,3 +52,121 @@ def test_only_outputs_are_predicted():
 )
 def test_what_an_entry_concerns(known, concerned):
     assert known.concerns("openvino", "2026.4.1", "Gather-8") is concerned
+
+
+MEASURED = json.loads((Path(__file__).parents[1] / "tools" / "releases" / "measured.json").read_text())
+BIG = 2**40 + 3
+AT_0 = np.array([0, 0], np.int64)
+
+
+def elements(element_type, opset="opset6"):
+    """A GatherElements of 3 elements by 2 indices."""
+    builder = ModelBuilder("elements")
+    inputs = [builder.parameter("data", element_type, PartialShape.of((3,)))]
+    inputs.append(builder.parameter("indices", I64, PartialShape.of((2,))))
+    (output,) = builder.layer("GatherElements", "gather", opset, {"axis": "0"}, inputs, [(element_type, PartialShape.of((2,)))])
+    builder.result("output", output)
+    (view,) = family_layers(builder.build())
+    return view
+
+
+def names(version, view, data, indices, found, devices=("CPU",)):
+    """The divergences that explain an outcome; None where nothing explains it."""
+    operands = [np.array(data, view.input_types[0].dtype), indices]
+    outcome = found if isinstance(found, Exception) else np.array(found, operands[0].dtype)
+    result = judge("openvino", version, reference_outcome(view, operands), Observation(outcome), view, operands, devices)
+    return result.divergences if result.passed else None
+
+
+def test_nothing_was_observed_that_no_divergence_explains():
+    assert set(MEASURED["unnamed"].values()) == {0}
+    assert {"2024.6.0", "2025.2.0", "2025.4.1", "2026.2.0", "2026.4.1"} <= set(MEASURED["counts"])
+
+
+# What a release does not read is not among the cases: tests/unit/test_releases.py is about it.
+DATED = [known for known in DIVERGENCES if (known.since or known.before) and known.name != "no-family-in-opset16"]
+
+
+@pytest.mark.parametrize("known", DATED, ids=lambda known: known.name)
+def test_a_divergence_of_some_releases_was_seen_in_each_of_them(known):
+    seen = {release for release, counts in MEASURED["counts"].items() if counts.get(known.name, (0, 0))[0]}
+    operation = known.operations[0] if known.operations else ""
+    concerned = {release for release in MEASURED["counts"] if known.concerns("openvino", release, operation)}
+    assert concerned
+    assert concerned <= seen
+
+
+@pytest.mark.parametrize(
+    ("version", "expected"), [("2025.2.0", ("unchecked-gathers",)), ("2025.3.0", None), ("2026.4.1", None)]
+)
+def test_negative_indices_crash_releases_before_2025_3(version, expected):
+    crash = CrashedError("crashes: SIGSEGV")
+    assert names(version, elements(F32), [1, 2, 3], np.array([-1, 0], np.int64), crash) == expected
+    assert names(version, elements(F32), [1, 2, 3], AT_0, crash) is None
+
+
+def test_integers_saturate_before_2025_4_and_wrap_around_since():
+    view = elements(I64)
+    saturated, wrapped = [2**31 - 1] * 2, [3, 3]
+    assert names("2025.3.0", view, [BIG, 0, 0], AT_0, saturated) == ("saturated-to-32-bits",)
+    assert names("2025.3.0", view, [BIG, 0, 0], AT_0, wrapped) is None
+    assert names("2025.4.1", view, [BIG, 0, 0], AT_0, saturated) is None
+    assert names("2025.4.1", view, [BIG, 0, 0], AT_0, wrapped) == ("narrowed-to-32-bits",)
+
+
+def test_opset16_is_refused_before_2026():
+    refusal = RefusedError("Opset opset16 doesn't contain the operation with type: GatherElements")
+    assert names("2025.4.1", elements(F32, "opset16"), [1, 2, 3], AT_0, refusal) == ("no-family-in-opset16",)
+    assert names("2025.4.1", elements(F32), [1, 2, 3], AT_0, refusal) is None
+    assert names("2026.0.0", elements(F32, "opset16"), [1, 2, 3], AT_0, refusal) is None
+
+
+def test_elements_below_a_byte_of_gather_elements_were_right_in_all_releases():
+    assert names("2024.6.0", elements(by_name("u4")), [1, 2, 3], AT_0, [2, 2]) is None
+
+
+def test_a_divergence_of_one_device_excuses_no_other():
+    view, wrapped = elements(I64), [3, 3]
+    assert names("2026.4.1", view, [BIG, 0, 0], AT_0, wrapped, ("AUTO", "CPU")) == ("narrowed-to-32-bits",)
+    assert names("2026.4.1", view, [BIG, 0, 0], AT_0, wrapped, ("AUTO", "GPU")) is None
+
+
+RECORD = json.loads((Path(__file__).parent / "sapphire_rapids_scatters.json").read_text())
+SAPPHIRE_RAPIDS = Arithmetic(bf16=True, f8=True)
+
+
+def named(case):
+    return "-".join(str(case.get(key)) for key in ("type", "reduction", "use_init_val", "data_shape"))
+
+
+def operands_of(case):
+    kind = by_name(case["type"]).dtype
+    if case.get("every_byte"):  # every second byte is written to its own place
+        every = np.arange(256, dtype=np.uint8).view(kind)
+        return [every, np.arange(0, 256, 2), every[::2]]
+    indices = np.array(case["indices"])
+    data, updates = (np.frombuffer(bytes.fromhex(case[name]), kind) for name in ("data", "updates"))
+    return [data.reshape(case["data_shape"]), indices, updates.reshape(indices.shape)]
+
+
+def as_predicted(case, arithmetic):
+    """The prediction and the record, with one NaN for all where a reduction leaves open which."""
+    attributes = {"axis": 0} if case.get("every_byte") else {key: case[key] for key in ("axis", "reduction", "use_init_val")}
+    operation = SimpleNamespace(type="ScatterElementsUpdate")
+    view = SimpleNamespace(constant=lambda port: None, attributes_for=lambda operands: attributes, operation=operation)
+    predicted = scattered(view, operands_of(case), arithmetic)
+    recorded = np.frombuffer(bytes.fromhex(case["plugin"]), predicted.dtype).reshape(predicted.shape).copy()
+    if attributes.get("reduction", "none") != "none":
+        recorded[np.isnan(recorded)] = predicted[np.isnan(predicted)] = np.nan
+    return predicted.tobytes() == recorded.tobytes()
+
+
+@pytest.mark.parametrize("case", RECORD["cases"], ids=named)
+def test_scatter_on_sapphire_rapids(case):
+    assert as_predicted(case, SAPPHIRE_RAPIDS)
+
+
+@pytest.mark.parametrize("element_type", ["bf16", "f8e4m3", "f8e5m2"])
+def test_other_cpus_are_predicted_otherwise(element_type):
+    cases = [case for case in RECORD["cases"] if case["type"] == element_type]
+    assert not all(as_predicted(case, BASELINE) for case in cases)

@@ -1,12 +1,13 @@
-"""Gather, GatherND and ScatterElementsUpdate: what their versions differ in, and that every layer that is valid has a case."""
+"""Gathers and ScatterElementsUpdate: what their versions differ in, and that every layer that is valid has a case."""
 
 import numpy as np
 import pytest
-from hypothesis import assume, given, settings
+from hypothesis import given, settings
 from hypothesis import strategies as st
 
+from helpers.chosen_sizes import check_chosen_sizes
 from ov_gather import read_ir
-from ov_gather.ir.element_types import F16, F32, I64
+from ov_gather.ir.element_types import F16, F32, I32, I64
 from ov_gather.ir.model import Layer
 from ov_gather.ir.shapes import Dimension, PartialShape
 from ov_gather.ops import OPERATIONS, find_operation
@@ -16,7 +17,7 @@ from ov_gather.ops.gather_nd import GATHER_ND_5, GATHER_ND_8
 from ov_gather.ops.scatter_elements_update import SCATTER_ELEMENTS_UPDATE_3, SCATTER_ELEMENTS_UPDATE_12
 from ov_gather.ops.scatter_nd_update import SCATTER_ND_UPDATE_3, SCATTER_ND_UPDATE_15
 from ov_gather.ops.scatter_update import SCATTER_UPDATE_3
-from ov_gather.ops.spec import ShapeError, TypeRuleError
+from ov_gather.ops.spec import DimensionError, RankError, TypeRuleError
 from ov_gather.runtimes.kernel import execute
 
 DATA = np.arange(12, dtype=np.float32).reshape(3, 4)
@@ -147,15 +148,43 @@ def test_chosen_sizes_are_valid_and_among_those_declared(operation, data):
     attributes["axis"] = data.draw(st.integers(-3, 2))
     if "batch_dims" in attributes:
         attributes["batch_dims"] = data.draw(st.integers(0, 2))
-    try:
-        operation.infer_shapes(shapes, attributes)
-        operation.restrict(shapes, attributes)
-        chosen = operation.choose_sizes(shapes, attributes, 3)
-    except ShapeError:
-        assume(False)
-    for sizes, shape in zip(chosen, shapes, strict=True):
-        assert sizes in shape
-    static = [PartialShape.of(sizes) for sizes in chosen]
-    (output,) = operation.infer_shapes(static, attributes)
-    operation.restrict(static, attributes)
-    assert all(dim.is_static for dim in output.dims)
+    check_chosen_sizes(operation, shapes, attributes)
+
+
+@given(st.integers(1, 5), st.data())
+def test_chosen_sizes_of_gather_elements(rank, data):
+    shapes = [PartialShape.parse(",".join(data.draw(DIMS) for _ in range(rank))) for _ in range(2)]
+    check_chosen_sizes(GATHER_ELEMENTS_6, shapes, {"axis": data.draw(st.integers(-rank, rank - 1))})
+
+
+@pytest.mark.parametrize(
+    ("data", "indices", "axis", "error", "text"),
+    [
+        ("3,7", "3", 0, RankError, "rank 2, indices .3. has rank 1"),
+        ("", "", 0, RankError, "data is a scalar"),
+        ("...", "", 0, RankError, "indices is a scalar"),
+        ("3,7", "2,7", 1, DimensionError, "dimension 0 is 3 in data .3,7. and 2 in indices"),
+        ("1..3,7", "4..9,7", 1, DimensionError, "dimension 0 is 1..3"),
+    ],
+)
+def test_gather_elements_refuses_shapes(data, indices, axis, error, text):
+    with pytest.raises(error, match=text):
+        GATHER_ELEMENTS_6.infer_shapes([PartialShape.parse(data), PartialShape.parse(indices)], {"axis": axis})
+
+
+def test_output_type_is_that_of_data():
+    assert GATHER_ELEMENTS_6.infer_types((F16, I32)) == (F16,)
+
+
+def test_axis_range():
+    (axis,) = GATHER_ELEMENTS_6.attributes
+    unknown, rank_3 = PartialShape(None), PartialShape.of([2, 3, 4])
+    assert axis.valid_range((rank_3, unknown)) == (-3, 2)
+    assert axis.valid_range((unknown, rank_3)) == (-3, 2)
+    assert axis.valid_range((unknown, unknown)) is None
+
+
+@pytest.mark.parametrize("text", ["1.7", "1x", "", " 1", "+1", "0x1", "1,1", "--1", "१", "1" * 40])
+def test_malformed_axis(text):
+    with pytest.raises(ValueError, match="not an integer"):
+        GATHER_ELEMENTS_6.read_attributes({"axis": text}, (PartialShape(None), PartialShape(None)))

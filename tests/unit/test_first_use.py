@@ -51,14 +51,18 @@ def compiled(monkeypatch, tmp_path):
     return done
 
 
-def test_what_is_installed_is_read_from_its_headers(package):
-    openvino = installed.read(package)
+@pytest.fixture
+def openvino(package, compiled):
+    """What is installed in that directory, with the compiler that writes a text."""
+    return installed.read(package)
+
+
+def test_what_is_installed_is_read_from_its_headers(openvino, package):
     assert (openvino.release, openvino.cxx11_abi) == ("2025.9.3", "0")
     assert openvino.library("libopenvino") == package / "libs" / "libopenvino.so.2593"
 
 
-def test_it_is_compiled_once_and_found_again(package, compiled, tmp_path):
-    openvino = installed.read(package)
+def test_it_is_compiled_once_and_found_again(openvino, package, compiled, tmp_path):
     library = cache.library(openvino)
     assert tmp_path / "caches" / "ov-gather" in library.parents
     assert library.read_text() == "the first half for 2025.9.3, and the second"
@@ -67,8 +71,7 @@ def test_it_is_compiled_once_and_found_again(package, compiled, tmp_path):
     assert compiled == [openvino]
 
 
-def test_one_made_ahead_serves_where_its_release_is_installed(package, compiled):
-    openvino = installed.read(package)
+def test_one_made_ahead_serves_where_its_release_is_installed(openvino, package, compiled):
     made = cache.make(openvino)
     moved = package.rename(package.with_name("moved"))
     library = cache.library(installed.read(moved))
@@ -137,8 +140,7 @@ def test_several_processes_that_need_it_at_once_compile_it_once(package, compile
 
 @pytest.mark.parametrize("damage", ["the first half", "", "another library of the same name"])
 @pytest.mark.parametrize("everywhere", [False, True])
-def test_a_library_that_is_not_the_one_that_was_compiled_is_not_loaded(package, compiled, damage, everywhere):
-    openvino = installed.read(package)
+def test_a_library_that_is_not_the_one_that_was_compiled_is_not_loaded(openvino, compiled, damage, everywhere):
     library = cache.library(openvino)
     whole = library.read_text()
     for path in [library, library.parent.parent / library.name] if everywhere else [library]:
@@ -147,16 +149,14 @@ def test_a_library_that_is_not_the_one_that_was_compiled_is_not_loaded(package, 
     assert len(compiled) == 1 + everywhere
 
 
-def test_a_checksum_that_is_not_ours_is_made_anew(package, compiled):
-    openvino = installed.read(package)
+def test_a_checksum_that_is_not_ours_is_made_anew(openvino, compiled):
     library = cache.library(openvino)
     (library.parent.parent / f"{library.name}.sha256").write_bytes(b"\xff\xfe")
     assert cache.library(openvino).read_text().endswith("the second")
     assert len(compiled) == 2
 
 
-def test_a_directory_in_the_place_of_the_library_is_said(package, compiled):
-    openvino = installed.read(package)
+def test_a_directory_in_the_place_of_the_library_is_said(openvino):
     library = cache.library(openvino)
     library.unlink()
     (library / "full").mkdir(parents=True)
@@ -174,12 +174,11 @@ def test_without_a_home_directory(package, compiled, monkeypatch):
         cache.library(installed.read(package))
 
 
-def test_nothing_is_left_of_a_compilation_that_failed(package, compiled, monkeypatch):
+def test_nothing_is_left_of_a_compilation_that_failed(openvino, monkeypatch):
     def fail(openvino, library):
         library.write_text("half")
         raise ImportError("it fails")
 
-    openvino = installed.read(package)
     with monkeypatch.context() as patch, pytest.raises(ImportError, match="it fails"):
         patch.setattr(cache, "compile_extension", fail)
         cache.library(openvino)
@@ -252,8 +251,7 @@ def test_the_compiler_is_told_what_the_openvino_at_hand_needs(package, tmp_path,
 
 
 @pytest.mark.parametrize("place", ["", "ov-gather", "release", "library"])
-def test_what_others_can_write_to_is_not_loaded(package, compiled, tmp_path, place):
-    openvino = installed.read(package)
+def test_what_others_can_write_to_is_not_loaded(openvino, tmp_path, place):
     library = cache.library(openvino)
     release = library.parents[1]
     places = {"": tmp_path / "caches", "ov-gather": release.parent, "release": release, "library": library}

@@ -1,4 +1,4 @@
-"""Tuples and updates by the thousand: several blocks and threads, against NumPy indexing."""
+"""Tuples and updates by the thousand, against NumPy indexing; scatters touch nothing behind their arrays."""
 
 import re
 
@@ -6,13 +6,23 @@ import numpy as np
 import pytest
 
 from helpers.pairwise import pairs
-from ov_gather import gather_nd, scatter_elements
+from ov_gather import gather_nd, scatter_elements, scatter_nd
 
 pytestmark = pytest.mark.sanitized
 
 DTYPES = [np.uint8, np.float32, np.complex128]
 INDEX_DTYPES = [np.int32, np.int64]
-UPDATE = {"none": lambda old, new: new, "sum": np.add, "max": np.maximum}
+UPDATES = {"none": None, "sum": np.add, "max": np.maximum}
+
+
+def updated(data, places, values, reduction):
+    """NumPy makes updates in order: of those of one place the last one stays."""
+    expected = data.copy()
+    if UPDATES[reduction] is None:
+        expected[places] = values
+    else:
+        UPDATES[reduction].at(expected, places, values)
+    return expected
 
 
 @pairs(dtype=DTYPES, slice_shape=[(), (3,), (4,), (5, 7)], index_dtype=INDEX_DTYPES, ids=str)
@@ -51,21 +61,18 @@ def test_the_first_tuple_that_is_out_of_bounds(value):
     dtype=[np.float32, np.int64],
     axis=[0, 1],
     updates=[2, 900],
-    updated=["beside every element", "smaller than data"],
-    reduction=UPDATE,
+    updates_are=["beside every element", "smaller than data"],
+    reduction=UPDATES,
 )
-def test_data_is_copied_and_updated(dtype, axis, updates, updated, reduction, rng):
+def test_data_is_copied_and_updated(dtype, axis, updates, updates_are, reduction, rng):
     shape = [700, 600]
     data = rng.integers(0, 250, shape).astype(dtype)
-    shape[1 - axis] -= 0 if updated == "beside every element" else 5
+    shape[1 - axis] -= 0 if updates_are == "beside every element" else 5
     shape[axis] = updates
     indices, values = rng.integers(-data.shape[axis], data.shape[axis], shape), rng.integers(0, 250, shape).astype(dtype)
-    expected = data.copy()
-    for k in range(updates):  # one after the other, so that the order of duplicates is known
-        places = [*np.ogrid[tuple(map(slice, shape))]]
-        places[axis] = indices.take([k], axis)
-        new = values.take([k], axis)
-        expected[tuple(places)] = UPDATE[reduction](expected[tuple(places)], new)
+    places = [*np.indices(shape)]
+    places[axis] = indices
+    expected = updated(data, tuple(places), values, reduction)
     before = data.copy()
     np.testing.assert_array_equal(scatter_elements(data, indices, values, axis, reduction=reduction), expected)
     np.testing.assert_array_equal(data, before)
@@ -106,12 +113,9 @@ def test_one_index_for_a_row(name, dtype, index_dtype, reduction, form, rng):
         with pytest.raises(IndexError, match=re.escape(f"indices[{place}] = {shape[axis]} is out of bounds")):
             scatter_elements(data, indices, updates, axis, reduction=reduction)
         return
-    expected, places = data.copy(), [*np.indices(update_shape)]
+    places = [*np.indices(update_shape)]
     places[axis] = indices
-    if reduction == "sum":
-        np.add.at(expected, tuple(places), updates)
-    else:
-        expected[tuple(places)] = updates  # NumPy assigns the last value of a place that is named twice
+    expected = updated(data, tuple(places), updates, reduction)
     np.testing.assert_array_equal(scatter_elements(data, indices, updates, axis, reduction=reduction), expected)
     turned = np.ascontiguousarray(updates.T).T  # the same values, strides the other way round
     np.testing.assert_array_equal(scatter_elements(data, indices, turned, axis, reduction=reduction), expected)
@@ -128,3 +132,42 @@ def test_an_output_that_overlaps_the_updates(columns):
     memory = np.arange(4.0 * columns).reshape(4, columns)
     with pytest.raises(ValueError, match="overlaps"):
         scatter_elements(np.zeros((4, columns)), np.zeros((1, columns), np.int64), memory[:1], out=memory)
+
+
+# shape of data, shape of updates, axis, own shape of indices
+PATTERNS = {
+    "one dimension": ((37,), (1003,), 0, (1003,)),
+    "the last axis": ((37, 90), (37, 35), 1, (37, 35)),
+    "the last axis, smaller than data": ((37, 9), (30, 5), 1, (30, 5)),
+    "the first axis": ((33, 7), (29, 7), 0, (29, 7)),
+    "columns that are packed": ((700, 300), (900, 300), 0, (900, 300)),
+    "rows": ((50, 13), (70, 13), 0, (70, 1)),
+    "rows that threads share": ((300, 70), (500, 70), 0, (500, 1)),
+    "rows whose columns threads share": ((20, 1000), (60, 1000), 0, (60, 1)),
+}
+
+
+@pairs(name=PATTERNS, dtype=[np.uint8, np.float32, np.float64], index_dtype=[np.int32, np.int64], reduction=UPDATES)
+def test_scatter_elements_touches_nothing_behind_its_arrays(name, dtype, index_dtype, reduction, at_the_end_of_a_page, rng):
+    shape, update_shape, axis, own = PATTERNS[name]
+    data, values = rng.integers(0, 250, shape).astype(dtype), rng.integers(0, 250, update_shape).astype(dtype)
+    indices = rng.integers(-shape[axis], shape[axis], own).astype(index_dtype)
+    indices.flat[-1] = -1
+    places = [*np.indices(update_shape)]
+    places[axis] = np.broadcast_to(indices, update_shape)
+    expected = updated(data, tuple(places), values, reduction)
+    guarded = [at_the_end_of_a_page(array) for array in (data, indices, values, np.zeros_like(data))]
+    every = np.broadcast_to(guarded[1], update_shape)
+    scatter_elements(guarded[0], every, guarded[2], axis, reduction=reduction, out=guarded[3])
+    np.testing.assert_array_equal(guarded[3], expected)
+
+
+@pairs(slice_shape=[(), (3,), (64,), (2000,)], index_dtype=[np.int32, np.int64], reduction=UPDATES, ids=str)
+def test_scatter_nd_touches_nothing_behind_its_arrays(slice_shape, index_dtype, reduction, at_the_end_of_a_page, rng):
+    data, values = rng.random((9, 7, *slice_shape), np.float32), rng.random((90, *slice_shape), np.float32)
+    tuples = rng.integers([-9, -7], [9, 7], (90, 2)).astype(index_dtype)
+    tuples[-1] = -1
+    expected = updated(data, tuple(tuples.T), values, reduction)
+    guarded = [at_the_end_of_a_page(array) for array in (data, tuples, values, np.zeros_like(data))]
+    scatter_nd(*guarded[:3], reduction=reduction, out=guarded[3])
+    np.testing.assert_array_equal(guarded[3], expected)

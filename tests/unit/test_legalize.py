@@ -195,11 +195,10 @@ def test_every_broadcast(data):
     small = small[data.draw(st.integers(0, next((i for i, size in enumerate(small) if size != 1), len(small)))) :]
     element_type = data.draw(st.sampled_from(["int32", "int64"]))
     proto = model(
-        f"float{shape} x, {element_type}{small or ''} i, int64[{len(wide)}] to) => (float{wide} y)",
+        f"float{shape} x, {element_type}{small or ''} i) => (float{wide} y)",
         f"wide = Expand(i, to) y = GatherElements<axis = {data.draw(st.sampled_from([axis, axis - len(shape)]))}>(x, wide)",
     )
-    proto.graph.initializer.append(numpy_helper.from_array(np.array(wide), "to"))
-    proto.graph.input.pop()
+    constant(np.array(wide), proto, "to")
     proto.graph.value_info.append(
         onnx.helper.make_tensor_value_info("wide", proto.graph.input[1].type.tensor_type.elem_type, wide)
     )

@@ -1,11 +1,11 @@
-"""What looks like a violation and is none: each is a valid sample, changed within what IR allows."""
+"""What looks like a violation of a rule and is none, and computed indices that are out of bounds in every run (OVG603)."""
 
 import re
 
 import pytest
 
-from helpers.paths import VALID
-from ov_gather import validate
+from helpers.paths import SAMPLES, VALID
+from ov_gather import prove, validate
 
 UNUSED = """<layer id="20" name="unused" type="Parameter" version="opset1"><data shape="" element_type="f32" />
 <output><port id="0" precision="FP32" /></output></layer></layers>"""
@@ -56,29 +56,16 @@ NEAR_MISSES = {
 
 
 @pytest.mark.parametrize("name", NEAR_MISSES)
-def test_near_misses(tmp_path, name):
-    sample, *replacements = NEAR_MISSES[name]
-    path = VALID / f"{sample}.xml"
-    text = path.read_text()
-    for old, new in replacements:
-        assert old in text
-        text = text.replace(old, new, 1)
-    assert validate(_written(tmp_path, text, path.with_suffix(".bin"))) == []
+def test_near_misses(copied, name):
+    sample, *changes = NEAR_MISSES[name]
+    assert validate(copied(f"valid/{sample}", changes=[(*change, 1) for change in changes])) == []
 
 
-def _written(directory, text, binary):
-    """Write an IR whose .bin is a copy, or empty where there is none to copy, and return its path."""
-    path = directory / "near_miss.xml"
-    path.write_bytes(text.encode())
-    path.with_suffix(".bin").write_bytes(binary.read_bytes() if binary.exists() else b"")
-    return path
-
-
-def test_layers_may_stand_in_any_order(tmp_path):
+def test_layers_may_stand_in_any_order(copied):
     text = (VALID / "detector_with_state.xml").read_text()
     layers = re.findall(r"\t\t<layer .*?</layer>\n", text, re.DOTALL)
-    text = text.replace("".join(layers), "".join(reversed(layers)))
-    assert validate(_written(tmp_path, text, VALID / "detector_with_state.bin")) == []
+    changes = [("".join(layers), "".join(reversed(layers)))]
+    assert validate(copied("valid/detector_with_state", changes=changes)) == []
 
 
 @pytest.mark.parametrize("version", ["extension", "experimental"])
@@ -92,3 +79,99 @@ def test_a_model_may_end_in_an_assign_alone():
     xml = """<net name="n" version="11"><layers><layer id="0" name="a" type="Assign" version="opset6">
     <data variable_id="v" /></layer></layers></net>"""
     assert validate(xml.encode(), select=["OVG113"]) == []
+
+
+FOLDER = SAMPLES / "invalid" / "OVG603"
+
+
+@pytest.fixture
+def sample(copied):
+    """A function that copies a sample with some changes, and returns its path."""
+    return lambda name, *changes: copied(f"invalid/OVG603/{name}", changes=changes)
+
+
+def test_the_range_and_the_size_are_told():
+    (finding,) = validate(FOLDER / "one_past_the_end.xml")
+    assert finding.message == "indices are 5..9, out of bounds of axis 0 of size 5, in every run that gets here"
+    assert finding.location.port == 1
+
+
+def test_sizes_may_be_open():
+    (finding,) = validate(FOLDER / "size_as_index.xml")
+    assert finding.message == "indices are dim(x, 0), out of bounds of axis 0 of size dim(x, 0), in every run that gets here"
+
+
+@pytest.mark.parametrize(
+    ("name", "replacement"),
+    [
+        ("one_past_the_end", ('min="0"', 'min="-1"')),  # some indices are in bounds
+        ("one_past_the_end", ('max="4"', 'max="x"')),  # the range is not known
+        ("one_past_the_end", ('type="Add"', 'type="Subtract"')),  # -5..-1 counts from the end
+        ("size_as_index", ('type="ShapeOf" version="opset3"', 'type="Ceiling" version="opset1"')),
+    ],
+)
+def test_indices_that_may_be_in_bounds(sample, name, replacement):
+    assert [finding for finding in validate(sample(name, replacement)) if finding.rule == "OVG603"] == []
+
+
+def test_below_the_first_index(sample):
+    path = sample("one_past_the_end", ('type="Add"', 'type="Subtract"'), ('max="4"', 'max="-1"'), ('min="0"', 'min="-9"'))
+    (finding,) = validate(path)
+    assert finding.message.startswith("indices are -14..-6, out of bounds of axis 0 of size 5")
+    (proof,) = prove(path)
+    assert proof.witness.error == "gather: indices[0] = -6 is out of bounds for axis 0 of size 5 (valid -5..4)"
+
+
+def test_worse_errors_come_first(sample):
+    path = sample("one_past_the_end", ('type="Add"', 'type="Ad"'))
+    assert [finding.rule for finding in validate(path)] == ["OVG106"]
+
+
+def test_constant_indices_are_not_reported_twice():
+    (finding,) = validate(SAMPLES / "invalid" / "OVG601" / "too_large.xml")
+    assert finding.rule == "OVG601"
+    (proof,) = prove(SAMPLES / "invalid" / "OVG601" / "too_large.xml")
+    assert (proof.status, proof.witness.index) == ("refuted", 3)
+
+
+def test_an_index_of_an_axis_of_a_huge_size_takes_no_memory(sample):
+    """The table is an input of 2^30 rows; the index is the size, and so one too many."""
+    path = sample("size_as_index", ('shape="?,4"', f'shape="{2**30},4"'), ("<dim>-1</dim>", f"<dim>{2**30}</dim>"))
+    (*_, proof) = prove(path)
+    assert (proof.status, proof.witness.size) == ("refuted", 2**30)
+
+
+CLAMP = """<layer id="10" name="clamp" type="Clamp" version="opset1"><data min="4" max="9" />
+<input><port id="0" precision="I32"><dim>4</dim><dim>6</dim></port></input>
+<output><port id="1" precision="I32"><dim>4</dim><dim>6</dim></port></output></layer></layers>"""
+EDGE = '<edge from-layer="1" from-port="0" to-layer="2" to-port="1" />'
+EDGES = EDGE.replace('"2" to-port="1"', '"10" to-port="0"') + EDGE.replace('"1" from-port="0"', '"10" from-port="1"')
+
+
+@pytest.mark.parametrize("is_inside", [True, False])
+def test_in_a_sub_graph(is_inside):
+    """Indices are clamped to 4..9, in the first branch or before both. Only the first indexes an axis of size 4."""
+    text = (SAMPLES / "valid" / "if_bodies.xml").read_text()
+    if is_inside:
+        text = text.replace("</layers>", CLAMP, 1).replace(EDGE, EDGES, 1)
+    else:
+        edge = '<edge from-layer="2" from-port="0" to-layer="3" to-port="2" />'
+        edges = edge.replace('"3" to-port="2"', '"10" to-port="0"') + edge.replace('"2" from-port="0"', '"10" from-port="1"')
+        before, _, after = text.rpartition("</layers>")
+        text = (before + CLAMP + after).replace(edge, edges)
+    (finding,) = validate(text.encode())
+    assert (finding.rule, finding.location.layer_name) == ("OVG603", "gather_axis_0")
+    assert finding.location.subgraph_path == ("If 'choose_axis'", "then_body")
+
+
+@pytest.mark.parametrize("rules", [(), ("OVG603",)])
+def test_a_broken_model_is_no_fault_of_ours(rules):
+    """Each layer loses its inputs, its outputs, or its attributes; and each id stands twice."""
+    text = (FOLDER / "one_past_the_end.xml").read_text()
+    for part in ("input", "output"):
+        for section in re.findall(f"<{part}>.*?</{part}>", text, re.S):
+            validate(text.replace(section, "").encode(), select=rules)
+    for data in re.findall("<data [^>]*>", text):
+        validate(text.replace(data, "").encode(), select=rules)
+    for number in re.findall('<layer id="([0-9]+)"', text):
+        validate(text.replace(f'<layer id="{number}"', '<layer id="0"').encode(), select=rules)

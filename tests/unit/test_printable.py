@@ -1,7 +1,11 @@
-"""Names become harmless where they are printed, and legal where they are written to XML."""
+"""Names become harmless where they are printed, also in notebooks, and legal where they are written to XML."""
 
+import openvino
 import pytest
+from lxml import html
 
+import ov_gather
+from helpers.paths import SAMPLES
 from ov_gather.ir.tree import legal
 from ov_gather.system.tables import as_text, cell, printable, table_of
 
@@ -33,3 +37,22 @@ def test_a_name_ends_no_line_of_a_table():
 
 def test_what_xml_cannot_hold():
     assert legal("a\x1bb\x00\ufffe\udfffc\nd\u202e") == "a\\x1bb\\x00\\ufffe\\udfffc\nd\u202e"
+
+
+def shown(result):
+    """The text of a page, which has no other tags than these."""
+    page = html.fragment_fromstring(result._repr_html_())
+    assert {element.tag for element in page.iter()} <= {"pre", "span"}
+    return page.text_content()
+
+
+SAMPLE = SAMPLES / "valid" / "spec_layer.xml"
+
+
+def test_a_summary():
+    assert "GatherElements" in shown(ov_gather.accelerate(openvino.Core().read_model(SAMPLE)))
+
+
+def test_a_hostile_name():
+    text = SAMPLE.read_text().replace('name="gather"', 'name="&lt;script&gt;alert(1)&lt;/script&gt;[red]"')
+    assert "<script>alert(1)</script>[red]" in shown(ov_gather.read_ir(text.encode()))

@@ -1,9 +1,15 @@
-"""The algebra of dimensions and partial shapes."""
+"""Numbers, element types, dimensions and shapes of an IR, and how many elements a constant may have."""
 
+import numpy as np
+import onnx
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
+from ov_gather.ir.attributes import normal
+from ov_gather.ir.constants import _needed_bytes
+from ov_gather.ir.element_types import ELEMENT_TYPES, by_dtype, by_name, by_onnx, by_precision
+from ov_gather.ir.numbers import parse_digits
 from ov_gather.ir.shapes import ANY, MAX_DIMENSION, UNKNOWN, Dimension, PartialShape
 
 SIZES = st.integers(0, 12)
@@ -63,3 +69,106 @@ def test_shape_attributes(text, shape):
 def test_malformed_shapes_are_refused(text):
     with pytest.raises(ValueError, match=r"dimension|interval"):
         PartialShape.parse(text)
+
+
+@pytest.mark.parametrize(
+    ("text", "number"),
+    [
+        ("0", 0),
+        ("007", 7),
+        ("9" * 19, 10**19 - 1),
+        ("9" * 20, None),
+        ("0" * 20, None),
+        ("", None),
+        ("-1", None),
+        (" 1", None),
+        ("1_0", None),
+        ("٣", None),
+        ("²", None),
+    ],
+)
+def test_digits(text, number):
+    assert parse_digits(text) == number
+
+
+@pytest.mark.parametrize(
+    ("shape", "kind", "size"),
+    [
+        ("9223372036854775807", "i8", 2**63 - 1),
+        ("2, 3", "f32", 24),
+        ("", "f32", 4),
+        ("0, 5", "i64", 0),
+        ("3", "u4", 2),
+        ("3", "string", 20),
+        ("0", "string", 8),
+    ],
+)
+def test_bytes_that_a_constant_needs(shape, kind, size):
+    assert _needed_bytes(shape, kind) == size
+
+
+@pytest.mark.parametrize(
+    ("shape", "kind", "message"),
+    [
+        ("9223372036854775807,2", "i8", "makes more than 2\\^63-1 elements"),
+        ("4294967296,2147483648", "i8", "makes more than 2\\^63-1 elements"),
+        ("?", "i8", "is not a static shape"),
+        ("a", "i8", "is not a static shape"),
+        ("3", "dynamic", "is not the type of a constant"),
+        ("3", "i9", "is not the type of a constant"),
+    ],
+)
+def test_constants_that_cannot_be(shape, kind, message):
+    with pytest.raises(ValueError, match=message):
+        _needed_bytes(shape, kind)
+
+
+@pytest.mark.parametrize(
+    ("text", "expected"),
+    [("1, 2", "1,2"), ("1.0", "1"), ("True", "true"), ("1e3", "1000"), (str(2**53 + 1), str(2**53 + 1)), ("0.50", "0.5")],
+)
+def test_how_attributes_are_compared(text, expected):
+    """A double holds no integers beyond 2^53, so these stay as they are."""
+    assert normal(text) == expected
+
+
+@pytest.mark.parametrize("row", ELEMENT_TYPES, ids=str)
+def test_found_by_each_of_its_names(row):
+    assert by_name(row.name) is row
+    assert by_name(row.name.upper()) is row
+    assert by_precision(row.precision) is row
+    assert by_precision(row.name) is row
+    if row.onnx:
+        assert by_onnx(row.onnx) is row
+    if row.numpy_name:
+        assert by_dtype(row.dtype) is row
+
+
+@pytest.mark.openvino
+@pytest.mark.parametrize("row", [row for row in ELEMENT_TYPES if row.bits], ids=str)
+def test_as_many_bytes_as_openvino_packs(row):
+    import openvino
+
+    kind = getattr(openvino.Type, row.name)
+    assert [row.byte_size(count) for count in range(20)] == [openvino.Tensor(kind, [count]).byte_size for count in range(20)]
+
+
+@pytest.mark.parametrize("name", ["fp32", "bool", "FP99", "", "Q78"])
+def test_unknown_precisions(name):
+    assert by_precision(name) is None
+
+
+def test_precisions_are_not_element_types():
+    assert by_name("FP32") is None
+    assert by_name("BOOL") is None
+
+
+@pytest.mark.parametrize("row", [row for row in ELEMENT_TYPES if row.onnx and row.name != "string"], ids=str)
+def test_onnx_agrees_on_the_numpy_dtype(row):
+    assert onnx.helper.tensor_dtype_to_np_dtype(row.onnx) == row.dtype
+
+
+def test_types_without_dtype_say_so():
+    with pytest.raises(TypeError, match="nf4 has no NumPy dtype"):
+        by_name("nf4").dtype  # noqa: B018
+    assert by_dtype(np.dtype(np.complex64)) is None

@@ -1,10 +1,12 @@
-"""Random numbers of a test depend on no other test."""
+"""Helpers of tests: rows of pairs, and random numbers that depend on no other test."""
 
 import ast
 import re
+from itertools import combinations, product
 
 import pytest
 
+from helpers.pairwise import pairwise
 from helpers.paths import ROOT
 
 GENERATOR = re.compile(r"^(\w+) = np\.random\.default_rng\([^()]*\)$", re.MULTILINE)
@@ -32,3 +34,19 @@ def test_what_is_drawn_when_the_module_is_imported_may_be_shared():
 
 def test_the_fixture_depends_on_the_test_alone(rng):
     assert rng.integers(2**32, size=2).tolist() == [3044324388, 1543345558]
+
+
+@pytest.mark.parametrize("sizes", [(3, 2), (2, 2, 2), (5, 3, 2, 4), (7, 1, 3)], ids=str)
+def test_every_pair_of_values_and_no_row_twice(sizes):
+    values = [[f"{place}{value}" for value in range(size)] for place, size in enumerate(sizes)]
+    rows = pairwise(*values)
+    assert len(set(rows)) == len(rows)
+    assert {value for row in rows for value in row} == {value for of in values for value in of}
+    for first, second in combinations(range(len(sizes)), 2):
+        assert {(row[first], row[second]) for row in rows} == set(product(values[first], values[second]))
+    assert rows == pairwise(*values)
+
+
+def test_values_need_no_hash_and_rows_are_few():
+    assert pairwise([{}, []], [[1]]) == [({}, [1]), ([], [1])]
+    assert len(pairwise(range(9), range(3), range(2), range(2), range(4))) == 36
