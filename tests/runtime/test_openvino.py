@@ -5,6 +5,8 @@ from collections import defaultdict
 import numpy as np
 import openvino as ov
 import pytest
+from hypothesis import given, settings
+from hypothesis import strategies as st
 from openvino import opset6, opset8
 
 from helpers.paths import SAMPLES
@@ -218,6 +220,24 @@ def test_inputs_for_several_layers_are_refused():
         cross_check(SAMPLES / "valid" / "if_bodies.xml", [np.zeros(1)])
     with pytest.raises(ValueError, match="no runtime 'tensorrt'"):
         cross_check(SAMPLES / "valid" / "spec_layer.xml", runtimes=["tensorrt"])
+
+
+@settings(max_examples=30, deadline=None)
+@given(st.integers(1, 5), st.data())
+def test_random_layers_agree(rank, data):
+    sizes = data.draw(st.lists(st.integers(1, 4), min_size=rank, max_size=rank))
+    axis = data.draw(st.integers(-rank, rank - 1))
+    index_sizes = list(sizes)
+    index_sizes[axis] = data.draw(st.integers(1, 6))
+    dynamic = data.draw(st.booleans())
+
+    def text(sizes):
+        return ",".join("?" if dynamic else str(size) for size in sizes)
+
+    rng = np.random.default_rng(0)
+    inputs = [rng.random(sizes, np.float32), rng.integers(-sizes[axis], sizes[axis], index_sizes)]
+    result = cross_check(layer_model(F32, text(sizes), text(index_sizes), axis), inputs)
+    assert result.passed, str(only(result))
 
 
 def test_opsets_that_hold_gather_elements():

@@ -8,8 +8,7 @@ from openvino import opset13 as ops
 from helpers.branching import if_of
 from helpers.index_sites import tensor
 from helpers.openvino_models import counted, looked_up, made_of, named, number, size_of
-from helpers.range_analysis import by_ir
-from helpers.range_analysis import Names, complaints
+from helpers.range_analysis import Names, by_ir, complaints
 from helpers.saved_models import parsed
 from ov_gather import harden, prove
 from ov_gather.converters import prove_onnx
