@@ -96,7 +96,7 @@ def dependents(model: onnx_ir.Model, sources: Iterable[onnx_ir.Node]) -> dict[st
 
     A value in a body also makes the outputs of the node that owns the body (If, Loop, Scan) dependent.
     """
-    owners = {body: node for node in model.graph.all_nodes() for _, body in bodies_of(node)}
+    owners: dict[object, onnx_ir.Node] = {body: node for node in model.graph.all_nodes() for _, body in bodies_of(node)}
 
     def followers(item: tuple[onnx_ir.Node, onnx_ir.Node]) -> list[tuple[onnx_ir.Node, onnx_ir.Node]]:
         node, source = item
