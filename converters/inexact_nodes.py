@@ -114,9 +114,10 @@ def is_rounded(node: onnx_ir.Node, ranges: Ranges) -> bool:
     values = [*node.inputs, *node.outputs] if computes else node.inputs[: 2 if node.op_type in _COMPARISONS else 1]
     known = [(value, ranges.of(value)) for value in values if value is not None]
     if computes and element_type in (I64, U64):  # wide ones are reported as narrowed, unless OpenVINO folds them exactly
-        inputs = [value for value in node.inputs if value is not None]
         known = [
-            (value, found) for value, found in known if not exceeds_int32(found) or (value in inputs and is_constant(value))
+            (value, found)
+            for value, found in known
+            if not exceeds_int32(found) or (value in node.inputs and is_constant(value))
         ]
     intervals = [found for _, found in known]
     if node.op_type in _COMPARISONS:  # rounding never moves a number across a small one

@@ -221,7 +221,7 @@ class Requirement:
 
     Attributes:
         name: the name of the input, or e.g. "dim(x, 1)".
-        lows: lower bounds, all of which hold: at most one number, the others as text.
+        lows: lower bounds that all hold: at most one number, the others as text.
         highs: upper bounds, likewise.
     """
 

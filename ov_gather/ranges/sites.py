@@ -130,7 +130,7 @@ class BoundsCheck:
         return algebra.is_at_most(self.least, self.lowest - 1)
 
     def fails(self, algebra: Algebra) -> bool:
-        """Return True if an index is out of bounds for all sizes, given that there is an index."""
+        """Return True if an index is out of bounds for all sizes, unless there are no indices."""
         is_above = algebra.is_at_least(self.greatest, self.size)
         return is_above or self.is_below(algebra) or self.size.value == 0
 

@@ -1,5 +1,6 @@
 """How one random model is judged: analysed, observed in trials, compared; conditions are kept to and violated."""
 
+from abc import ABC, abstractmethod
 from collections.abc import Iterator, Mapping
 from dataclasses import dataclass
 
@@ -27,7 +28,7 @@ class Operation:
     text: str
 
 
-class Subject:
+class Subject(ABC):
     """A random model that is judged.
 
     Attributes:
@@ -45,13 +46,13 @@ class Subject:
     not_judged: set[str]
     raised: int = 0
 
+    @abstractmethod
     def analysed(self) -> Mapping[str, Found]:
         """Return the results of each adapter of the analysis."""
-        raise NotImplementedError
 
+    @abstractmethod
     def observe(self, trial: Trial) -> Arrays | None:
         """Return the tensors that can be seen in a trial; None if its shapes do not fit, which runtimes do not always check."""
-        raise NotImplementedError
 
     def observe_alone(self, one: Tensor, trial: Trial, seen: Arrays) -> np.ndarray | None:
         """Return one tensor, of a model that ends there; None if it cannot be seen so."""
