@@ -59,10 +59,6 @@ int64_t gather_strings(Gather gather, const ov::Tensor& data, const char* indice
     return all_in_bounds;
 }
 
-bool is_size(const ov::Dimension& dimension, size_t size) {
-    return dimension.is_static() && dimension.get_length() == static_cast<int64_t>(size);
-}
-
 }  // namespace
 
 Strides::Strides(const ov::Tensor& tensor) {
@@ -115,10 +111,7 @@ ov::PartialShape infer_batch(const ov::Node& node, const ov::PartialShape& data,
 
 bool has_known_shapes(const ov::Node& node, const ov::TensorVector& inputs) {
     for (size_t i = 0; i < inputs.size(); ++i) {
-        const ov::PartialShape& known = node.get_input_partial_shape(i);
-        const ov::Shape& shape = inputs[i].get_shape();
-        if (known.rank().is_dynamic() || !std::equal(known.begin(), known.end(), shape.begin(), shape.end(), is_size))
-            return false;
+        if (node.get_input_partial_shape(i).is_dynamic() || node.get_input_shape(i) != inputs[i].get_shape()) return false;
     }
     return true;
 }
