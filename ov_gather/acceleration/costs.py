@@ -51,6 +51,7 @@ def why_too_small(value: Output, *, open_size: int = 0) -> str:
 
 
 def _size(dim: Dimension, open_size: int) -> int:
-    least, greatest = dim.get_min_length(), dim.get_max_length()
-    size = max(least, open_size, 1 if dim.is_dynamic else 0)
-    return int(size if dim.is_static or greatest < 0 else min(size, greatest))
+    if dim.is_static:
+        return int(dim.get_length())
+    size, greatest = max(dim.get_min_length(), open_size, 1), dim.get_max_length()
+    return size if greatest < 0 else min(size, greatest)
