@@ -1,7 +1,7 @@
 """How many elements a rewrite must move to pay.
 
-OpenVINO takes longer to call an operation of an extension than its own: 0.1 to 0.5 us with static shapes, 2.2 to 3.5 us with
-open ones, since it clones the node in each inference to infer its shape. From 200 to 360 elements on, or 1,500 to 7,000, our
+OpenVINO takes longer to call an operation of an extension than its own: up to 0.5 us with static shapes, 2.1 to 3.4 us with
+open ones, since it clones the node in each inference to infer its shape. From 400 elements on, or 1,600 to 6,100, our
 GatherElements pays for that (Sapphire Rapids, `python tests/tools/node_costs.py`).
 """
 
