@@ -14,6 +14,7 @@ from tempfile import TemporaryDirectory
 from typing import Any
 
 import click
+
 from ov_gather.bench.cases import INDEX_TYPES, NAMES
 from ov_gather.bench.contenders import CONTENDERS, BenchConditions
 from ov_gather.bench.measure import Measurement, Runs
