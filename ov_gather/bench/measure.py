@@ -15,7 +15,7 @@ from ov_gather.bench.spread import Spread, extent, quartiles
 
 ROUNDS = 11
 PAUSE = 0.01
-"""Seconds before each block, because the threads of some contenders spin after a call: torch's for 3 ms, the longest measured."""
+"""Seconds before each block, because threads of some contenders spin after a call: torch's for 3 ms, the longest measured."""
 BLOCK = 0.01
 """Seconds of calls per block; it has at least two calls."""
 

@@ -10,6 +10,7 @@ import pickle
 import subprocess
 import sys
 from collections.abc import Iterator, Mapping, Sequence
+from warnings import simplefilter
 
 from ov_gather.bench.cases import make
 from ov_gather.bench.contenders import BenchConditions
@@ -71,6 +72,7 @@ def run_once(names: Sequence[str], conditions: BenchConditions) -> Iterator[Meas
 def main() -> None:
     """Measure the cases named on stdin, and write pickled results to stdout; whatever libraries print there goes to stderr."""
     defer_imports()
+    simplefilter("ignore")  # libraries warn of each other's threads
     names, conditions = pickle.load(sys.stdin.buffer)
     with os.fdopen(os.dup(1), "wb") as results:
         os.dup2(2, 1)
