@@ -10,7 +10,6 @@ import pickle
 import subprocess
 import sys
 from collections.abc import Iterator, Mapping, Sequence
-from warnings import simplefilter
 
 from ov_gather.bench.cases import make
 from ov_gather.bench.contenders import BenchConditions
@@ -45,7 +44,7 @@ def environment(threads: int, given: Mapping[str, str] = os.environ) -> dict[str
 def run_once(names: Sequence[str], conditions: BenchConditions) -> Iterator[Measurement]:
     """Yield the measurement of each case, all in one new process.
 
-    Raises ValueError like `measure`, RuntimeError if the process ends early.
+    Raises ValueError like `measure`, MemoryError, RuntimeError if the process ends early.
     """
     with subprocess.Popen(
         [sys.executable, "-c", _PROGRAM.format(path=sys.path)],
@@ -61,7 +60,7 @@ def run_once(names: Sequence[str], conditions: BenchConditions) -> Iterator[Meas
                 try:
                     result = pickle.load(process.stdout)
                 except EOFError:
-                    raise RuntimeError(f"{name}: the process of the benchmark ended with {process.wait()}") from None
+                    raise RuntimeError(f"{name}: the process of the benchmark ended with exit code {process.wait()}") from None
                 if isinstance(result, Exception):
                     raise result
                 yield result
@@ -72,14 +71,13 @@ def run_once(names: Sequence[str], conditions: BenchConditions) -> Iterator[Meas
 def main() -> None:
     """Measure the cases named on stdin, and write pickled results to stdout; whatever libraries print there goes to stderr."""
     defer_imports()
-    simplefilter("ignore")  # libraries warn of each other's threads
     names, conditions = pickle.load(sys.stdin.buffer)
     with os.fdopen(os.dup(1), "wb") as results:
         os.dup2(2, 1)
         for name in names:
             try:
-                result: Measurement | ValueError = measure(make(name, conditions.index_type), conditions)
-            except ValueError as error:
+                result: Measurement | Exception = measure(make(name, conditions.index_type), conditions)
+            except (MemoryError, ValueError) as error:
                 result = error
             pickle.dump(result, results)
             results.flush()
