@@ -13,11 +13,15 @@ from ov_gather.bench.case import BenchCase, Run, seconds_of
 from ov_gather.bench.contenders import CONTENDERS, BenchConditions
 from ov_gather.bench.spread import Spread, extent, quartiles
 
-ROUNDS = 11
+ROUNDS = 7
 PAUSE = 0.01
 """Seconds before each block, because threads of some contenders spin after a call: torch's for 3 ms, the longest measured."""
-BLOCK = 0.01
-"""Seconds of calls per block; it has at least two calls."""
+BLOCK = 0.04
+"""Seconds of calls per block; it has at least two calls.
+
+After a pause, Linux lets two threads share a core for up to 5 ms (measured on two cores of a Xeon), which medians of blocks of
+10 ms showed as half the speed, now and then.
+"""
 
 
 @dataclass(frozen=True, slots=True)
