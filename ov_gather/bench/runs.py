@@ -18,11 +18,11 @@ from ov_gather.system.imports import defer_imports
 
 _PROGRAM = "import sys; sys.path[:] = {path!r}; from ov_gather.bench import runs; runs.main()"
 
-_VARIABLES = ("ATEN_CPU_CAPABILITY", "ONEDNN_MAX_CPU_ISA", "XLA_FLAGS")
-"""What limits the instructions of torch and inductor, OpenVINO, and JAX. onnxruntime has nothing of the kind."""
+_VARIABLES = ("ATEN_CPU_CAPABILITY", "TORCHINDUCTOR_CPP_MARCH", "ONEDNN_MAX_CPU_ISA", "XLA_FLAGS")
+"""Limits on the instructions of torch and inductor, of inductor's compiler, of OpenVINO, and of JAX. onnxruntime has none."""
 _LIMITS = {
-    "baseline": ("default", "SSE41", "--xla_cpu_max_isa=SSE4_2"),
-    "avx2": ("avx2", "AVX2", "--xla_cpu_max_isa=AVX2"),
+    "baseline": ("default", "x86-64", "SSE41", "--xla_cpu_max_isa=SSE4_2"),
+    "avx2": ("avx2", "x86-64-v3", "AVX2", "--xla_cpu_max_isa=AVX2"),
 }
 """Value of OV_GATHER_ISA -> those of _VARIABLES. With any other value, all peers use what the CPU has."""
 
