@@ -13,7 +13,7 @@ from ov_gather.bench.case import BenchCase, Run, seconds_of
 from ov_gather.bench.contenders import CONTENDERS, BenchConditions
 from ov_gather.bench.spread import Spread, extent, quartiles
 
-ROUNDS = 7
+ROUNDS = 5
 PAUSE = 0.01
 """Seconds before each block, because threads of some contenders spin after a call: torch's for 3 ms, the longest measured."""
 BLOCK = 0.04
