@@ -53,7 +53,7 @@ def command(
     json_file: Path | None,
     force: bool,
 ) -> None:
-    """Measure our kernel, its peers and stock OpenVINO on the same work, in one run.
+    """Measure our kernel, its peers and stock OpenVINO on the same work, by turns.
 
     The peers are torch, torch.compile, jax.jit (filling elements whose index is out of bounds, and unchecked), onnxruntime and
     NumPy. Prints their times divided by ours, medians over rounds in which they take turns: above 1, ours is faster. After ± is
