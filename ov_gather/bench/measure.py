@@ -80,7 +80,9 @@ class Runs:
     def ratio(self, contender: str, ours: str = "kernel") -> Spread | None:
         """Return the ratio of one run with its quartiles, or the median ratio of several runs with their range."""
         found = [ratio for run in self.runs if (ratio := run.ratio(contender, ours))]
-        return found[0] if len(self.runs) == len(found) == 1 else extent([ratio.median for ratio in found]) if found else None
+        if not found:
+            return None
+        return found[0] if len(self.runs) == 1 else extent([ratio.median for ratio in found])
 
 
 def measure(case: BenchCase, conditions: BenchConditions) -> Measurement:

@@ -47,17 +47,13 @@ def cases_table(cases: Sequence[Runs]) -> Table:
 
 def _add_group(table: Table, cases: Sequence[Runs], pairs: Sequence[tuple[str, str]]) -> None:
     for case in cases:
-        table.add_row(case.first.case, f"{case.seconds['kernel'] * 1e3:.3f}", *(_ratio(case.ratio(*pair)) for pair in pairs))
+        table.add_row(case.first.case, f"{case.seconds['kernel'] * 1e3:.3g}", *(_ratio(case.ratio(*pair)) for pair in pairs))
     table.add_section()
     large = [case for case in cases if case.first.bytes >= _LARGE]
     table.add_row("geometric mean", "", *(_ratio(_mean(cases, *pair)) for pair in pairs))
     table.add_row("the same from 1 MB", "", *(_ratio(_mean(large, *pair)) for pair in pairs))
     table.add_row("worst case", "", *(_ratio(_worst(cases, *pair)) for pair in pairs))
     table.add_section()
-
-
-def _ratios(cases: Sequence[Runs], peer: str, ours: str) -> list[Spread]:
-    return [ratio for case in cases if (ratio := case.ratio(peer, ours))]
 
 
 def _mean(cases: Sequence[Runs], peer: str, ours: str) -> Spread | None:
@@ -69,7 +65,8 @@ def _mean(cases: Sequence[Runs], peer: str, ours: str) -> Spread | None:
 
 
 def _worst(cases: Sequence[Runs], peer: str, ours: str) -> Spread | None:
-    return min(_ratios(cases, peer, ours), key=lambda ratio: ratio.median, default=None)
+    found = [ratio for case in cases if (ratio := case.ratio(peer, ours))]
+    return min(found, key=lambda ratio: ratio.median, default=None)
 
 
 def _ratio(ratio: Spread | None) -> str:
