@@ -10,21 +10,19 @@ import sys
 from dataclasses import asdict
 from pathlib import Path
 from tempfile import TemporaryDirectory
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 import click
-from rich.progress import track
 
 from ov_gather.bench.cases import NAMES, make
-from ov_gather.bench.measure import BenchConditions, Measurement
-from ov_gather.bench.measure import measure as measure_case
-from ov_gather.bench.validation import generate, measure
 from ov_gather.cli.files import check_outputs
 from ov_gather.cli.inputs import named_arrays
 from ov_gather.cli.options import DEVICE, FORCE, INPUTS, READ, THREADS, WRITTEN
 from ov_gather.cli.output import console, print_table, say
-from ov_gather.report.bench import cases_table, model_summary, model_table
 from ov_gather.system.files import replacing
+
+if TYPE_CHECKING:
+    from ov_gather.bench.measure import Measurement
 
 
 @click.group(name="bench", invoke_without_command=True)
@@ -53,6 +51,12 @@ def command(
     """
     if context.invoked_subcommand:
         return
+    from rich.progress import track
+
+    from ov_gather.bench.measure import BenchConditions
+    from ov_gather.bench.measure import measure as measure_case
+    from ov_gather.report.bench import cases_table
+
     check_outputs([json_file], [], force=force, are_reports=True)
     if device_precision == "default":
         from ov_gather.bench.model import default_precision
@@ -90,6 +94,8 @@ def validate(layers: int, rounds: int) -> None:
 
     Exit code: 0 measured, 2 failed.
     """
+    from ov_gather.bench.validation import generate, measure
+
     with TemporaryDirectory() as directory:
         path = Path(directory) / "generated.xml"
         generate(path, layers)
@@ -115,6 +121,7 @@ def model(model: Path, other: Path | None, threads: int, inputs: tuple[str, ...]
     from ov_gather import accelerate
     from ov_gather.bench.model import measure
     from ov_gather.cli.models import read_model
+    from ov_gather.report.bench import model_summary, model_table
 
     before, after = read_model(model), read_model(other or model)
     if other is None:
