@@ -11,21 +11,19 @@ from collections.abc import Sequence
 from dataclasses import asdict
 from pathlib import Path
 from tempfile import TemporaryDirectory
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 import click
 
 from ov_gather.bench.cases import INDEX_TYPES, NAMES
-from ov_gather.bench.contenders import CONTENDERS, BenchConditions
-from ov_gather.bench.measure import Measurement, Runs
-from ov_gather.bench.runs import run_once
-from ov_gather.bench.validation import generate, measure
 from ov_gather.cli.files import check_outputs
 from ov_gather.cli.inputs import named_arrays
 from ov_gather.cli.options import DEVICE, FORCE, INPUTS, READ, THREADS, WRITTEN
 from ov_gather.cli.output import print_table, say, with_progress
-from ov_gather.report.bench import cases_table, model_summary, model_table
 from ov_gather.system.files import replacing
+
+if TYPE_CHECKING:
+    from ov_gather.bench.measure import Measurement, Runs
 
 
 @click.group(name="bench", invoke_without_command=True)
@@ -67,6 +65,11 @@ def command(
     """
     if context.invoked_subcommand:
         return
+    from ov_gather.bench.contenders import BenchConditions
+    from ov_gather.bench.measure import Runs
+    from ov_gather.bench.runs import run_once
+    from ov_gather.report.bench import cases_table
+
     check_outputs([json_file], [], force=force, are_reports=True)
     if device_precision == "default":
         from ov_gather.bench.model import default_precision
@@ -104,6 +107,8 @@ def _left_out(results: Sequence[Runs]) -> list[str]:
 
 def _case(result: Runs) -> dict[str, Any]:
     """Return the case as JSON: medians and ratios, and the seconds of each contender in each round of each run."""
+    from ov_gather.bench.contenders import CONTENDERS
+
     ours = dict.fromkeys(CONTENDERS, "kernel") | {"openvino": "extension"}
     ratios = {name: ratio for name in ours if (ratio := result.ratio(name, ours[name]))}
     return {
@@ -127,6 +132,8 @@ def validate(layers: int, rounds: int) -> None:
 
     Exit code: 0 measured, 2 failed.
     """
+    from ov_gather.bench.validation import generate, measure
+
     with TemporaryDirectory() as directory:
         path = Path(directory) / "generated.xml"
         generate(path, layers)
@@ -152,6 +159,7 @@ def model(model: Path, other: Path | None, threads: int, inputs: tuple[str, ...]
     from ov_gather import accelerate
     from ov_gather.bench.model import measure
     from ov_gather.cli.models import read_model
+    from ov_gather.report.bench import model_summary, model_table
 
     before, after = read_model(model), read_model(other or model)
     if other is None:
