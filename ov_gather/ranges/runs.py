@@ -25,8 +25,8 @@ _FAR = 1 << 30
 """Distance of a run that cannot be reused."""
 _REMEMBERED = 10_000
 """Number of conditions whose steps for single sites are counted."""
-ENOUGH, ENOUGH_OF_EACH = 400_000, 50
-"""Budget of steps to search conditions: `ENOUGH` plus `ENOUGH_OF_EACH` per visit of the first run, site and input. Real models use a fifth."""
+ENOUGH, ENOUGH_OF_EACH = 400_000, 10
+"""Budget of visited steps to search conditions: `ENOUGH`, plus `ENOUGH_OF_EACH` per visit of the first run, site and input."""
 
 
 @dataclass
