@@ -25,7 +25,7 @@ _FAR = 1 << 30
 """Distance of a run that cannot be reused."""
 _REMEMBERED = 10_000
 """Number of conditions whose steps for single sites are counted."""
-ENOUGH, ENOUGH_OF_EACH = 400_000, 10
+ENOUGH, ENOUGH_OF_EACH = 530_000, 6
 """Budget of visited steps to search conditions: `ENOUGH`, plus `ENOUGH_OF_EACH` per visit of the first run, site and input."""
 
 
