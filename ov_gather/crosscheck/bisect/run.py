@@ -133,7 +133,7 @@ class _Bisection:
         for sides in choices(self._reference, self._model, self._given, self._setting, self._seed):
             self._progress("executing the reference")
             try:
-                sides.reference.observe([])
+                sides.reference.outputs = sides.reference.observe([])
             except FAILURES as error:
                 refusal = error
                 continue
