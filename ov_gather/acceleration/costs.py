@@ -51,7 +51,6 @@ def why_too_small(value: Output, *, open_size: int = 0) -> str:
 
 
 def _size(dim: Dimension, open_size: int) -> int:
-    if dim.is_static:
-        return int(dim.get_length())
-    size, greatest = max(dim.get_min_length(), open_size, 1), dim.get_max_length()
+    least, greatest = int(dim.get_min_length()), int(dim.get_max_length())
+    size = least if dim.is_static else max(least, open_size, 1)
     return size if greatest < 0 else min(size, greatest)
