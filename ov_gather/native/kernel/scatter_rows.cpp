@@ -78,7 +78,7 @@ struct SortedUpdates {
     std::vector<int64_t> starts, sorted;
 };
 
-// Sort the updates of the rows `of`. The number of updates is a multiple of what a counting sort needs per row.
+// Sort the updates of the rows `of` by counting.
 SortedUpdates sort_updates(const ScatterRows& scatter, const int64_t* rows, Range of) {
     std::vector<int64_t> own(scatter.updates + 1);  // find_updates writes one more
     const int64_t count = find_updates({0, scatter.updates}, rows, of, own.data());
