@@ -46,5 +46,5 @@ def docs(session: nox.Session) -> None:
 @nox.session
 def bench(session: nox.Session) -> None:
     """Measure the kernel beside its peers; arguments go to `ov-gather bench`."""
-    session.install(".[all]")
+    session.install(".[all,peers]")
     session.run("ov-gather", "bench", *session.posargs)

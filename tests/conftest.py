@@ -91,4 +91,4 @@ def cli() -> Iterator[Cli]:
 @pytest.fixture
 def nothing_is_too_small(monkeypatch: pytest.MonkeyPatch) -> None:
     """Let `accelerate` change small gathers, too, which it leaves as they are otherwise."""
-    monkeypatch.setattr("ov_gather.acceleration.changes.SMALL", 0)
+    monkeypatch.setattr("ov_gather.acceleration.costs.SMALL", 0)

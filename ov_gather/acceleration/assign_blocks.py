@@ -16,7 +16,8 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from ov_gather.acceleration.changes import Tracker, too_small
+from ov_gather.acceleration.changes import Tracker
+from ov_gather.acceleration.costs import too_small
 from ov_gather.acceleration.graph import (
     FOLDED_AT_COMPILE,
     ancestors,

@@ -4,9 +4,9 @@ from __future__ import annotations
 
 from collections.abc import Collection
 from dataclasses import dataclass, field
-from math import prod
 from typing import TYPE_CHECKING
 
+from ov_gather.acceleration.costs import USUAL, is_heavy, why_too_small
 from ov_gather.acceleration.divergent import added_divergence
 from ov_gather.acceleration.graph import (
     FOLDED_AT_COMPILE,
@@ -27,10 +27,6 @@ from ov_gather.system.tables import InNotebooks, as_text, table_of
 
 if TYPE_CHECKING:
     from rich.table import Table
-
-
-SMALL = 8192
-"""Number of output elements below which calling a custom operation, a few microseconds, costs more than it saves."""
 
 
 ROUNDS_ELSEWHERE = "rounds elsewhere in bf16/f16"
@@ -79,8 +75,11 @@ class Summary(InNotebooks):
         return as_text(self.table()) if self.changes else "no gathers or scatters: the model is unchanged"
 
 
-def why_not_ours(gather: Node, result: Node) -> str:
-    """Return the reason why our operation should not replace `gather` and compute `result`; empty if it should."""
+def why_not_ours(gather: Node, result: Node, *, open_size: int = 0) -> str:
+    """Return the reason why our operation should not replace `gather` and compute `result`; empty if it should.
+
+    `open_size` is as in `too_small`.
+    """
     if is_constant_foldable(gather.input_values()):
         return FOLDED_AT_COMPILE
     data = gather.input_value(0)
@@ -89,20 +88,18 @@ def why_not_ours(gather: Node, result: Node) -> str:
     kind = data.get_element_type()
     if kind.bitwidth % 8:
         return f"ours takes no {kind.get_type_name()}"
-    return "too small to gain" if too_small(result.output(0)) else ""
-
-
-def too_small(value: Output, times: int = 1) -> bool:
-    """Return True if the value has fewer than `times * SMALL` elements for every input shape."""
-    shape = value.get_partial_shape()
-    return bool(shape.is_static and prod(shape.to_shape()) < times * SMALL)
+    return why_too_small(result.output(0), open_size=open_size)
 
 
 class Tracker:
-    """The changes so far, keyed by the node that computes a gather's result now. Nodes of other models are ignored."""
+    """The changes so far, keyed by the node that computes a gather's result now. Nodes of other models are ignored.
+
+    `open_size`, as in `too_small`, is for rewrites to ours after which nothing else goes away.
+    """
 
     def __init__(self, model: Model, leave: Collection[str] = ()) -> None:
         """Start with all gathers and scatters of a model; those named in `leave` stay unchanged."""
+        self.open_size = USUAL if is_heavy(model) else 0
         self._changes: dict[int, list[Change]] = {}
         self._left: set[int] = set()
         for place, node in walk(model):
@@ -119,7 +116,7 @@ class Tracker:
 
     def replace_by_ours(self, gather: Node, indices: Output, *, broadcast: bool) -> None:
         """Replace `gather` by our GatherElements if that is possible and faster; else record the reason."""
-        if reason := why_not_ours(gather, gather):
+        if reason := why_not_ours(gather, gather, open_size=USUAL if broadcast else self.open_size):
             self.kept(gather, reason)
             return
         attributes = attributes_of_ours(gather, broadcast=broadcast)

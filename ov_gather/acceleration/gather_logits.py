@@ -10,7 +10,8 @@ from __future__ import annotations
 
 import numpy as np
 
-from ov_gather.acceleration.changes import Tracker, too_small
+from ov_gather.acceleration.changes import Tracker
+from ov_gather.acceleration.costs import too_small
 from ov_gather.acceleration.graph import (
     axis_of,
     constant,

@@ -19,7 +19,8 @@ from math import prod
 import numpy as np
 
 from ov_gather.acceleration.axis_sizes import batch_dims, constant_size, tuple_length
-from ov_gather.acceleration.changes import Tracker, too_small
+from ov_gather.acceleration.changes import Tracker
+from ov_gather.acceleration.costs import why_too_small
 from ov_gather.acceleration.divergent import added_divergence
 from ov_gather.acceleration.graph import FOLDED_AT_COMPILE, constant, dims, identity, is_constant_foldable, is_one, walk
 from ov_gather.acceleration.quantised import is_quantised
@@ -90,8 +91,8 @@ def _single(gather: Node) -> Node:
 def _why_not_flat(gather: Node, *, is_placed: bool) -> str:
     if batch_dims(gather):
         return "the tuples of each batch have several coordinates"
-    if too_small(gather.output(0)):
-        return "too small to gain"
+    if reason := why_too_small(gather.output(0)):
+        return reason
     return "" if is_placed else "whether the tuples are in bounds, and count from the start, is not known before it runs"
 
 

@@ -16,7 +16,7 @@ from __future__ import annotations
 from math import prod
 
 from ov_gather.acceleration.axis_sizes import batch_dims, tuple_length
-from ov_gather.acceleration.changes import too_small
+from ov_gather.acceleration.costs import too_small
 from ov_gather.acceleration.divergent import added_divergence
 from ov_gather.acceleration.graph import dims, gathers_elements, has_same_shape, is_ours, replace_node, walk
 from ov_gather.acceleration.quantised import is_quantised

@@ -24,7 +24,8 @@ from math import prod
 
 import numpy as np
 
-from ov_gather.acceleration.changes import Tracker, too_small, why_not_ours
+from ov_gather.acceleration.changes import Tracker, why_not_ours
+from ov_gather.acceleration.costs import too_small
 from ov_gather.acceleration.graph import FOLDED_AT_COMPILE, constant, dims, is_constant_foldable, is_one, ours, same, walk
 from ov_gather.acceleration.repeated import unrepeated
 from ov_gather.acceleration.rounding import is_computed
@@ -60,7 +61,7 @@ def scatter_rows(model: Model, tracker: Tracker, *, portable: bool = False) -> N
         elif portable:  # case 2
             tracker.kept(scatter, "threads of OpenVINO's ScatterNDUpdate race for a row that is written twice")
             continue
-        elif reason := why_not_ours(scatter, scatter):
+        elif reason := why_not_ours(scatter, scatter, open_size=tracker.open_size):
             tracker.kept(scatter, reason)
             continue
         else:

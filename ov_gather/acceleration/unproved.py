@@ -106,7 +106,8 @@ def _in_bounds_if_filled(analysis: Analysis, given: Assumption, sites: Sequence[
     found: set[Site] = set()
     for names, group in groups.items():
         assumed = joined(given, Assumption(dims=_filled(analysis, names)))
-        seen = analyse(analysis.graph, steps_to(analysis.graph, group), CPU_PLUGIN, assumed)
+        steps = steps_to(analysis.graph, group)
+        seen = analyse(analysis.graph, steps, CPU_PLUGIN, assumed, analysis, is_part=True)
         found.update(site for site in group if seen.outcome(site) is Outcome.IN_BOUNDS)
     return found
 

@@ -57,6 +57,10 @@ class BenchCase(ABC):
         """Return a call of torch's fastest equivalent."""
 
     @abstractmethod
+    def jax(self, mode: str) -> Callable[..., Any]:
+        """Return a function of JAX arrays, to be compiled; `mode` says what is done with indices out of bounds."""
+
+    @abstractmethod
     def onnx(self) -> Sequence[Any]:
         """Return ONNX nodes from the inputs to "output"."""
 

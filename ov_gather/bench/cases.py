@@ -1,4 +1,4 @@
-"""Benchmark cases: shapes and indices as in real models, with float32 data and int64 indices unless the name says otherwise."""
+"""Benchmark cases: shapes and indices as in real models, with float32 data unless the name says otherwise."""
 
 from __future__ import annotations
 
@@ -20,6 +20,11 @@ Reduction = Literal["none", "sum"]
 def _values(shape: Shape, dtype: Any = np.float32, below: int = 250) -> NDArray[Any]:
     """Return integers that bfloat16 represents exactly, as well as their sums if `below` is small."""
     return np.random.default_rng(0).integers(0, below, shape, np.uint8).astype(dtype)
+
+
+def _vector(name: str, size: int, count: int) -> BenchCase:
+    """Build a lookup in one dimension."""
+    return _elements(name, (size,), (count,), 0)
 
 
 def _elements(name: str, data: Shape, indices: Shape, axis: int, dtype: Any = np.float32, shape: Any = None) -> BenchCase:
@@ -75,24 +80,36 @@ _GATHER_ELEMENTS: dict[str, Callable[[str], BenchCase]] = {
     "rows": lambda name: _elements(name, (4096, 1024), (4096, 1024), 1),
     "columns": lambda name: _elements(name, (4096, 1024), (4096, 1024), 0),
     "nchw": lambda name: _elements(name, (8, 128, 64, 64), (8, 128, 64, 64), 1),
+    "middle_axis": lambda name: _elements(name, (64, 500, 96), (64, 120, 96), 1),
     "small_nchw": lambda name: _elements(name, (1, 4, 353, 128), (1, 4, 353, 128), 1),
     "topk_rows": lambda name: _elements(name, (8, 8400, 256), (8, 300, 1), 1, shape=(8, 300, 256)),
     "gnn": lambda name: _elements(name, (2000, 128), (16000, 1), 0, shape=(16000, 128)),
-    "vector": lambda name: _elements(name, (10_000_000,), (10_000_000,), 0),
+    "vector": lambda name: _vector(name, 10_000_000, 10_000_000),
     "bytes": lambda name: _elements(name, (64, 65536), (64, 65536), 1, np.uint8),
     "half": lambda name: _elements(name, (4096, 1024), (4096, 1024), 1, np.float16),
     "int64": lambda name: _elements(name, (4096, 1024), (4096, 1024), 1, np.int64),
     "tiny": lambda name: _elements(name, (3, 7, 5), (3, 10, 5), 1),
+}
+_VECTORS: dict[str, Callable[[str], BenchCase]] = {
+    "vector_1k": lambda name: _vector(name, 1_000, 1_000),
+    "vector_10k": lambda name: _vector(name, 10_000, 10_000),
+    "vector_100k": lambda name: _vector(name, 100_000, 100_000),
+    "vector_1m": lambda name: _vector(name, 1_000_000, 1_000_000),
+    "vector_2m": lambda name: _vector(name, 2_000_000, 2_000_000),
+    "vector_4m": lambda name: _vector(name, 4_000_000, 4_000_000),
+    "vector_table": lambda name: _vector(name, 300_000, 2_000_000),
 }
 _SLICES: dict[str, Callable[[str], BenchCase]] = {
     "embedding": lambda name: _slices(name, (30522, 768), (8, 512), 0),
     "embedding_f16": lambda name: _slices(name, (30522, 768), (8, 512), 0, dtype=np.float16),
     "gather_axis1": lambda name: _slices(name, (64, 1024, 256), (128,), 1),
     "batch_gather": lambda name: _slices(name, (8, 8400, 256), (8, 300), 1, 1),
+    "gather_small": lambda name: _slices(name, (1000, 64), (32,), 0),
     "gather_nd_pixels": lambda name: _pixels(name, (8, 512, 512, 16), 10_000),
 }
 _SCATTERS: dict[str, Callable[[str], BenchCase]] = {
     "scatter": lambda name: _scatter(name, (4096, 1024), (2048, 1024), 0),
+    "scatter_small": lambda name: _scatter(name, (64, 64), (64, 16), 1),
     "scatter_sum": lambda name: _scatter(name, (4096, 1024), (2048, 1024), 0, reduction="sum"),
     "scatter_last": lambda name: _scatter(name, (2048, 1024), (2048, 1024), 1),
     "scatter_last_sum": lambda name: _scatter(name, (2048, 1024), (2048, 1024), 1, reduction="sum"),
@@ -103,7 +120,9 @@ _MORE: dict[str, Callable[[str], BenchCase]] = {
     "short_2": lambda name: _elements(name, (400_000, 16), (400_000, 2), 1),
     "short_4": lambda name: _elements(name, (400_000, 16), (400_000, 4), 1),
     "short_8": lambda name: _elements(name, (400_000, 16), (400_000, 8), 1),
-    "vector_400mb": lambda name: _elements(name, (100_000_000,), (10_000_000,), 0),
+    "routing": lambda name: _elements(name, (1024, 8), (1024, 2), 1),
+    "labels": lambda name: _elements(name, (1024, 1000), (1024, 5), 1),
+    "vector_400mb": lambda name: _vector(name, 100_000_000, 10_000_000),
     "embedding_1gb": lambda name: _slices(name, (350_000, 768), (8, 512), 0),
 }
 _CALLS: dict[str, Callable[[str], BenchCase]] = {
@@ -120,6 +139,7 @@ _CALLS: dict[str, Callable[[str], BenchCase]] = {
 }
 _GROUPS = {
     "GatherElements": _GATHER_ELEMENTS,
+    "one dimension": _VECTORS,
     "Gather, GatherND": _SLICES,
     "scatters": _SCATTERS,
     "short lines, beyond the caches": _MORE,
@@ -127,9 +147,11 @@ _GROUPS = {
 }
 _GROUP_OF = {name: group for group, makers in _GROUPS.items() for name in makers}
 NAMES = tuple(_GROUP_OF)
+INDEX_TYPES = {"i64": np.int64, "i32": np.int32}
 
 
-def make(name: str) -> BenchCase:
-    """Return the case of this name, with the same data every time."""
+def make(name: str, index_type: str = "i64") -> BenchCase:
+    """Return the case of this name with indices of this type, i32 or i64, and with the same data every time."""
     group = _GROUP_OF[name]
-    return replace(_GROUPS[group][name](name), group=group)
+    case = _GROUPS[group][name](name)
+    return replace(case, group=group, own_indices=case.own_indices.astype(INDEX_TYPES[index_type]))

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 from typing import Any
 
@@ -52,6 +52,12 @@ class GatherElements(BenchCase):
 
         data, indices = inputs[0], inputs[1].expand(self.shape)
         return lambda: torch.gather(data, self.axis, indices, out=out)
+
+    def jax(self, mode: str) -> Callable[..., Any]:
+        """Return `take_along_axis`, which expands indices itself."""
+        from jax.numpy import take_along_axis
+
+        return lambda data, indices: take_along_axis(data, indices, self.axis, mode=mode)
 
     def onnx(self) -> Sequence[Any]:
         """Return GatherElements, after an Expand if indices are expanded."""
@@ -109,6 +115,19 @@ class Gather(BenchCase):
         rows = out.view(*self.data.shape[: self.axis], flat.numel(), *self.data.shape[self.axis + 1 :])
         return lambda: torch.index_select(data, self.axis, flat, out=rows).view(self.shape)
 
+    def jax(self, mode: str) -> Callable[..., Any]:
+        """Return indexing along the axis, mapped over the batch."""
+        from jax import vmap
+
+        places = (slice(None),) * (self.axis - self.batch_dims)
+
+        def indexed(data: Any, indices: Any) -> Any:
+            return data.at[(*places, indices)].get(mode=mode)
+
+        for _ in range(self.batch_dims):
+            indexed = vmap(indexed)
+        return indexed
+
     def onnx(self) -> Sequence[Any]:
         """Return Gather; with a batch GatherND, since ONNX Gather has no batches."""
         if not self.batch_dims:
@@ -154,6 +173,14 @@ class GatherND(BenchCase):
         data, indices = inputs
         batch = torch.arange(len(data)).reshape(-1, *[1] * (indices.ndim - 2))
         return lambda: data[(batch, *indices.unbind(-1))]
+
+    def jax(self, mode: str) -> Callable[..., Any]:
+        """Return indexing by arrays, mapped over the batch."""
+        from jax import vmap
+        from jax.numpy import moveaxis
+
+        mapped: Callable[..., Any] = vmap(lambda data, tuples: data.at[tuple(moveaxis(tuples, -1, 0))].get(mode=mode))
+        return mapped
 
     def onnx(self) -> Sequence[Any]:
         """Return GatherND."""

@@ -1,161 +1,27 @@
-"""Contenders, timed side by side: several rounds of blocks of calls, one block per contender, each after a pause.
-
-Each contender runs a case as its user would write it, with a preallocated output if possible.
-"""
+"""Contenders, timed side by side: several rounds of blocks of calls, one block per contender, each after a pause."""
 
 from __future__ import annotations
 
 import time
-from collections.abc import Callable, Iterable, Mapping
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
-from functools import partial
-from math import exp, log, prod
-from operator import setitem
 from statistics import median
-from timeit import repeat
-from typing import Any
 
 import numpy as np
-from numpy.typing import NDArray
 
 from ov_gather.bench.case import BenchCase, Run, seconds_of
-from ov_gather.kernels.native import set_num_threads
-from ov_gather.kernels.scatter_nd import scatter_nd
-
-Result = Callable[[], NDArray[Any]]
+from ov_gather.bench.contenders import CONTENDERS, BenchConditions
+from ov_gather.bench.spread import Spread, extent, quartiles
 
 ROUNDS = 5
-PAUSE = 0.15
-"""Seconds before each block, because the thread pools of a contender spin for a while after its last call."""
-BLOCK = 0.08
-"""Seconds of calls per block; it has at least three calls."""
+PAUSE = 0.01
+"""Seconds before each block, because threads of some contenders spin after a call: torch's for 3 ms, the longest measured."""
+BLOCK = 0.04
+"""Seconds of calls per block; it has at least two calls.
 
-
-@dataclass(frozen=True, slots=True)
-class BenchConditions:
-    """The number of threads of all contenders, and OpenVINO's precision hint."""
-
-    threads: int
-    precision: str = "f32"
-
-
-Contender = Callable[[BenchCase, BenchConditions], tuple[Run, Result]]
-
-
-def kernel(case: BenchCase, conditions: BenchConditions) -> tuple[Run, Result]:
-    """Prepare a call of our Python function with `out`."""
-    set_num_threads(conditions.threads)
-    run = case.kernel(np.empty(case.shape, case.data.dtype))
-    return run, run
-
-
-def torch(case: BenchCase, conditions: BenchConditions) -> tuple[Run, Result]:
-    """Prepare a call of torch's function, with `out` if it has that."""
-    import torch
-
-    torch.set_num_threads(conditions.threads)
-    inputs = [torch.from_numpy(array) for array in case.inputs.values()]
-    run = case.torch(torch.empty(case.shape, dtype=inputs[0].dtype), *inputs)
-    return run, lambda: np.asarray(run())
-
-
-def numpy(case: BenchCase, conditions: BenchConditions) -> tuple[Run, Result]:
-    """Prepare a call of NumPy, which always uses one thread."""
-    return case.numpy, case.numpy
-
-
-def onnxruntime(case: BenchCase, conditions: BenchConditions) -> tuple[Run, Result]:
-    """Prepare a model of the operation alone in onnxruntime, with IO binding and without spinning threads."""
-    import onnx
-    import onnxruntime as ort
-    from onnx import helper, numpy_helper
-
-    inputs = dict(case.inputs)
-    constants = [numpy_helper.from_array(inputs.pop("indices"), "indices")] if case.constant_indices else []
-    kinds = {name: helper.np_dtype_to_tensor_dtype(array.dtype) for name, array in inputs.items()}
-    parameters = [helper.make_tensor_value_info(name, kinds[name], array.shape) for name, array in inputs.items()]
-    output = helper.make_tensor_value_info("output", kinds["data"], case.shape)
-    graph = helper.make_graph(case.onnx(), case.name, parameters, [output], constants)
-    model = helper.make_model(graph, opset_imports=[helper.make_opsetid("", 18)], ir_version=10)
-    onnx.checker.check_model(model)
-
-    options = ort.SessionOptions()
-    options.intra_op_num_threads = conditions.threads
-    options.add_session_config_entry("session.intra_op.allow_spinning", "0")
-    session = ort.InferenceSession(model.SerializeToString(), options, providers=["CPUExecutionProvider"])
-    binding = session.io_binding()
-    for name, array in inputs.items():
-        binding.bind_ortvalue_input(name, ort.OrtValue.ortvalue_from_numpy(array))
-    target = ort.OrtValue.ortvalue_from_numpy(np.empty(case.shape, case.data.dtype))
-    binding.bind_ortvalue_output("output", target)
-    return lambda: session.run_with_iobinding(binding), target.numpy
-
-
-def openvino(case: BenchCase, conditions: BenchConditions) -> tuple[Run, Result]:
-    """Prepare OpenVINO's own operation in its CPU plugin."""
-    import openvino as ov
-
-    return _in_openvino(ov.Core(), case.openvino, case, conditions)
-
-
-def extension(case: BenchCase, conditions: BenchConditions) -> tuple[Run, Result]:
-    """Prepare our operation in OpenVINO's CPU plugin."""
-    import openvino as ov
-
-    from ov_gather import extension_path, register
-    from ov_gather.extension.python_api import NodeFactory
-
-    factory = NodeFactory()
-    factory.add_extension(extension_path())
-
-    def work(*inputs: Any) -> Any:
-        return case.extension(factory.create, *(node.output(0) for node in inputs))
-
-    return _in_openvino(register(ov.Core()), work, case, conditions)
-
-
-def _in_openvino(core: Any, work: Callable[..., Any], case: BenchCase, conditions: BenchConditions) -> tuple[Run, Result]:
-    """Prepare a model of the operation alone in OpenVINO; setting the tensors is not timed."""
-    import openvino as ov
-
-    from ov_gather.extension.python_api import opset13 as ops
-    from ov_gather.runtimes.session import Session
-
-    nodes = {name: ops.parameter(array.shape, array.dtype) for name, array in case.inputs.items()}
-    parameters = dict(nodes)
-    if case.constant_indices:
-        nodes["indices"] = ops.constant(case.own_indices)
-        del parameters["indices"]
-    model = ov.Model([work(*nodes.values())], list(parameters.values()), case.name)
-    properties = {"INFERENCE_NUM_THREADS": conditions.threads, "INFERENCE_PRECISION_HINT": conditions.precision}
-    session = Session(core, model, properties=properties)
-    inference = session.prepare([case.inputs[name] for name in parameters])
-    return inference.run, lambda: inference.outputs()[0]
-
-
-def limit(case: BenchCase, conditions: BenchConditions) -> tuple[Run, Result]:
-    """Prepare the limit, which is not a contender: a copy in order of the least bytes that the case reads and writes.
-
-    The copy has no result to check; NumPy's is returned.
-    """
-    set_num_threads(conditions.threads)
-    whole_arrays = sum(array.nbytes for array in case.inputs.values()) + prod(case.shape) * case.data.itemsize
-    data, out = (np.ones(min(case.bytes_moved, whole_arrays) // 2, np.uint8) for _ in range(2))
-    no_tuples, no_updates = np.empty((0, 1), np.int64), np.empty(0, np.uint8)
-    on_threads = partial(scatter_nd, data, no_tuples, no_updates, out=out)  # only copies
-    ways: tuple[Run, Run] = (partial(setitem, out, ..., data), on_threads)
-    return min(ways, key=lambda run: min(repeat(run, number=1, repeat=4))), case.numpy
-
-
-CONTENDERS: Mapping[str, Contender] = {
-    "kernel": kernel,
-    "torch": torch,
-    "onnxruntime": onnxruntime,
-    "numpy": numpy,
-    "openvino": openvino,
-    "extension": extension,
-    "limit": limit,
-}
+After a pause, Linux lets two threads share a core for up to 5 ms (measured on two cores of a Xeon), which medians of blocks of
+10 ms showed as half the speed, now and then.
+"""
 
 
 @dataclass(frozen=True, slots=True)
@@ -168,17 +34,55 @@ class Exclusion:
 
 @dataclass(frozen=True, slots=True)
 class Measurement:
-    """The median seconds per call of each contender, those `excluded` and why, and the bytes that must be moved."""
+    """One run of a case.
+
+    Attributes:
+        bytes: the bytes that must be moved.
+        rounds: the seconds per call of each contender, the median of each block.
+        excluded: contenders that did not take part, and why.
+    """
 
     case: str
     group: str
     bytes: int
-    seconds: Mapping[str, float]
+    rounds: Mapping[str, Sequence[float]]
     excluded: Mapping[str, Exclusion]
 
-    def ratio(self, contender: str, ours: str = "kernel") -> float | None:
-        """Return how many times faster ours is than the contender; None if either did not take part."""
-        return self.seconds[contender] / self.seconds[ours] if {contender, ours} <= self.seconds.keys() else None
+    def ratio(self, contender: str, ours: str = "kernel") -> Spread | None:
+        """Return how many times faster ours is than the contender, over rounds; None if either did not take part."""
+        if not {contender, ours} <= self.rounds.keys():
+            return None
+        return quartiles([other / mine for other, mine in zip(self.rounds[contender], self.rounds[ours], strict=True)])
+
+
+@dataclass(frozen=True, slots=True)
+class Runs:
+    """All runs of a case, each in a process of its own."""
+
+    runs: Sequence[Measurement]
+
+    @property
+    def first(self) -> Measurement:
+        """The first run; the case is the same in all."""
+        return self.runs[0]
+
+    @property
+    def excluded(self) -> Mapping[str, Exclusion]:
+        """Contenders that did not take part in at least one run, and why."""
+        return {name: exclusion for run in self.runs for name, exclusion in run.excluded.items()}
+
+    @property
+    def seconds(self) -> Mapping[str, float]:
+        """The median seconds per call of each contender."""
+        names = dict.fromkeys(name for run in self.runs for name in run.rounds)
+        return {name: median(second for run in self.runs for second in run.rounds.get(name, ())) for name in names}
+
+    def ratio(self, contender: str, ours: str = "kernel") -> Spread | None:
+        """Return the ratio of one run with its quartiles, or the median ratio of several runs with their range."""
+        found = [ratio for run in self.runs if (ratio := run.ratio(contender, ours))]
+        if not found:
+            return None
+        return found[0] if len(self.runs) == 1 else extent([ratio.median for ratio in found])
 
 
 def measure(case: BenchCase, conditions: BenchConditions) -> Measurement:
@@ -202,26 +106,19 @@ def measure(case: BenchCase, conditions: BenchConditions) -> Measurement:
             excluded[name] = Exclusion("its result differs", differs=True)
     if "kernel" not in runs:
         raise ValueError(f"{case.name}: our own kernel did not take part: {excluded['kernel'].reason}")
-    times: dict[str, list[float]] = {name: [] for name in runs}
+    rounds: dict[str, list[float]] = {name: [] for name in runs}
     for _ in range(ROUNDS):
         for name, run in runs.items():
             time.sleep(PAUSE)
-            times[name] += _block(run)
-    return Measurement(
-        case.name, case.group, case.bytes_moved, {name: median(values) for name, values in times.items()}, excluded
-    )
+            rounds[name].append(_block(run))
+    return Measurement(case.name, case.group, case.bytes_moved, rounds, excluded)
 
 
-def _block(run: Run) -> list[float]:
+def _block(run: Run) -> float:
+    """Return the median seconds of a call."""
     run()
     times: list[float] = []
     end = time.perf_counter() + BLOCK
-    while len(times) < 3 or time.perf_counter() < end:
+    while len(times) < 2 or time.perf_counter() < end:
         times.append(seconds_of(run))
-    return times
-
-
-def geometric_mean(ratios: Iterable[float]) -> float:
-    """Return the geometric mean of ratios; NaN if there are none."""
-    values = list(ratios)
-    return exp(sum(map(log, values)) / len(values)) if values else float("nan")
+    return median(times)

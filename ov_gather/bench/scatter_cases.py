@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
 from typing import Any, Literal
 
@@ -61,12 +61,16 @@ class ScatterElements(_Scatter):
         """Call `np.put_along_axis` or `np.add.at` on a copy."""
         output = self.data.copy()
         if self.reduction == "sum":
-            places: list[Any] = list(np.indices(self.updates.shape, sparse=True))
-            places[self.axis] = self.indices
-            np.add.at(output, tuple(places), self.updates)
+            np.add.at(output, self._places(self.indices), self.updates)
         else:
             np.put_along_axis(output, self.indices, self.updates, self.axis)
         return output
+
+    def _places(self, indices: Any) -> tuple[Any, ...]:
+        """Return indices of each dimension, which broadcast."""
+        places: list[Any] = list(np.indices(self.updates.shape, sparse=True))
+        places[self.axis] = indices
+        return tuple(places)
 
     def kernel(self, out: NDArray[Any]) -> Run:
         """Call our function with `out`."""
@@ -80,6 +84,15 @@ class ScatterElements(_Scatter):
         data, indices, updates = inputs[0], inputs[1].expand(self.updates.shape), inputs[2]
         function = torch.scatter if self.reduction == "none" else torch.scatter_add
         return lambda: function(data, self.axis, indices, updates, out=out)
+
+    def jax(self, mode: str) -> Callable[..., Any]:
+        """Return an update of places, or of whole rows if there is one index per row."""
+
+        def scattered(data: Any, indices: Any, updates: Any) -> Any:
+            places = data.at[indices[:, 0] if self.is_expanded else self._places(indices)]
+            return (places.set if self.reduction == "none" else places.add)(updates, mode=mode)
+
+        return scattered
 
     def onnx(self) -> Sequence[Any]:
         """Return ScatterElements, after an Expand if indices are expanded."""
@@ -128,8 +141,12 @@ class ScatterND(_Scatter):
         import torch
 
         data, indices, updates = inputs
-        rows = indices[:, 0]
+        rows = indices[:, 0].long()  # the only type that it takes
         return lambda: torch.index_copy(data, 0, rows, updates, out=out)
+
+    def jax(self, mode: str) -> Callable[..., Any]:
+        """Return an update of rows."""
+        return lambda data, indices, updates: data.at[indices[:, 0]].set(updates, mode=mode)
 
     def onnx(self) -> Sequence[Any]:
         """Return ScatterND."""

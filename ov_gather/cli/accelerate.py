@@ -6,22 +6,28 @@ from pathlib import Path
 
 import click
 
-from ov_gather.acceleration.accelerate import PASSES, accelerate
 from ov_gather.cli.files import array_files
 from ov_gather.cli.inputs import named_arrays
 from ov_gather.cli.models import check_ir_output, read_model, write_model
 from ov_gather.cli.options import FORCE, INPUTS, READ, THREADS, WRITTEN
 from ov_gather.cli.output import print_all, print_table, say
 
-_PORTABLE = ", ".join(name for name, each in PASSES.items() if each.portable)
+# Names of the passes, repeated here so that --help does not import OpenVINO.
+_PORTABLE = (
+    *("fold-constants", "gather-tuples", "split-gathers", "assign-blocks", "scatter-rows", "scatter-slices"),
+    *("shrink-constants", "join-gathers", "to-gather"),
+)
+_OTHERS = ("scatter-elements", "gather-logits", "fold-broadcasts", "replace-elements", "absorb-transposes", "gather-halves")
 
 
 @click.command(name="accelerate")
 @click.argument("model", type=READ, metavar="IN.xml")
 @click.option("-o", "--output", required=True, type=WRITTEN, help="The .xml to write.")
-@click.option("--portable", is_flag=True, help=f"Make only changes that need no extension: {_PORTABLE}.")
+@click.option("--portable", is_flag=True, help=f"Make only changes that need no extension: {', '.join(_PORTABLE)}.")
 @click.option("--assume-in-bounds", is_flag=True, help="With --portable: assume that no index is out of bounds.")
-@click.option("--pass", "passes", multiple=True, type=click.Choice(tuple(PASSES)), help="Run only this pass; may be repeated.")
+@click.option(
+    "--pass", "passes", multiple=True, type=click.Choice(_PORTABLE + _OTHERS), help="Run only this pass; may be repeated."
+)
 @click.option("--tune", "tuned", is_flag=True, help="Time each kind of change on this machine, and keep those that gain.")
 @THREADS
 @INPUTS
@@ -50,6 +56,8 @@ def command(
 
     Exit code: 0 done; 2 failed, and nothing is written.
     """
+    from ov_gather.acceleration.accelerate import accelerate
+
     check_ir_output(output, [model, *array_files(inputs)], force=force)
     if tuned and passes:
         raise click.UsageError("--tune chooses by itself: leave out --pass")

@@ -7,29 +7,30 @@ from __future__ import annotations
 
 import json
 import sys
+from collections.abc import Sequence
 from dataclasses import asdict
 from pathlib import Path
 from tempfile import TemporaryDirectory
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 import click
-from rich.progress import track
 
-from ov_gather.bench.cases import NAMES, make
-from ov_gather.bench.measure import BenchConditions, Measurement
-from ov_gather.bench.measure import measure as measure_case
-from ov_gather.bench.validation import generate, measure
+from ov_gather.bench.cases import INDEX_TYPES, NAMES
 from ov_gather.cli.files import check_outputs
 from ov_gather.cli.inputs import named_arrays
 from ov_gather.cli.options import DEVICE, FORCE, INPUTS, READ, THREADS, WRITTEN
-from ov_gather.cli.output import console, print_table, say
-from ov_gather.report.bench import cases_table, model_summary, model_table
+from ov_gather.cli.output import print_table, say, with_progress
 from ov_gather.system.files import replacing
+
+if TYPE_CHECKING:
+    from ov_gather.bench.measure import Measurement, Runs
 
 
 @click.group(name="bench", invoke_without_command=True)
 @click.option("--case", "cases", multiple=True, type=click.Choice(NAMES), help="Measure only this case; may be repeated.")
 @THREADS
+@click.option("--runs", type=click.IntRange(1), default=1, show_default=True, help="Whole runs, each in a new process.")
+@click.option("--index-type", type=click.Choice(list(INDEX_TYPES)), default="i64", show_default=True, help="Type of indices.")
 @click.option(
     "--device-precision",
     type=click.Choice(["default", "f32"]),
@@ -41,43 +42,84 @@ from ov_gather.system.files import replacing
 @FORCE
 @click.pass_context
 def command(
-    context: click.Context, cases: tuple[str, ...], threads: int, device_precision: str, json_file: Path | None, force: bool
+    context: click.Context,
+    cases: tuple[str, ...],
+    threads: int,
+    runs: int,
+    index_type: str,
+    device_precision: str,
+    json_file: Path | None,
+    force: bool,
 ) -> None:
-    """Measure our kernel, torch, onnxruntime, NumPy and stock OpenVINO on the same work, in one run.
+    """Measure our kernel, its peers and stock OpenVINO on the same work, by turns.
 
-    Prints median times of blocks of calls; the contenders take turns, round after round. Ratios above 1 mean that our kernel is
-    faster. Contenders that are not installed, or whose result differs, are left out and named. The limit is the time of a
-    copy that reads and writes as many bytes as the case must.
+    The peers are torch, torch.compile, jax.jit (filling elements whose index is out of bounds, and unchecked), onnxruntime and
+    NumPy. Prints their times divided by ours, medians over rounds in which they take turns: above 1, ours is faster. After ± is
+    half the distance of the quartiles; with several runs, of the least and the greatest of their medians. The limit is the time
+    of a copy that reads and writes as many bytes as the case must. Contenders that are not installed, or whose result differs,
+    are left out and named.
+
+    OV_GATHER_ISA=avx2 or baseline limits the instructions of the peers, too, except those of onnxruntime and NumPy.
 
     Exit code: 0 measured, 1 a result differs, 2 failed.
     """
     if context.invoked_subcommand:
         return
+    from ov_gather.bench.contenders import BenchConditions
+    from ov_gather.bench.measure import Runs
+    from ov_gather.bench.runs import run_once
+    from ov_gather.report.bench import cases_table
+
     check_outputs([json_file], [], force=force, are_reports=True)
     if device_precision == "default":
         from ov_gather.bench.model import default_precision
 
         device_precision = default_precision()
-    conditions = BenchConditions(threads, device_precision)
-    out = console()
-    measurements = [
-        measure_case(make(name), conditions)
-        for name in track(cases or NAMES, "measuring", console=out, disable=not out.is_terminal, transient=True)
-    ]
-    print_table(cases_table(measurements))
-    say(f"threads: {threads}, OpenVINO in {conditions.precision}")
-    for measurement in measurements:
-        for name, exclusion in measurement.excluded.items():
-            say(f"{measurement.case}: {name} did not take part: {exclusion.reason}")
+    conditions = BenchConditions(threads, device_precision, index_type)
+    names = list(dict.fromkeys(cases)) or NAMES
+    measured: dict[str, list[Measurement]] = {name: [] for name in names}
+    every = (measurement for _ in range(runs) for measurement in run_once(names, conditions))
+    for measurement in with_progress(every, runs * len(names), "measuring"):
+        measured[measurement.case].append(measurement)
+    results = list(map(Runs, measured.values()))
+    print_table(cases_table(results))
+    say(f"threads: {threads}, runs: {runs}, indices: {index_type}, OpenVINO in {conditions.precision}")
+    for line in _left_out(results):
+        say(line)
     if json_file:
-        document = {"generator": "ov-gather", **asdict(conditions), "cases": list(map(_case, measurements))}
+        document = {"generator": "ov-gather", **asdict(conditions), "runs": runs, "cases": list(map(_case, results))}
         with replacing(json_file) as file:
             file.write(json.dumps(document, indent=2).encode())
-    sys.exit(1 if any(exclusion.differs for measurement in measurements for exclusion in measurement.excluded.values()) else 0)
+    sys.exit(1 if any(exclusion.differs for result in results for exclusion in result.excluded.values()) else 0)
 
 
-def _case(measurement: Measurement) -> dict[str, Any]:
-    return asdict(measurement) | {"excluded": {name: each.reason for name, each in measurement.excluded.items()}}
+def _left_out(results: Sequence[Runs]) -> list[str]:
+    """Return one line for each contender and reason, with the cases unless it is all of them."""
+    cases: dict[tuple[str, str], list[str]] = {}
+    for result in results:
+        for name, exclusion in result.excluded.items():
+            cases.setdefault((name, exclusion.reason), []).append(result.first.case)
+    return [
+        f"{'all cases' if len(found) == len(results) > 1 else ', '.join(found)}: {name} did not take part: {reason}"
+        for (name, reason), found in cases.items()
+    ]
+
+
+def _case(result: Runs) -> dict[str, Any]:
+    """Return the case as JSON: medians and ratios, and the seconds of each contender in each round of each run."""
+    from ov_gather.bench.contenders import CONTENDERS
+
+    ours = dict.fromkeys(CONTENDERS, "kernel") | {"openvino": "extension"}
+    ratios = {name: ratio for name in ours if (ratio := result.ratio(name, ours[name]))}
+    return {
+        "case": result.first.case,
+        "group": result.first.group,
+        "bytes": result.first.bytes,
+        "seconds": result.seconds,
+        "ratios": {name: {"to": ours[name], **asdict(ratio)} for name, ratio in ratios.items()},
+        "runs": [run.rounds for run in result.runs],
+        "excluded": {name: exclusion.reason for name, exclusion in result.excluded.items()},
+    }
 
 
 @command.command(name="validate")
@@ -90,6 +132,8 @@ def validate(layers: int, rounds: int) -> None:
 
     Exit code: 0 measured, 2 failed.
     """
+    from ov_gather.bench.validation import generate, measure
+
     with TemporaryDirectory() as directory:
         path = Path(directory) / "generated.xml"
         generate(path, layers)
@@ -115,6 +159,7 @@ def model(model: Path, other: Path | None, threads: int, inputs: tuple[str, ...]
     from ov_gather import accelerate
     from ov_gather.bench.model import measure
     from ov_gather.cli.models import read_model
+    from ov_gather.report.bench import model_summary, model_table
 
     before, after = read_model(model), read_model(other or model)
     if other is None:

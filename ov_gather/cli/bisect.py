@@ -7,20 +7,21 @@ import sys
 from collections.abc import Iterator
 from contextlib import contextmanager
 from pathlib import Path
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 import click
-from numpy.typing import NDArray
 
 from ov_gather.cli.files import array_files, check_outputs, opened
 from ov_gather.cli.inputs import load_array
 from ov_gather.cli.options import DIRECTORY, FORCE, READ, WRITTEN
 from ov_gather.cli.output import error_console, print_all, show
-from ov_gather.crosscheck.bisect.inputs import load_arrays
-from ov_gather.crosscheck.bisect.run import MEMORY, Progress, bisect
-from ov_gather.crosscheck.cases.designed import DEFAULT_SEED
-from ov_gather.report.bisect import html, json, text
+from ov_gather.crosscheck.defaults import DEFAULT_SEED
 from ov_gather.system.tables import printable
+
+if TYPE_CHECKING:
+    from numpy.typing import NDArray
+
+    from ov_gather.crosscheck.bisect.run import Progress
 
 _UNITS = {"": 1, "K": 10**3, "M": 10**6, "G": 10**9}
 
@@ -28,6 +29,8 @@ _UNITS = {"": 1, "K": 10**3, "M": 10**6, "G": 10**9}
 def _bytes(context: click.Context, option: click.Parameter, given: str | None) -> int:
     """Parse a size in bytes such as 500MB."""
     if given is None:
+        from ov_gather.crosscheck.bisect.run import MEMORY
+
         return MEMORY
     match = re.fullmatch(r"(\d+(?:\.\d+)?) ?([KMG]?)i?B?", given, re.ASCII | re.IGNORECASE)
     if match is None or not (count := int(float(match[1]) * _UNITS[match[2].upper()])):
@@ -95,6 +98,9 @@ def command(
 
     Exit code: 0 the models compute the same, 1 they differ, 2 they could not be compared.
     """
+    from ov_gather.crosscheck.bisect.run import bisect
+    from ov_gather.report.bisect import html, json, text
+
     if reference.suffix not in (".onnx", ".xml", ".npz"):
         raise click.UsageError(f"REFERENCE must be an .onnx, an .xml or a .npz, not {reference}")
     if model.suffix != ".xml":
@@ -113,6 +119,8 @@ def command(
 
 
 def _load(inputs: tuple[str, ...]) -> dict[str, NDArray[Any]] | None:
+    from ov_gather.crosscheck.bisect.inputs import load_arrays
+
     found: dict[str, NDArray[Any]] = {}
     for given in inputs:
         name, separator, file = given.partition("=")

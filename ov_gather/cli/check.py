@@ -6,6 +6,7 @@ import shlex
 import sys
 from datetime import datetime
 from functools import partial
+from importlib import import_module
 from importlib.util import find_spec
 from pathlib import Path
 
@@ -15,30 +16,22 @@ from ov_gather.cli.files import array_files, check_outputs, opened
 from ov_gather.cli.inputs import load_inputs
 from ov_gather.cli.options import DEVICE, DIRECTORY, FORCE, INPUTS, SCHEDULER, TIMEOUT_OF_SERVERS, WRITTEN, PathOrUrl
 from ov_gather.cli.output import print_all, say, show, shown, warn
-from ov_gather.crosscheck.cases.designed import DEFAULT_CASES, DEFAULT_SEED
-from ov_gather.crosscheck.progress import Progress
-from ov_gather.crosscheck.sweep import DEFAULT_SWEEP
+from ov_gather.crosscheck.defaults import DEFAULT_CASES, DEFAULT_SEED, DEFAULT_SWEEP
 from ov_gather.extension import extension_path
 from ov_gather.ir.files import NoIRError, Place
 from ov_gather.ir.remote import redacted
 from ov_gather.ir.urls import Url
-from ov_gather.report.check import html as check_html
-from ov_gather.report.check import json as check_json
-from ov_gather.report.check import junit as check_junit
-from ov_gather.report.check import text as check_text
-from ov_gather.report.check.report import CheckReport
-from ov_gather.report.findings import text as findings_text
 from ov_gather.runtimes.devices import CPU
-from ov_gather.runtimes.isolated import RUNTIMES
 from ov_gather.system.imports import require
 from ov_gather.system.interrupts import exit_code
-from ov_gather.workers.checks import CheckOptions
 
-_FORMATS = {"json": check_json.render, "junit": check_junit.render}
+_FORMATS = ("json", "junit")
 
 
 def _parse_runtimes(context: click.Context, option: click.Parameter, text: str | None) -> tuple[str, ...]:
     """Parse the value of --runtimes, separated by commas; all installed runtimes if it is not given."""
+    from ov_gather.runtimes.isolated import RUNTIMES
+
     if text is None:
         return _available_runtimes()
     names = tuple(dict.fromkeys(name.strip() for name in text.split(",")))
@@ -114,6 +107,12 @@ def command(
     is no gather-family layer, or onnxruntime accepts none of the inputs made up for an .onnx file (`convert --verify` takes
     yours).
     """
+    from ov_gather.crosscheck.progress import Progress
+    from ov_gather.report.check import html, text
+    from ov_gather.report.check.report import CheckReport
+    from ov_gather.report.findings import text as findings_text
+    from ov_gather.workers.checks import CheckOptions
+
     if is_sweep == bool(paths) or (inputs and len(paths) != 1):
         raise click.UsageError("name files or directories to check, one file for --input; or --sweep without any")
     if device != CPU and any(path.suffix == ".onnx" for path in paths):
@@ -139,13 +138,13 @@ def command(
         findings = [*outcome.unreadable, *outcome.findings]
         report = CheckReport(outcome.results, findings, command_line, now, outcome.stopped)
         if file:
-            file.write(check_html.render(report).encode())
+            file.write(html.render(report).encode())
     if format_ in _FORMATS:
-        show(_FORMATS[format_](report))
+        show(import_module(f"ov_gather.report.check.{format_}").render(report))
     else:
-        print_all(check_text.render(report, by_operation=is_sweep))
+        print_all(text.render(report, by_operation=is_sweep))
         print_all(findings_text.lines(outcome.findings))
-        print_all(check_text.totals(report))
+        print_all(text.totals(report))
     print_all(findings_text.lines(outcome.unreadable), err=True)
     if page:
         say(f"{page}: the report", err=format_ in _FORMATS)
@@ -163,6 +162,8 @@ def _available_runtimes() -> tuple[str, ...]:
 
     Raises ImportError if OpenVINO, the runtime under test, is not installed.
     """
+    from ov_gather.runtimes.isolated import RUNTIMES
+
     require("openvino")
     absent = set() if find_spec("onnxruntime") and find_spec("onnx") else {"onnxruntime"}
     try:

@@ -9,8 +9,6 @@ from typing import TYPE_CHECKING, Any
 
 import click
 
-from ov_gather.rules.selection import select_rules
-
 if TYPE_CHECKING:
     from ov_gather.rules.suppression import Ignore
 
@@ -113,6 +111,7 @@ def _entries(path: Path, key: str, value: Any) -> list[Mapping[str, Any]]:
 
 
 def _ignore(path: Path, place: str, key: str, entry: Mapping[str, Any]) -> Ignore:
+    from ov_gather.rules.selection import select_rules
     from ov_gather.rules.suppression import Ignore
 
     globs = _GLOBS[key]

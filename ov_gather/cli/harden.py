@@ -3,19 +3,24 @@
 from __future__ import annotations
 
 from pathlib import Path
+from typing import TYPE_CHECKING
 
 import click
 
-from ov_gather.acceleration.harden import POLICIES, Policy, harden
 from ov_gather.cli.models import check_ir_output, read_model, write_model
 from ov_gather.cli.options import ASSUME, FORCE, READ, WRITTEN, Limits
 from ov_gather.cli.output import print_all, say
+
+if TYPE_CHECKING:
+    from ov_gather.acceleration.harden import Policy
+
+_POLICIES = ("raise", "clamp", "zero")  # repeated here so that --help does not import OpenVINO
 
 
 @click.command(name="harden")
 @click.argument("model", type=READ, metavar="IN.xml")
 @click.option("-o", "--output", required=True, type=WRITTEN, help="The .xml to write.")
-@click.option("--policy", required=True, type=click.Choice(POLICIES), help="What happens for an index out of bounds.")
+@click.option("--policy", required=True, type=click.Choice(_POLICIES), help="What happens for an index out of bounds.")
 @click.option("--portable", is_flag=True, help="With --policy raise: use only OpenVINO's own operations.")
 @ASSUME
 @FORCE
@@ -31,6 +36,8 @@ def command(model: Path, output: Path, policy: Policy, portable: bool, assume: d
 
     Exit code: 0 done; 2 failed, and nothing is written.
     """
+    from ov_gather.acceleration.harden import harden
+
     check_ir_output(output, [model], force=force)
     read = read_model(model)
     summary = harden(read, policy=policy, portable=portable, assume=assume)

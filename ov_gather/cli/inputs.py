@@ -4,20 +4,23 @@ from __future__ import annotations
 
 from collections.abc import Callable
 from pathlib import Path
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 import click
-import numpy as np
-from numpy.typing import NDArray
 
-from ov_gather.crosscheck.cases.values import as_declared
 from ov_gather.ir.files import Place
-from ov_gather.ir.model import Model
-from ov_gather.ops.layer_view import LayerView, family_layers
+
+if TYPE_CHECKING:
+    from numpy.typing import NDArray
+
+    from ov_gather.ir.model import Model
+    from ov_gather.ops.layer_view import LayerView
 
 
 def load_array(file: Path) -> NDArray[Any]:
     """Return the array of a .npy file. Raises OSError, ValueError."""
+    import numpy as np
+
     try:
         array = np.load(file)
     except OSError:
@@ -39,6 +42,8 @@ def split_input(text: str, form: str, is_name: Callable[[str], bool] = bool) -> 
 
 def only_layer(model: Model, place: Place) -> LayerView:
     """Return the only gather-family layer of a model. Raises UsageError if there are none or several, or a port is missing."""
+    from ov_gather.ops.layer_view import family_layers
+
     views = [view for _, graph in model.walk() for view in family_layers(graph)]
     if len(views) != 1:
         found = ", ".join(str(view.layer) for view in views) or "none"
@@ -56,6 +61,8 @@ def load_inputs(model: Model, place: Place, texts: tuple[str, ...]) -> list[NDAr
     Raises UsageError as `only_layer`, or if the names are not those of the layer's inputs; ValueError, OSError if a file has no
     array.
     """
+    from ov_gather.crosscheck.cases.values import as_declared
+
     view = only_layer(model, place)
     names = [given.name for given in view.operation.inputs]
     given = [split_input(text, f"NAME=FILE.npy with NAME one of {', '.join(names)}", names.__contains__) for text in texts]

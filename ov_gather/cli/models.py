@@ -4,15 +4,17 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 from pathlib import Path
+from typing import TYPE_CHECKING
 
 import click
-import openvino as ov
 
 from ov_gather.cli.files import check_outputs
 from ov_gather.extension import reason, register
 from ov_gather.ir.files import Place
-from ov_gather.ir.reader import read_ir
 from ov_gather.system.files import replacing_together
+
+if TYPE_CHECKING:
+    import openvino as ov
 
 
 def check_ir_output(output: Path, inputs: Sequence[Place], *, force: bool) -> None:
@@ -24,6 +26,10 @@ def check_ir_output(output: Path, inputs: Sequence[Place], *, force: bool) -> No
 
 def read_model(path: Path) -> ov.Model:
     """Read a model, with our extension if it is available. Raises IRError, or ValueError if OpenVINO refuses the model."""
+    import openvino as ov
+
+    from ov_gather.ir.reader import read_ir
+
     read_ir(path)
     try:
         core = register(ov.Core())
@@ -37,6 +43,8 @@ def read_model(path: Path) -> ov.Model:
 
 def write_model(model: ov.Model, output: Path) -> None:
     """Write a model as an IR atomically. Raises OSError."""
+    import openvino as ov
+
     with replacing_together(output) as path:
         try:
             ov.serialize(model, path)

@@ -8,6 +8,7 @@ from dataclasses import dataclass
 from functools import partial
 from importlib import import_module
 from pathlib import Path
+from typing import TYPE_CHECKING
 
 import click
 
@@ -15,13 +16,10 @@ from ov_gather.cli.files import find_irs
 from ov_gather.cli.options import ASSUME, Limits
 from ov_gather.cli.output import print_all, show, with_progress
 from ov_gather.ir.files import Place
-from ov_gather.ranges.proofs import Proof
-from ov_gather.ranges.prove import graph_of, names_of, prove
-from ov_gather.report.findings import text as findings_text
-from ov_gather.report.proofs import text
-from ov_gather.report.proofs.report import ProofReport, ProvedFile
-from ov_gather.rules.findings import Severity
-from ov_gather.rules.validation import not_checked, read_and_validate
+
+if TYPE_CHECKING:
+    from ov_gather.ranges.proofs import Proof
+    from ov_gather.report.proofs.report import ProvedFile
 
 _FORMATS = ("text", "json", "sarif")
 _NOT_IN_THE_WAY = ("OVG406", "OVG6", "OVG7")
@@ -52,6 +50,10 @@ def command(paths: tuple[Path, ...], format_: str, with_proved: bool, strict: bo
     Exit code: 0 nothing is refuted; 1 something is, with --strict also if something is not proved, or a file has errors, which
     are printed as by `ov-gather validate`; 2 bad arguments, an unreadable file, or nothing to do.
     """
+    from ov_gather.report.findings import text as findings_text
+    from ov_gather.report.proofs import text
+    from ov_gather.report.proofs.report import ProofReport
+
     files = find_irs(paths).files
     report = ProofReport([*with_progress(_prove_all(files, assume), len(files), "proving")], strict)
     if format_ == "text":
@@ -66,6 +68,8 @@ def command(paths: tuple[Path, ...], format_: str, with_proved: bool, strict: bo
 
 def _prove_all(files: Sequence[Place], assume: Mapping[str, Limits]) -> Iterator[ProvedFile]:
     """Yield the proofs of each file. Raises UsageError if an assumption fits no file, or contradicts one."""
+    from ov_gather.report.proofs.report import ProvedFile
+
     unused = set(assume)
     for number, path in enumerate(files):
         opened = _open_onnx(path) if path.suffix == ".onnx" else _open_ir(path)
@@ -93,6 +97,11 @@ class _Provable:
 
 
 def _open_ir(path: Place) -> _Provable | ProvedFile:
+    from ov_gather.ranges.prove import graph_of, names_of, prove
+    from ov_gather.report.proofs.report import ProvedFile
+    from ov_gather.rules.findings import Severity
+    from ov_gather.rules.validation import read_and_validate
+
     model, findings = read_and_validate(path, ignore=_NOT_IN_THE_WAY)
     errors = [finding for finding in findings if finding.severity is Severity.ERROR]
     if model is None or errors:
@@ -101,6 +110,10 @@ def _open_ir(path: Place) -> _Provable | ProvedFile:
 
 
 def _open_onnx(path: Place) -> _Provable | ProvedFile:
+    from ov_gather.ranges.prove import names_of
+    from ov_gather.report.proofs.report import ProvedFile
+    from ov_gather.rules.validation import not_checked
+
     try:
         from ov_gather.converters.errors import ConversionError
         from ov_gather.converters.proofs import analysed, prove_graph

@@ -5,15 +5,11 @@ from __future__ import annotations
 from pathlib import Path
 
 import click
-import numpy as np
 
 from ov_gather.cli.files import array_files, check_outputs
 from ov_gather.cli.inputs import load_inputs, only_layer
 from ov_gather.cli.options import FORCE, INPUTS, READ, WRITTEN
 from ov_gather.cli.output import say
-from ov_gather.crosscheck.cases.designed import operands
-from ov_gather.ir.reader import read_ir
-from ov_gather.runtimes.kernel import execute
 from ov_gather.system.files import replacing
 
 
@@ -30,6 +26,12 @@ def command(ir: Path, inputs: tuple[str, ...], output: Path, force: bool) -> Non
 
     Exit code: 0 done; 2 failed, and nothing is written.
     """
+    import numpy as np
+
+    from ov_gather.crosscheck.cases.designed import operands
+    from ov_gather.ir.reader import read_ir
+    from ov_gather.runtimes.kernel import execute
+
     check_outputs([output], [ir, *array_files(inputs)], force=force)
     model = read_ir(ir)
     view = only_layer(model, ir)

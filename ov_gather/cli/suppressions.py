@@ -11,7 +11,6 @@ import click
 from ov_gather.cli.files import check_outputs
 from ov_gather.cli.output import say
 from ov_gather.ir.files import Place
-from ov_gather.rules.validation import NOT_CHECKED
 
 if TYPE_CHECKING:
     from ov_gather.rules.baseline import Baseline
@@ -51,6 +50,7 @@ def check_place(path: Path, output: Path | None, read: Sequence[Place]) -> None:
 def write(path: Path, files: Sequence[str], findings: Sequence[Finding]) -> None:
     """Write findings as the baseline. Raises UsageError if another file would be lost; ValueError for unchecked files."""
     from ov_gather.rules.baseline import BaselineError, write_baseline
+    from ov_gather.rules.validation import NOT_CHECKED
 
     if unchecked := [finding for finding in findings if finding.rule == NOT_CHECKED]:
         raise ValueError(f"{path} is not written: {unchecked[0].location.path}: {unchecked[0].message}")

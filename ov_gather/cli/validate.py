@@ -24,22 +24,20 @@ from ov_gather.cli.options import (
     parse_release,
 )
 from ov_gather.cli.output import say, show, warn, with_progress, without_controls
-from ov_gather.ir.files import Found, Place
+from ov_gather.ir.files import STDIN, Found, Place
 from ov_gather.ir.urls import Url
 from ov_gather.report.findings import FORMATS, Report, render
-from ov_gather.report.findings.text import oldest_line
-from ov_gather.rules.findings import Finding, Severity
-from ov_gather.rules.oldest import OldestRelease, oldest_release
-from ov_gather.rules.selection import Chosen, select_rules
+from ov_gather.rules.findings import Severity
 from ov_gather.system.imports import require
 from ov_gather.system.private import NotPrivateError, user_cache
 from ov_gather.system.tables import printable
-from ov_gather.workers import each, processes_for
-from ov_gather.workers.validation import STDIN, ValidateOptions
 
 if TYPE_CHECKING:
     from ov_gather.rules.cache import Cache
+    from ov_gather.rules.findings import Finding
     from ov_gather.rules.mending import Mended
+    from ov_gather.rules.oldest import OldestRelease
+    from ov_gather.rules.selection import Chosen
     from ov_gather.rules.suppression import Ignore, Suppressed
 
 _WITH_OLDEST = ("paths", "exclude", "skip_other_xml", "jobs", "timeout", "oldest")
@@ -137,6 +135,9 @@ def command(
     Exit code: 0 no finding that --fail-on names, 1 there is one, 2 bad arguments or nothing to check. With --oldest, 1 if a
     file cannot be read, or no release has what it needs.
     """
+    from ov_gather.rules.selection import Chosen, select_rules
+    from ov_gather.workers.validation import ValidateOptions
+
     chosen = Chosen(select, ignore, target or "")
     rules = [rule.id for rule in select_rules(select, ignore)]  # raises for unknown rules before any work
     found = _find(paths, exclude, skip_other_xml)
@@ -259,6 +260,9 @@ def _cache(directory: Path, paths: Sequence[Place]) -> Cache | None:
 
 def _print_oldest(files: Sequence[Place], jobs: int) -> int:
     """Print a line per file, in order. Return the exit code."""
+    from ov_gather.report.findings.text import oldest_line
+    from ov_gather.rules.oldest import OldestRelease
+    from ov_gather.workers import each, processes_for
 
     def died(index: int, how: str) -> OldestRelease:
         return OldestRelease("", f"the process that read the file {how}")
@@ -271,6 +275,8 @@ def _print_oldest(files: Sequence[Place], jobs: int) -> int:
 
 
 def _oldest(file: Place) -> OldestRelease:
+    from ov_gather.rules.oldest import oldest_release
+
     return oldest_release(sys.stdin.buffer if file == STDIN else file)
 
 

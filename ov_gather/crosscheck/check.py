@@ -12,7 +12,8 @@ from typing import Any
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
-from ov_gather.crosscheck.cases.designed import DEFAULT_CASES, DEFAULT_SEED, as_cases, check_given, designed
+from ov_gather.crosscheck.cases.designed import as_cases, check_given, designed
+from ov_gather.crosscheck.defaults import DEFAULT_CASES, DEFAULT_SEED
 from ov_gather.crosscheck.layers import Job, LayerChecks, read_expected
 from ov_gather.crosscheck.models.ir import ModelRun, has_several_layers
 from ov_gather.crosscheck.progress import Progress

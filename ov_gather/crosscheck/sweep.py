@@ -10,8 +10,9 @@ from pathlib import Path
 
 import numpy as np
 
-from ov_gather.crosscheck.cases.designed import DEFAULT_SEED, DESIGNS, Case, designed
+from ov_gather.crosscheck.cases.designed import DESIGNS, Case, designed
 from ov_gather.crosscheck.cases.values import small
+from ov_gather.crosscheck.defaults import DEFAULT_SEED, DEFAULT_SWEEP
 from ov_gather.crosscheck.layers import Job, LayerChecks
 from ov_gather.crosscheck.progress import Progress
 from ov_gather.crosscheck.reduce import Reducer
@@ -27,8 +28,6 @@ from ov_gather.ops.spec import Operation
 from ov_gather.runtimes.devices import CPU
 from ov_gather.runtimes.isolated import IsolatedRuntime, borrowed
 
-DEFAULT_SWEEP = 10_000
-"""Default for the total number of cases."""
 CASES_A_LAYER = 8
 UNSAFE = 8
 """Every n-th layer also gets out-of-bounds indices."""

@@ -12,6 +12,8 @@ from xml.parsers import expat
 from ov_gather.ir.urls import RemoteFile, Url, irs_at
 
 Place = Path | Url
+STDIN = Path("-")
+"""The place that means standard input."""
 
 _BEGINNING = 1 << 16
 

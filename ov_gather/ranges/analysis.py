@@ -161,6 +161,7 @@ def analyse(
     assumed = {graph.inputs[name]: interval for name, interval in given.inputs.items()}
 
     changed = set() if near is None else near.differing(dims, given)
+    names: dict[Key, frozenset[str]] = {}
 
     def algebra() -> Algebra:
         limits = counts.with_conditions(given.same, given.limits)
@@ -173,9 +174,11 @@ def analyse(
             solver = Solver(shown, algebra(), semantics, assumed, None, solver.numbers).run(steps)
     else:
         known = near.solver.known if near.given.fits == given.fits else {}
-        earlier = PreviousRun(near.graph, known, near.solver.overflows, changed, near.names)
+        earlier = PreviousRun(
+            near.graph, known, near.solver.overflows, changed, near.names, names if near.graph is shown else None
+        )
         solver = Solver(shown, algebra(), semantics, assumed, earlier, near.solver.numbers).run(steps)
-    return Analysis(shown, solver.algebra, solver, given, dims, others, learned, before, counts)
+    return Analysis(shown, solver.algebra, solver, given, dims, others, learned, before, counts, names)
 
 
 def _counts_of_inputs(graph: Graph) -> Limits:

@@ -2,8 +2,10 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 from dataclasses import replace
+from typing import Any
+from weakref import WeakKeyDictionary
 
 from ov_gather.ranges.algebra.polynomials import Polynomial
 from ov_gather.ranges.algebra.values import LARGEST_SIZE, Value, is_integer, is_of_sizes, name_of_number
@@ -86,7 +88,7 @@ def is_fused(graph: Graph, key: Key | None) -> bool:
             return graph.declared(key).elements.is_any and key not in graph.inputs.values()
         return step.type.startswith("Reduce") or step.type in FUSING or bool(step.bodies)
 
-    return key is not None and is_integer(graph.declared(key).element_type) and any(map(fuses, reachable([key], integers)))
+    return key is not None and is_integer(graph.declared(key).element_type) and _leads_to(fuses, key, integers, graph, "fused")
 
 
 def is_constant(graph: Graph, key: Key | None) -> bool:
@@ -102,4 +104,24 @@ def is_constant(graph: Graph, key: Key | None) -> bool:
             return key is not None and graph.declared(key).elements.is_any
         return not step.reads_shapes_only and bool(step.bodies or not step.inputs)
 
-    return not any(map(is_open, reachable([key], inputs_of)))
+    return not _leads_to(is_open, key, inputs_of, graph, "open")
+
+
+_answers: WeakKeyDictionary[Graph, dict[tuple[str, Key | None], bool]] = WeakKeyDictionary()
+"""Answers for each graph, by question and tensor, so that a chain of n divisions is walked once, and not n times."""
+
+
+def _leads_to(
+    found: Callable[[Any], bool], key: Key | None, next_of: Callable[[Any], Sequence[Any]], graph: Graph, question: str
+) -> bool:
+    """Return True if a tensor from which this one is computed has a property."""
+    answers = _answers.setdefault(graph, {})
+    seen = []
+    for one in reachable([key], lambda one: () if answers.get((question, one)) is False else next_of(one)):
+        answer = answers.get((question, one))
+        if answer or (answer is None and found(one)):
+            answers[question, key] = True
+            return True
+        seen.append((question, one))
+    answers.update(dict.fromkeys(seen, False))
+    return False

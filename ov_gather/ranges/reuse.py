@@ -22,6 +22,7 @@ class PreviousRun:
         overflows: its bounds that exceed the types of tensors.
         changed: the names whose bounds or substitutes may differ now.
         names: cache of the names that each step depends on, by its first output.
+        kept: the same cache of the new analysis, which gets the names of unchanged steps; None if its graph differs.
     """
 
     graph: Graph
@@ -29,6 +30,7 @@ class PreviousRun:
     overflows: Mapping[Key, Any]
     changed: set[str]
     names: dict[Key, frozenset[str]] = field(default_factory=dict)
+    kept: dict[Key, frozenset[str]] | None = None
 
     def holds(self, step: Step, value: Callable[[Key], Value]) -> bool:
         """Return True if the outputs of a step are unchanged; `value` returns the current value of an input.
@@ -36,15 +38,25 @@ class PreviousRun:
         A transfer function depends on its inputs, the declared outputs, and the bounds of the names in these. Not reusable are
         Select, whose refinement looks farther back, and operations with bodies, which may be analysed several times.
         """
-        if step.bodies or step.type in choices.TYPES or any(key not in self.known for key in step.outputs):
+        if step.bodies or step.type in choices.TYPES:
             return False
-        if any(key is not None and value(key) is not self.known.get(key) for key in step.inputs):
+        known = self.known  # loops, because generators would cost as much as the rest of an analysis that reuses most
+        for key in step.outputs:
+            if key not in known:
+                return False
+        for key in step.inputs:
+            if key is not None and value(key) is not known.get(key):
+                return False
+        if not step.outputs:
+            return True
+        names = self._names_of(step)
+        if not self.changed.isdisjoint(names):
             return False
-        return self.changed.isdisjoint(self._names_of(step))
+        if self.kept is not None:
+            self.kept[step.outputs[0]] = names
+        return True
 
     def _names_of(self, step: Step) -> frozenset[str]:
-        if not step.outputs:
-            return frozenset()
         first = step.outputs[0]
         if first not in self.names:
             values = [self.known[key] for key in step.inputs if key is not None]

@@ -25,8 +25,8 @@ _FAR = 1 << 30
 """Distance of a run that cannot be reused."""
 _REMEMBERED = 10_000
 """Number of conditions whose steps for single sites are counted."""
-ENOUGH, ENOUGH_OF_EACH = 400_000, 50
-"""Budget of steps to search conditions: `ENOUGH` plus `ENOUGH_OF_EACH` per step, site and input. Real models use a fifth."""
+ENOUGH, ENOUGH_OF_EACH = 530_000, 6
+"""Budget of visited steps to search conditions: `ENOUGH`, plus `ENOUGH_OF_EACH` per visit of the first run, site and input."""
 
 
 @dataclass
@@ -64,7 +64,7 @@ class AnalysisCache:
         self._runs: list[Analysis] = []
         self._in_parts: dict[Hashable, int] = {}
         self._spent = 0
-        self._enough = ENOUGH + ENOUGH_OF_EACH * (len(self._steps) + len(sites) + len(graph.inputs))
+        self._enough = ENOUGH + ENOUGH_OF_EACH * (len(sites) + len(graph.inputs))
 
     @property
     def is_budget_spent(self) -> bool:
@@ -111,10 +111,12 @@ class AnalysisCache:
 
     def _run(self, condition: Assumption, steps: Sequence[Step], runs: list[Analysis]) -> Analysis:
         """Analyse steps under a condition, reusing the run with the most similar assumption."""
-        self._spent += 1 + max(len(steps), len(condition.inputs) + len(condition.dims))
         given = joined(self._given, condition)
         near = self._nearest(given, [*runs[:1], *runs[1:][-_NEAREST:]])
         found = analyse(self._graph, steps, self._semantics, given, near, is_part=steps is not self._steps)
+        self._spent += 1 + max(found.solver.visits, len(condition.inputs) + len(condition.dims))
+        if near is None:
+            self._enough += ENOUGH_OF_EACH * found.solver.visits
         if steps is self._steps:
             self._runs.append(found)
         return found

@@ -65,6 +65,8 @@ class Solver:
         self.numbers: dict[Key, int] = {} if numbers is None else numbers
         self.known: Known = {}
         self.overflows: dict[Key, tuple[Overflow, ...]] = {}
+        self.visits = 0  # evaluated or reused steps, bodies included
+        self._ends: dict[str, tuple[Number, Number]] = {}
         self._choices = choices.BranchRefinement(graph, algebra, semantics, self.value, self._fit)
 
     def run(self, steps: Sequence[Step]) -> Solver:
@@ -79,11 +81,15 @@ class Solver:
         return self
 
     def _evaluate(self, steps: Sequence[Step], earlier: PreviousRun | None = None) -> _Work:
-        """Evaluate steps in order; yield the work on bodies, which must be done before this continues."""
+        """Evaluate steps in order; yield the work on bodies, which must be done before this continues.
+
+        `earlier` is not given inside of loops: a step that is visited again may have set the bounds of names otherwise before.
+        """
+        self.visits += len(steps)
         for step in steps:
             if earlier is not None and earlier.holds(step, self.value):
-                self.known.update((key, earlier.known[key]) for key in step.outputs)
-                self.overflows.update((key, earlier.overflows[key]) for key in step.outputs if key in earlier.overflows)
+                for key in step.outputs:
+                    self._keep(earlier, key)
                 continue
             if step.bodies:
                 yield self._loop(step) if step.repeats else self._branches(step)
@@ -100,6 +106,12 @@ class Solver:
             for key, told, value in zip(step.outputs, declared, found, strict=True):
                 self._learn(key, told, value)
 
+    def _keep(self, earlier: PreviousRun, key: Key) -> None:
+        """Record what the earlier analysis found of a tensor."""
+        self.known[key] = earlier.known[key]
+        if key in earlier.overflows:
+            self.overflows[key] = earlier.overflows[key]
+
     def value(self, key: Key) -> Value:
         """Return the abstract value of a tensor."""
         if key not in self.known:
@@ -111,7 +123,10 @@ class Solver:
 
         Elements beyond the runtime's integers saturate in a constant; in an input they wrap around, so any value is possible.
         """
-        declared = self._graph.declared(key)
+        declared, earlier = self._graph.declared(key), self._earlier
+        if earlier is not None and key in earlier.known and not declared.elements.is_any and self._graph.step_of(key) is None:
+            self._keep(earlier, key)  # a constant
+            return
         widest = self._semantics.widest(declared.element_type)
         if declared.elements.is_any:
             given = every_value(declared.element_type)
@@ -164,10 +179,13 @@ class Solver:
 
     def _held(self, declared: Value) -> tuple[Number, Number]:
         """Return the least and the greatest number that both the declared type and the runtime's type hold."""
-        if not is_integer(declared.element_type):
+        element_type = declared.element_type
+        if element_type is None or not is_integer(element_type):
             return -inf, inf
-        widest, held = self._semantics.widest(declared.element_type), every_value(declared.element_type)
-        return max(widest.low, held.low), min(widest.high, held.high)
+        if element_type.name not in self._ends:
+            widest, held = self._semantics.widest(element_type), every_value(element_type)
+            self._ends[element_type.name] = max(widest.low, held.low), min(widest.high, held.high)
+        return self._ends[element_type.name]
 
     def _fitted_value(self, value: Value, declared: Value) -> Value:
         """Widen elements that may wrap around to the range of the runtime's type."""
@@ -196,7 +214,7 @@ class Solver:
             self._inside += 1
             for edge in body.entries:
                 self._arrive(edge)
-            yield self._evaluate(in_order(self._graph, body.ends))
+            yield self._evaluate(in_order(self._graph, body.ends), None if self._depth else self._earlier)
             self._inside -= 1
         self._record_outputs(step)
 
@@ -342,7 +360,7 @@ def _agreed(shape: Shape | None, declared: Shape | None) -> Shape | None:
     Of a shape with a 0 only the zeros are kept: OpenVINO may set other dimensions to 0 when it fuses moves, e.g. Transpose.
     A computed size that is no dimension of an input replaces a declared 0, which OpenVINO may not execute: see `folding`.
     """
-    if shape is None or declared is None or len(shape) != len(declared):
+    if shape is declared or shape is None or declared is None or len(shape) != len(declared):
         return declared if shape is None or declared is not None else shape
     is_empty = any(dim.value == 0 for dim in shape)
     if not is_empty and all(dim.value is None for dim in declared):

@@ -5,9 +5,11 @@ from __future__ import annotations
 from collections.abc import Sequence
 from typing import TYPE_CHECKING
 
+from rich.box import SIMPLE
 from rich.table import Table
 
-from ov_gather.bench.measure import Measurement, geometric_mean
+from ov_gather.bench.measure import Runs
+from ov_gather.bench.spread import Spread, extent, geometric_mean
 from ov_gather.system.tables import cell
 
 if TYPE_CHECKING:
@@ -15,56 +17,63 @@ if TYPE_CHECKING:
     from ov_gather.bench.tuning import Tuning
 
 # Peers called from Python are compared with our kernel, OpenVINO with our extension.
-_PAIRS = (("torch", "kernel"), ("onnxruntime", "kernel"), ("numpy", "kernel"), ("openvino", "extension"))
+_COLUMNS = {
+    "torch": ("torch", "kernel"),
+    "torch.\ncompile": ("torch_compile", "kernel"),
+    "jax.jit": ("jax", "kernel"),
+    "jax.jit\nunchecked": ("jax_unchecked", "kernel"),
+    "onnxruntime": ("onnxruntime", "kernel"),
+    "numpy": ("numpy", "kernel"),
+    "openvino": ("openvino", "extension"),
+    "limit": ("limit", "kernel"),
+}
 _LARGE = 1_000_000
 _LEAST = 0.005
 
 
-def cases_table(measurements: Sequence[Measurement]) -> Table:
+def cases_table(cases: Sequence[Runs]) -> Table:
     """Return a table with one row per case, and the geometric means and worst cases after each group.
 
-    The column "limit" is the time of the limit as a fraction of the kernel's time.
+    The cells are ratios of times, each with its relative deviation. Contenders that took part in no case have no column.
     """
-    headers = [f"{peer} / {ours}" for peer, ours in _PAIRS]
-    table = Table("case", "kernel ms", *headers[:-1], "limit", "extension ms", headers[-1])
-    for group in dict.fromkeys(measurement.group for measurement in measurements):
-        _add_group(table, [measurement for measurement in measurements if measurement.group == group])
+    columns = {header: pair for header, pair in _COLUMNS.items() if any(case.ratio(*pair) for case in cases)}
+    table = Table("case", "kernel ms", box=SIMPLE, padding=(0, 1, 0, 0), pad_edge=False)
+    for header in columns:
+        table.add_column(header)
+    for group in dict.fromkeys(case.first.group for case in cases):
+        _add_group(table, [case for case in cases if case.first.group == group], list(columns.values()))
     return table
 
 
-def _add_group(table: Table, measurements: Sequence[Measurement]) -> None:
-    for measurement in measurements:
-        ratios = [_times(measurement.ratio(*pair)) for pair in _PAIRS]
-        share = _share(measurement.ratio("limit"))
-        kernel, extension = (_milliseconds(measurement, contender) for contender in ("kernel", "extension"))
-        table.add_row(measurement.case, kernel, *ratios[:-1], share, extension, ratios[-1])
+def _add_group(table: Table, cases: Sequence[Runs], pairs: Sequence[tuple[str, str]]) -> None:
+    for case in cases:
+        table.add_row(case.first.case, f"{case.seconds['kernel'] * 1e3:.3g}", *(_ratio(case.ratio(*pair)) for pair in pairs))
     table.add_section()
-    large = [measurement for measurement in measurements if measurement.bytes >= _LARGE]
-    for label, chosen in (("geometric mean", measurements), ("the same from 1 MB", large)):
-        means = [_times(geometric_mean(_ratios(chosen, *pair))) for pair in _PAIRS]
-        share = _share(geometric_mean(_ratios(chosen, "limit", "kernel")))
-        table.add_row(label, "", *means[:-1], share, "", means[-1])
-    worst = [_times(min(_ratios(measurements, *pair), default=None)) for pair in _PAIRS]
-    lowest = _share(min(_ratios(measurements, "limit", "kernel"), default=None))
-    table.add_row("worst case", "", *worst[:-1], lowest, "", worst[-1])
+    large = [case for case in cases if case.first.bytes >= _LARGE]
+    table.add_row("geometric mean", "", *(_ratio(_mean(cases, *pair)) for pair in pairs))
+    table.add_row("the same from 1 MB", "", *(_ratio(_mean(large, *pair)) for pair in pairs))
+    table.add_row("worst case", "", *(_ratio(_worst(cases, *pair)) for pair in pairs))
     table.add_section()
 
 
-def _ratios(measurements: Sequence[Measurement], peer: str, ours: str) -> list[float]:
-    ratios = (measurement.ratio(peer, ours) for measurement in measurements)
-    return [ratio for ratio in ratios if ratio is not None]
+def _mean(cases: Sequence[Runs], peer: str, ours: str) -> Spread | None:
+    """Return the geometric mean over cases, for each run."""
+    runs = zip(*(case.runs for case in cases), strict=True)
+    ratios = [[ratio.median for case in run if (ratio := case.ratio(peer, ours))] for run in runs]
+    means = [geometric_mean(of_run) for of_run in ratios if of_run]
+    return extent(means) if means else None
 
 
-def _milliseconds(measurement: Measurement, contender: str) -> str:
-    return f"{measurement.seconds[contender] * 1e3:.3f}" if contender in measurement.seconds else "-"
+def _worst(cases: Sequence[Runs], peer: str, ours: str) -> Spread | None:
+    found = [ratio for case in cases if (ratio := case.ratio(peer, ours))]
+    return min(found, key=lambda ratio: ratio.median, default=None)
 
 
-def _times(ratio: float | None) -> str:
-    return "-" if ratio is None or ratio != ratio else f"{ratio:.2f}x"
-
-
-def _share(ratio: float | None) -> str:
-    return "-" if ratio is None or ratio != ratio else f"{ratio:.0%}"
+def _ratio(ratio: Spread | None) -> str:
+    if ratio is None:
+        return "-"
+    digits = 2 if ratio.median < 10 else 1 if ratio.median < 100 else 0
+    return f"{ratio.median:.{digits}f}" + (f" ±{ratio.deviation:.0%}" if ratio.low < ratio.high else "")
 
 
 def model_table(measured: ModelMeasurement) -> Table:

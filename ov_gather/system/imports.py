@@ -23,6 +23,7 @@ _EXTRAS = {
     "distributed": "dask",
     "fsspec": "urls",
     "torch": "torch",
+    "jax": "peers",
 }
 """Module name -> extra of ov-gather that installs it."""
 

@@ -6,10 +6,9 @@ import sys
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass, replace
 from functools import partial
-from pathlib import Path
 from typing import TYPE_CHECKING
 
-from ov_gather.ir.files import Place, is_other_xml
+from ov_gather.ir.files import STDIN, Place, is_other_xml
 from ov_gather.ir.urls import Url
 from ov_gather.rules.findings import Finding
 from ov_gather.rules.selection import Chosen
@@ -18,8 +17,6 @@ from ov_gather.workers import each, processes_for
 
 if TYPE_CHECKING:
     from ov_gather.rules.cache import Cache
-
-STDIN = Path("-")
 
 _NO_IR = ("OVG002", "OVG003")
 

@@ -2,17 +2,20 @@
 
 import json
 import re
+from dataclasses import replace
 from pathlib import Path
+from statistics import median
 
 import numpy as np
 import pytest
 from click.testing import CliRunner
 
 from ov_gather import read_ir, validate
-from ov_gather.bench import measure
-from ov_gather.bench.cases import NAMES, make
+from ov_gather.bench import contenders, measure, runs
+from ov_gather.bench.cases import INDEX_TYPES, NAMES, make
 from ov_gather.bench.gather_cases import Gather, GatherND
 from ov_gather.bench.scatter_cases import ScatterElements, ScatterND
+from ov_gather.bench.spread import Spread
 from ov_gather.bench.validation import generate
 from ov_gather.cli.bench import command
 from ov_gather.report.bench import cases_table
@@ -20,16 +23,37 @@ from ov_gather.report.bench import cases_table
 pytestmark = pytest.mark.slow
 
 ONE = measure.BenchConditions(threads=1)
+COMPILED = ("torch", "torch_compile", "jax", "jax_unchecked")
 
 
-def test_one_case(cli, tmp_path):
-    done = cli("bench", "--case", "tiny", "--threads", 1, "--json", tmp_path / "b.json", code=0)
+def test_two_runs_of_one_case(cli, tmp_path):
+    arguments = ("--case", "tiny", "--threads", 1, "--runs", 2, "--index-type", "i32", "--json", tmp_path / "b.json")
+    done = cli("bench", *arguments, code=0)
     assert "geometric mean" in done.stdout
+    assert "threads: 1, runs: 2, indices: i32, OpenVINO in f32\n" in done.stdout
     written = json.loads((tmp_path / "b.json").read_text())
     (case,) = written["cases"]
-    assert (written["threads"], written["precision"], case["case"]) == (1, "f32", "tiny")
-    assert {"kernel", "numpy", "openvino", "onnxruntime", "limit"} <= set(case["seconds"])
-    assert all(seconds > 0 for seconds in case["seconds"].values())
+    assert (written["threads"], written["precision"], written["index_type"], written["runs"]) == (1, "f32", "i32", 2)
+    assert (case["case"], case["bytes"]) == ("tiny", 150 * (4 + 2 * 4))
+    assert {"kernel", "numpy", "openvino", "extension", "onnxruntime", "limit"} <= set(case["seconds"])
+    first, second = case["runs"]
+    assert set(first) == set(second) == set(case["seconds"])
+    assert all(len(times) == measure.ROUNDS and min(times) > 0 for times in (*first.values(), *second.values()))
+    for name, ratio in case["ratios"].items():
+        each = sorted(
+            median(other / mine for other, mine in zip(run[name], run[ratio["to"]], strict=True)) for run in case["runs"]
+        )
+        assert ratio == {
+            "to": "extension" if name == "openvino" else "kernel",
+            "low": each[0],
+            "median": median(each),
+            "high": each[1],
+        }
+
+
+def in_this_process(names, conditions):
+    for name in names:
+        yield measure.measure(make(name), conditions)
 
 
 def wrong(case, conditions):
@@ -38,19 +62,43 @@ def wrong(case, conditions):
 
 @pytest.mark.parametrize("differs", [True, False])
 def test_only_a_result_that_differs_fails(monkeypatch, tmp_path, differs):
-    """A contender that refuses a case does not, whatever the words of its refusal."""
+    """A contender that refuses a case does not, whatever the words of its refusal. Refusals of all cases are one line."""
 
     def refuses(case, conditions):
         raise RuntimeError("the layout differs")
 
+    monkeypatch.setattr("ov_gather.cli.bench.run_once", in_this_process)
     monkeypatch.setattr(measure, "PAUSE", 0)
-    monkeypatch.setattr(measure, "CONTENDERS", {"kernel": measure.kernel, "other": wrong if differs else refuses})
-    done = CliRunner().invoke(command, ["--case", "tiny", "--threads", "1", "--json", str(tmp_path / "b.json")])
-    reason = "its result differs" if differs else "the layout differs"
-    assert done.exit_code == differs
-    assert f"tiny: other did not take part: {reason}\n" in done.output
-    (case,) = json.loads((tmp_path / "b.json").read_text())["cases"]
+    monkeypatch.setattr(measure, "CONTENDERS", {"kernel": contenders.kernel, "other": wrong if differs else refuses})
+    json_file = tmp_path / "b.json"
+    arguments = ["--case", "tiny", "--threads", "1", "--json", str(json_file)]
+    for more, cases in (["--case", "vector_1k"], "all cases"), ([], "tiny"):
+        done = CliRunner().invoke(command, [*arguments, *more, "--force"])
+        reason = "its result differs" if differs else "the layout differs"
+        assert done.exit_code == differs
+        assert f"{cases}: other did not take part: {reason}\n" in done.output
+    (case,) = json.loads(json_file.read_text())["cases"]
     assert (case["excluded"], set(case["seconds"])) == ({"other": reason}, {"kernel"})
+
+
+def test_a_process_that_ends_early_is_an_error():
+    with pytest.raises(RuntimeError, match=r"^no such case: the process of the benchmark ended with exit code 1$"):
+        list(runs.run_once(["no such case"], ONE))
+
+
+def test_an_error_of_the_process_is_raised(monkeypatch):
+    planted = "from ov_gather.bench import measure, runs; measure.CONTENDERS = {{'kernel': lambda *_: 1 / 0}}; runs.main()"
+    monkeypatch.setattr(runs, "_PROGRAM", f"import sys; sys.path[:] = {{path!r}}; {planted}")
+    with pytest.raises(ValueError, match=r"^tiny: our own kernel did not take part: division by zero$"):
+        list(runs.run_once(["tiny"], ONE))
+
+
+def test_threads_and_instructions_of_peers():
+    assert runs.environment(3, {"A": "b", "OV_GATHER_ISA": "avx512"}).items() >= {"A": "b", "NPROC": "3"}.items()
+    assert "ATEN_CPU_CAPABILITY" not in runs.environment(3, {"OV_GATHER_ISA": "avx512"})
+    limited = runs.environment(1, {"OV_GATHER_ISA": "avx2", "XLA_FLAGS": "--other"})
+    assert (limited["ATEN_CPU_CAPABILITY"], limited["TORCHINDUCTOR_CPP_MARCH"]) == ("avx2", "x86-64-v3")
+    assert (limited["ONEDNN_MAX_CPU_ISA"], limited["XLA_FLAGS"]) == ("AVX2", "--other --xla_cpu_max_isa=AVX2")
 
 
 @pytest.mark.parametrize("name", sorted(set(NAMES) - {"embedding_1gb", "vector_400mb"}))
@@ -60,6 +108,8 @@ def test_cases_fit_what_their_names_say(name):
     assert case.own_indices.min() >= 0
     assert getattr(case, "is_expanded", False) == (name in ("gnn", "topk_rows", "scatter_rows", "scatter_rows_sum"))
     assert (case.group == "calls") == (name.startswith("call_"))
+    assert case.own_indices.dtype == np.int64
+    assert make(name, "i32").own_indices.dtype == np.int32
 
 
 DATA = np.arange(24, dtype=np.float32).reshape(2, 3, 4)
@@ -75,12 +125,27 @@ SMALL = [
 ]
 
 
+@pytest.mark.parametrize("index_type", INDEX_TYPES)
 @pytest.mark.parametrize("case", SMALL, ids=lambda case: case.name)
-def test_all_who_are_installed_do_the_same_work(monkeypatch, case):
+def test_all_who_are_installed_do_the_same_work(monkeypatch, case, index_type):
+    """ONNX has GatherND, which is also its gather with a batch, and ScatterND for i64 alone."""
     monkeypatch.setattr(measure, "PAUSE", 0)
     monkeypatch.setattr(measure, "BLOCK", 0)
-    measured = measure.measure(case, ONE)
-    assert measured.excluded.items() <= {"torch": measure.Exclusion("not installed (torch)")}.items()
+    measured = measure.measure(replace(case, own_indices=case.own_indices.astype(INDEX_TYPES[index_type])), ONE)
+    refused = {"onnxruntime"} if index_type == "i32" and case.name in ("batch", "tuples", "scatter_nd", "one_number") else set()
+    absent = {name: measure.Exclusion(f"not installed ({name.split('_')[0]})") for name in COMPILED}
+    assert {name: why for name, why in measured.excluded.items() if name not in refused}.items() <= absent.items()
+    assert refused <= measured.excluded.keys() and not any(why.differs for why in measured.excluded.values())
+
+
+def test_compiled_peers_have_64_bits_for_data_of_64_bits():
+    """JAX would compute in 32 bits otherwise."""
+    pytest.importorskip("jax")
+    large = Gather("large", np.array([1 << 40, 3]), np.array([0, 0]), 0)
+    _, result = contenders.jax(large, ONE)
+    assert result().tolist() == [1 << 40, 1 << 40]
+    _, result = contenders.jax(SMALL[0], ONE)
+    assert result().dtype == np.float32
 
 
 def test_the_limit_copies_the_least_bytes():
@@ -88,19 +153,37 @@ def test_the_limit_copies_the_least_bytes():
     often = Gather("often", DATA[0], np.zeros(100, np.int64), 0)
     seldom = Gather("seldom", np.zeros((1000, 4), np.float32), np.zeros(2, np.int64), 0)
     for case, size in ((often, 48 + 800 + 1600), (seldom, 16 + 2 * 32)):
-        run, _ = measure.limit(case, ONE)
+        run, _ = contenders.limit(case, ONE)
         assert max(array.nbytes for array in run.args if isinstance(array, np.ndarray)) == size // 2
 
 
+def measured(name, torch, kernel=(1.0, 1.0, 1.0, 1.0, 1.0)):
+    return measure.Measurement(name, name, 10, {"kernel": kernel, "torch": torch}, {})
+
+
 def test_groups_have_means_of_their_own():
-    times = {"kernel": 1.0, "torch": 2.0}
-    rows = [measure.Measurement(name, name, 10, times, {}) for name in ("one", "two")]
+    """Contenders that took part in no case have no column."""
+    cases = [measure.Runs([measured(name, torch=[2.0] * 5)]) for name in ("one", "two")]
     summary = ["geometric mean", "the same from 1 MB", "worst case"]
-    assert list(cases_table(rows).columns[0].cells) == ["one", *summary, "two", *summary]
+    table = cases_table(cases)
+    assert list(table.columns[0].cells) == ["one", *summary, "two", *summary]
+    assert [column.header for column in table.columns] == ["case", "kernel ms", "torch"]
+
+
+def test_quartiles_of_one_run_and_the_range_of_several():
+    """Ratios are of the same round."""
+    first = measured("a", torch=[2.0, 4.0, 6.0, 8.0, 2.0], kernel=[1.0, 2.0, 2.0, 2.0, 2.0])
+    three = [first, measured("a", torch=[1.0] * 5), measured("a", torch=[6.0] * 5)]
+    assert first.ratio("torch") == measure.Runs([first]).ratio("torch") == Spread(2.0, 2.0, 3.0)
+    assert measure.Runs(three).ratio("torch") == Spread(1.0, 2.0, 6.0)
+    assert measure.Runs(three).ratio("numpy") is None
+    cells = list(cases_table([measure.Runs(three)]).columns[2].cells)
+    assert cells == ["2.00 ±125%", "2.00 ±125%", "-", "2.00 ±125%"]
+    assert list(cases_table([measure.Runs([first])]).columns[2].cells) == ["2.00 ±25%", "2.00", "-", "2.00 ±25%"]
 
 
 def test_our_own_kernel_must_be_right(monkeypatch):
-    monkeypatch.setattr(measure, "CONTENDERS", {"kernel": wrong, "numpy": measure.numpy})
+    monkeypatch.setattr(measure, "CONTENDERS", {"kernel": wrong, "numpy": contenders.numpy})
     with pytest.raises(ValueError, match="tiny: our own kernel did not take part: its result differs"):
         measure.measure(make("tiny"), ONE)
 

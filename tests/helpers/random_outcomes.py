@@ -13,7 +13,7 @@ import openvino as ov
 from helpers.accelerating import accelerated
 from helpers.random_models import sample
 from helpers.worker_process import DiedError, Worker
-from ov_gather.acceleration import changes
+from ov_gather.acceleration import costs
 from ov_gather.bench.model import TOLERANCE, default_precision, error
 from ov_gather.extension import reason
 from ov_gather.runtimes.session import Session
@@ -88,7 +88,7 @@ def _made(seed: int, exact: bool) -> tuple[ov.Model, dict[str, list[np.ndarray]]
 
 def _judge(seed: int, exact: bool) -> list[Outcome]:
     """The outcomes of a seed."""
-    changes.SMALL = 0
+    costs.SMALL = 0
     return list(_outcomes(seed, exact))
 
 

@@ -23,7 +23,7 @@ from helpers.accelerating import (
     transpose,
 )
 from helpers.inside_openvino import WHOLE_BYTES, random_values
-from ov_gather.acceleration import changes
+from ov_gather.acceleration import costs
 from ov_gather.acceleration.accelerate import PASSES
 from ov_gather.acceleration.graph import ours, walk
 from ov_gather.acceleration.symbols import symbols
@@ -265,7 +265,7 @@ def test_any_pattern_of_repetition(data):
     model = model_of(transpose(gather) if turn else gather)
     portable = data.draw(st.booleans())
     passes = data.draw(st.sets(st.sampled_from(sorted(name for name, each in PASSES.items() if each.portable or not portable))))
-    changes.SMALL = 0  # a fixture would be shared by all examples
+    costs.SMALL = 0  # a fixture would be shared by all examples
     other, _ = accelerated(model, *passes, portable=portable)
     values = rng.random(shape, np.float32)
     (found,) = outputs_of(other, [values, *arrays])

@@ -17,7 +17,7 @@ from helpers.accelerating import (
     parameter,
     transpose,
 )
-from ov_gather.acceleration import changes
+from ov_gather.acceleration import costs
 
 pytestmark = pytest.mark.usefixtures("nothing_is_too_small")
 
@@ -156,7 +156,7 @@ def test_labels_of_open_sizes_that_are_known_to_be_the_same(rng):
 
 
 def test_a_small_logsoftmax_stays(monkeypatch):
-    monkeypatch.setattr(changes, "SMALL", 4000 // 64 + 1)
+    monkeypatch.setattr(costs, "SMALL", 4000 // 64 + 1)
     model = label_scores([40, 100], [40, 9], 1)
     assert check_stays(model, "gather-logits").changes[0].reason == "LogSoftmax stays before it: too small to gain"
 

@@ -20,7 +20,7 @@ from helpers.accelerating import (
     transpose,
 )
 from helpers.branching import if_of
-from ov_gather.acceleration import changes
+from ov_gather.acceleration import costs
 from ov_gather.acceleration.graph import ours
 
 pytestmark = pytest.mark.usefixtures("nothing_is_too_small")
@@ -242,7 +242,7 @@ def test_open_shapes_and_reductions_are_no_blocks():
 
 
 def test_a_small_block_of_several_axes_stays(monkeypatch):
-    monkeypatch.setattr(changes, "SMALL", 8192)
+    monkeypatch.setattr(costs, "SMALL", 8192)
     assert accelerated(block_model(tuples((1, 4), (2, 5))))[1].changes[0].reason == "too small to gain"
 
 

@@ -15,7 +15,7 @@ from helpers.accelerating import (
     outputs_of,
     parameter,
 )
-from ov_gather.acceleration import changes
+from ov_gather.acceleration import costs
 
 pytestmark = pytest.mark.usefixtures("nothing_is_too_small")
 
@@ -159,7 +159,7 @@ COORDINATES_THAT_STAY = {
 @pytest.mark.parametrize("case", COORDINATES_THAT_STAY)
 def test_coordinates_that_stay(case, monkeypatch):
     if case == "too small":
-        monkeypatch.setattr(changes, "SMALL", 8192)
+        monkeypatch.setattr(costs, "SMALL", 8192)
     data, tuples = COORDINATES_THAT_STAY[case]
     assert check_stays(model_of(ops.gather_nd(parameter("data", data), tuples(), 0)), "gather-tuples").changes[-1].reason
 

@@ -1,6 +1,7 @@
 """A run of the analysis that takes what still holds from an earlier one finds what a run without it finds."""
 
 import re
+from collections.abc import Callable
 from itertools import permutations
 
 import numpy as np
@@ -8,11 +9,13 @@ import openvino as ov
 import pytest
 from openvino import opset13 as ops
 
+from helpers.branching import if_of
 from helpers.openvino_models import counted, loop_of, made_of, number, size_of
+from ov_gather.ranges import solver
 from ov_gather.ranges.algebra.intervals import Interval
 from ov_gather.ranges.algebra.polynomials import Polynomial
 from ov_gather.ranges.analysis import Analysis, Assumption, analyse
-from ov_gather.ranges.graph import Step, in_order
+from ov_gather.ranges.graph import Key, Step, in_order
 from ov_gather.ranges.openvino_graph import OpenvinoGraph
 from ov_gather.ranges.rules.call import CPU_PLUGIN
 
@@ -63,3 +66,75 @@ def test_what_is_taken_from_an_earlier_run_holds(graph: OpenvinoGraph, first: st
     assert known(alone, steps) != known(earlier, steps)
     taken = [step for step in steps if all(after.value(key) is earlier.value(key) for key in step.outputs)]
     assert any(step.type == "Add" for step in taken)
+
+
+def inside(graph: OpenvinoGraph, steps: list[Step]) -> list[Step]:
+    return [inner for step in steps for body in step.bodies for inner in in_order(graph, body.ends)]
+
+
+@pytest.mark.parametrize(("first", "second"), [*permutations(ASSUMPTIONS, 2)])
+def test_branches_take_from_an_earlier_run_what_holds(first: str, second: str, monkeypatch: pytest.MonkeyPatch) -> None:
+    def make(ids: ov.Node, mask: ov.Node) -> ov.Node:
+        condition = ops.less(ops.reduce_max(ops.clamp(ids, 0, 9), [0, 1]), number(3))
+        operands = [ids, ops.shape_of(mask), number([1, 2, 3, 4])]
+
+        def branch(ids: ov.Node, sizes: ov.Node, fixed: ov.Node) -> list[ov.Node]:
+            most = ops.reduce_max(ops.add(ops.clamp(ids, 0, 9), ops.gather(sizes, number(0), number(0))), [0, 1])
+            return [ops.add(most, ops.reduce_max(ops.add(fixed, number(2)), number(0)))]
+
+        return if_of(condition.output(0), operands, branch, branch)[0].get_node()
+
+    graph = OpenvinoGraph(made_of(make, ids="i64[?,4]", mask="f32[?,4]"))
+    steps = all_steps(graph)
+    earlier = analyse(graph, steps, CPU_PLUGIN, ASSUMPTIONS[first])
+    evaluated: list[Step] = []
+    original = solver.results_of
+    monkeypatch.setattr(solver, "results_of", lambda graph, step, call: evaluated.append(step) or original(graph, step, call))
+    after = analyse(graph, steps, CPU_PLUGIN, ASSUMPTIONS[second], earlier)
+    taken = {step.name for step in inside(graph, steps)} - {step.name for step in evaluated}
+    alone = analyse(graph, steps, CPU_PLUGIN, ASSUMPTIONS[second])
+    everything = [*steps, *inside(graph, steps)]
+    assert known(after, everything) == known(alone, everything)
+    assert taken
+
+
+def test_bodies_count_in_the_budget() -> None:
+    """A body of many nodes is one step of its graph, but costs as much as all that is visited in it."""
+
+    def longer(value: ov.Node) -> ov.Node:
+        for _ in range(200):
+            value = ops.add(value, number(1))
+        return value
+
+    def make(ids: ov.Node) -> ov.Node:
+        condition = ops.less(ops.reduce_max(ids, [0]), number(3)).output(0)
+        (chosen,) = if_of(condition, [ids], lambda x: [longer(x)], lambda x: [x])
+        return loop_of(ops.reduce_max(chosen, [0]), number(3), longer)
+
+    graph = OpenvinoGraph(made_of(make, ids="i64[?]"))
+    assert 400 <= analyse(graph, all_steps(graph), CPU_PLUGIN, Assumption()).solver.visits < 2000
+
+
+@pytest.mark.parametrize("again", [lambda x: ops.divide(ops.add(x, number(1)), number(2)), ops.abs])
+def test_a_chain_is_not_walked_for_each_of_its_nodes(
+    again: Callable[[ov.Node], ov.Node], monkeypatch: pytest.MonkeyPatch
+) -> None:
+    count, calls = 300, 0
+
+    def make(ids: ov.Node) -> ov.Node:
+        value = ops.shape_of(ids)
+        for _ in range(count):
+            value = again(value)
+        return value
+
+    graph = OpenvinoGraph(made_of(make, ids="i64[?]"))
+    original = graph.step_of
+
+    def step_of(key: Key) -> Step | None:
+        nonlocal calls
+        calls += 1
+        return original(key)
+
+    monkeypatch.setattr(graph, "step_of", step_of)
+    analyse(graph, all_steps(graph), CPU_PLUGIN, Assumption())
+    assert calls < 60 * count

@@ -6,8 +6,9 @@ import pytest
 from helpers.paths import VALID
 from ov_gather import read_ir
 from ov_gather.crosscheck.cases import values
-from ov_gather.crosscheck.cases.designed import DEFAULT_CASES, designed, operands
+from ov_gather.crosscheck.cases.designed import designed, operands
 from ov_gather.crosscheck.cases.values import VALUES, bits, for_model, small, special
+from ov_gather.crosscheck.defaults import DEFAULT_CASES
 from ov_gather.ir.element_types import BOOLEAN, ELEMENT_TYPES, F32, I64, STRING, by_name
 from ov_gather.ops.isolation import isolate
 from ov_gather.ops.layer_view import family_layers

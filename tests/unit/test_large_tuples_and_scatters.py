@@ -1,18 +1,26 @@
 """Tuples and updates by the thousand, against NumPy indexing; scatters touch nothing behind their arrays."""
 
+import os
 import re
 
 import numpy as np
 import pytest
 
 from helpers.pairwise import pairs
-from ov_gather import gather_nd, scatter_elements, scatter_nd
+from ov_gather import gather_nd, scatter_elements, scatter_nd, set_num_threads
 
 pytestmark = pytest.mark.sanitized
 
 DTYPES = [np.uint8, np.float32, np.complex128]
 INDEX_DTYPES = [np.int32, np.int64]
 UPDATES = {"none": None, "sum": np.add, "max": np.maximum}
+
+
+@pytest.fixture
+def set_threads():
+    """Set the number of threads until the end of a test."""
+    yield set_num_threads
+    set_num_threads(os.cpu_count() or 1)
 
 
 def updated(data, places, values, reduction):
@@ -119,6 +127,53 @@ def test_one_index_for_a_row(name, dtype, index_dtype, reduction, form, rng):
     np.testing.assert_array_equal(scatter_elements(data, indices, updates, axis, reduction=reduction), expected)
     turned = np.ascontiguousarray(updates.T).T  # the same values, strides the other way round
     np.testing.assert_array_equal(scatter_elements(data, indices, turned, axis, reduction=reduction), expected)
+
+
+# shape of data, shape of updates, axis: lines that are updated in batches, or beyond the caches, or that threads share
+LINES = {
+    "short lines": ((3000, 32), (3000, 8), 1),
+    "lines of one update": ((3000, 5), (3000, 1), 1),
+    "more updates than elements": ((3000, 5), (3000, 33), 1),
+    "no updates": ((3000, 5), (3000, 0), 1),
+    "few updates in a line": ((300, 1000), (300, 3), 1),
+    "half a block": ((70, 400), (70, 128), 1),
+    "a line beyond the caches": ((2, 2_000_000), (2, 9000), 1),
+    "rows that share sets of a cache": ((1000, 2048), (600, 2048), 0),
+    "columns for each thread": ((40_000, 40), (900, 40), 0),
+    "columns narrower than a cache line": ((40_000, 7), (10_000, 7), 0),
+}
+
+
+@pairs(name=LINES, dtype=[np.uint8, np.float32, np.complex128], index_dtype=INDEX_DTYPES, reduction=UPDATES, threads=[1, 3])
+def test_lines(name, dtype, index_dtype, reduction, threads, rng, set_threads):
+    shape, update_shape, axis = LINES[name]
+    set_threads(threads)
+    data, updates = (rng.uniform(0, 250, of).astype(dtype) for of in (shape, update_shape))
+    indices = rng.integers(-shape[axis], shape[axis], update_shape).astype(index_dtype)
+    places = [*np.indices(update_shape)]
+    places[axis] = indices
+    expected = updated(data, tuple(places), updates, reduction)
+    assert scatter_elements(data, indices, updates, axis, reduction=reduction).tobytes() == expected.tobytes()
+    if indices.size:
+        indices[-1, -1] = shape[axis]
+        with pytest.raises(IndexError, match=f"= {shape[axis]} is out of bounds for axis {axis}"):
+            scatter_elements(data, indices, updates, axis, reduction=reduction)
+
+
+@pairs(count=[0, 1, 1700, 9000], dtype=[np.int8, np.float32, np.complex128], reduction=UPDATES, threads=[1, 3])
+def test_rows_beyond_the_caches(count, dtype, reduction, threads, rng, set_threads):
+    """Updates of such rows are sorted; sums round in the order of updates all the same."""
+    set_threads(threads)
+    data, updates = (rng.uniform(0, 120, (rows, 600)).astype(dtype) for rows in (5000, count))
+    tuples = rng.integers(-5000, 5000, (count, 1))
+    expected = updated(data, tuple(tuples.T), updates, reduction)
+    assert scatter_nd(data, tuples, updates, reduction=reduction).tobytes() == expected.tobytes()
+
+
+def test_few_rows_beyond_the_caches_without_updates():
+    data = np.arange(3_000_000, dtype=np.float32).reshape(3, -1)
+    result = scatter_nd(data, np.empty((0, 1), np.int64), np.empty((0, data.shape[1]), np.float32), out=np.zeros_like(data))
+    np.testing.assert_array_equal(result, data)
 
 
 def test_a_type_without_this_reduction_is_not_replaced():

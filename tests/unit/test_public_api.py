@@ -3,6 +3,7 @@
 import logging
 import subprocess
 import sys
+from importlib import import_module
 
 import onnx
 import onnx.parser
@@ -12,6 +13,9 @@ from onnx import TensorProto, helper
 
 import ov_gather
 from helpers.paths import SAMPLES
+from ov_gather.acceleration.accelerate import PASSES
+from ov_gather.acceleration.harden import POLICIES
+from ov_gather.cli import COMMANDS
 from ov_gather.converters import convert_model
 
 RUNTIMES = {"openvino", "onnx", "onnxruntime", "onnx_ir"}
@@ -53,6 +57,29 @@ def test_import_loads_nothing_heavy():
 def test_help_loads_no_command():
     code = "from ov_gather.cli import group; group(['--help'], standalone_mode=False)"
     assert not _modules_after(code) & {"openvino", "onnx", "onnx_ir", "numpy", "ov_gather.cli.check"}
+
+
+@pytest.mark.parametrize("name", COMMANDS)
+def test_help_of_a_command_loads_no_runtime(name):
+    """A command imports what it works with when it works."""
+    run = f"CliRunner().invoke(group, [{name!r}, '--help'])"
+    modules = _modules_after(f"from click.testing import CliRunner; from ov_gather.cli import group; {run}")
+    assert f"ov_gather.cli.{name.replace('-', '_')}" in modules
+    heavy = {*RUNTIMES, "rich", "lxml", "multiprocessing"}
+    assert not modules & (heavy if name == "bench" else {*heavy, "numpy"})  # NumPy makes the cases of bench
+
+
+@pytest.mark.openvino
+def test_help_lists_the_passes_and_policies_that_there_are():
+    """Their names are repeated in the commands, so that --help does not import OpenVINO."""
+    accelerate, harden = (import_module(f"ov_gather.cli.{name}").command for name in ("accelerate", "harden"))
+    passes, portable, policy = (
+        next(option for option in command.params if option.name == name)
+        for command, name in ((accelerate, "passes"), (accelerate, "portable"), (harden, "policy"))
+    )
+    assert sorted(passes.type.choices) == sorted(PASSES)
+    assert portable.help.endswith(f": {', '.join(name for name, each in PASSES.items() if each.portable)}.")
+    assert tuple(policy.type.choices) == POLICIES
 
 
 def test_validate_starts_lightly(samples):

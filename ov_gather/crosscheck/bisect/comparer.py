@@ -67,7 +67,8 @@ class Comparer:
     def values_of_reference(self, values: Sequence[Value]) -> dict[Value, NDArray[Any]]:
         """Return the reference's counterparts of values of the model. Raises RefusedError, CrashedError, IndexError."""
         theirs = [self.pairs.reference[value] for value in values]
-        found = self.reference.observe(theirs)
+        is_known = all(other in self.reference.outputs for other in theirs)  # else each run compiles the reference anew
+        found = self.reference.outputs if is_known else self.reference.observe(theirs)
         return {value: found[other] for value, other in zip(values, theirs, strict=True)}
 
     def is_cause(self, values: Sequence[Value], wrong: Value) -> bool:

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections import Counter
 from collections.abc import Iterator, Mapping
 from dataclasses import dataclass
 from itertools import islice
@@ -95,7 +96,7 @@ def choices(reference: Read, model: Model, given: Arrays | None, setting: Settin
 
 def _require_distinct_inputs(model: Model) -> None:
     names = [layer.name for layer in model.of_type("Parameter")]
-    if twice := [name for name in names if names.count(name) > 1]:
+    if twice := [name for name, count in Counter(names).items() if count > 1]:
         raise ValueError(
             f"{model.path or model.name}: several inputs are called '{twice[0]}': give each Parameter a name of its own"
         )

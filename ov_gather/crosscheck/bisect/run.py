@@ -19,7 +19,7 @@ from ov_gather.crosscheck.bisect.results import BisectResult, ComparedOutput, Cu
 from ov_gather.crosscheck.bisect.rounding import Rounding
 from ov_gather.crosscheck.bisect.search import CutObservation, Search, first_refused, sizes_of
 from ov_gather.crosscheck.bisect.sides import ArraysSide, Replacement
-from ov_gather.crosscheck.cases.designed import DEFAULT_SEED
+from ov_gather.crosscheck.defaults import DEFAULT_SEED
 from ov_gather.crosscheck.inputs.onnx import NoInputsError
 from ov_gather.crosscheck.results import Environment
 from ov_gather.ir.model import Model
@@ -133,7 +133,7 @@ class _Bisection:
         for sides in choices(self._reference, self._model, self._given, self._setting, self._seed):
             self._progress("executing the reference")
             try:
-                sides.reference.observe([])
+                sides.reference.outputs = sides.reference.observe([])
             except FAILURES as error:
                 refusal = error
                 continue

@@ -144,11 +144,12 @@ class Part(ABC):
 
 
 class Side(ABC):
-    """A model on a runtime, with inputs."""
+    """A model on a runtime, with inputs. `outputs` are those of an earlier execution; empty if there was none."""
 
     graph: ValueGraph
     title: str
     runs: int = 0
+    outputs: Mapping[Value, NDArray[Any]] = MappingProxyType({})
 
     @abstractmethod
     def observe(self, values: Sequence[Value], *, plain: bool = False) -> dict[Value, NDArray[Any]]:

@@ -24,8 +24,6 @@ from ov_gather.ops.layer_view import LayerView
 
 Integers = NDArray[np.int64]
 
-DEFAULT_SEED = 2026
-DEFAULT_CASES = 16
 OWN_OPERANDS = "own operands"
 """Name of the case whose inputs are the operands that the layer has in the model."""
 BUDGET = 1 << 25

@@ -14,7 +14,8 @@ import numpy as np
 from numpy.typing import NDArray
 
 from ov_gather.converters.nodes import fitted, single_gather
-from ov_gather.crosscheck.cases.designed import DEFAULT_SEED, operands
+from ov_gather.crosscheck.cases.designed import operands
+from ov_gather.crosscheck.defaults import DEFAULT_SEED
 from ov_gather.crosscheck.inputs.ir import generate_inputs
 from ov_gather.crosscheck.inputs.onnx import NoInputsError, check_inputs, made_up_inputs
 from ov_gather.crosscheck.models import intermediates

@@ -1,7 +1,5 @@
 #include "gather_elements_op.hpp"
 
-#include "tensors.hpp"
-
 namespace ov_gather {
 namespace {
 
@@ -24,29 +22,24 @@ bool fits(const Dimension& indices, const Dimension& data, Dimension& output) {
     return Dimension::merge(output, indices, Dimension(0, data.get_max_length()));
 }
 
-template <typename Dimensions>
-void swap_last_two(Dimensions& dimensions) {
-    std::iter_swap(dimensions.end() - 1, dimensions.end() - 2);
-}
+// Return the dimension of the output for dimension i of indices and data, or the reverse.
+size_t swapped(size_t i, size_t rank, bool transpose) { return transpose && i + 2 >= rank ? 2 * rank - 3 - i : i; }
 
 // Return the loops over the output before it is transposed. Indices have stride 0 along broadcast dimensions and lanes.
 Gather describe(const ov::Tensor& data, const ov::Tensor& indices, const ov::Tensor& output, size_t axis, bool transpose) {
-    auto shape = output.get_shape();
-    auto strides = strides_of(output);
-    if (transpose) swap_last_two(shape), swap_last_two(strides);
-    auto index_shape = indices.get_shape();
-    auto data_strides = strides_of(data), index_strides = strides_of(indices);
-    if (index_shape.size() < shape.size()) index_shape.push_back(1), index_strides.push_back(0);
+    const Sizes &shape = output.get_shape(), &index_shape = indices.get_shape();
+    const Strides from(data), index(indices), to(output);
     Gather gather{{},
                   static_cast<int64_t>(data.get_shape()[axis]),
-                  static_cast<int64_t>(data_strides[axis]),
+                  from[axis],
                   static_cast<int64_t>(data.get_element_type().size()),
                   index_type(indices)};
     gather.loops.reserve(shape.size());
-    for (size_t i = 0; i < shape.size(); ++i)
-        gather.loops.push_back({static_cast<int64_t>(shape[i]),
-                                index_shape[i] == shape[i] ? static_cast<int64_t>(index_strides[i]) : 0,
-                                i == axis ? 0 : static_cast<int64_t>(data_strides[i]), static_cast<int64_t>(strides[i])});
+    for (size_t i = 0; i < shape.size(); ++i) {
+        const size_t place = swapped(i, shape.size(), transpose);
+        const bool steps = i < index_shape.size() && index_shape[i] == shape[place];
+        gather.loops.push_back({static_cast<int64_t>(shape[place]), steps ? index[i] : 0, i == axis ? 0 : from[i], to[place]});
+    }
     return gather;
 }
 
@@ -104,20 +97,20 @@ ov::PartialShape GatherElementsOp::infer_elements(const ov::PartialShape& data, 
                           m_axis, " is out of range for rank ", length + lanes, " (valid ", -length - lanes, "..", length - 1,
                           ")");
     NODE_VALIDATION_CHECK(this, length > 1 || !m_transpose, "transpose=true needs a rank of at least 2, not 1");
-    const auto have = data.rank().is_static() ? data : ov::PartialShape::dynamic(rank);
-    const auto want = indices.rank().is_static() ? indices : ov::PartialShape::dynamic(rank);
+    if (data.rank().is_dynamic()) return infer_elements(ov::PartialShape::dynamic(rank), indices);
+    if (indices.rank().is_dynamic()) return infer_elements(data, ov::PartialShape::dynamic(rank));
     const int64_t axis = normalized(m_axis, length + lanes);
-    auto output = want;
+    auto output = indices;
     for (int64_t i = 0; i < length; ++i) {
         if (i == axis) continue;
         const auto rule = m_same_shape ? equals : m_broadcast ? broadcasts : fits;
-        NODE_VALIDATION_CHECK(this, rule(want[i], have[i], output[i]), "indices ", want, " do not fit data ", have,
+        NODE_VALIDATION_CHECK(this, rule(indices[i], data[i], output[i]), "indices ", indices, " do not fit data ", data,
                               " in dimension ", i,
                               m_same_shape  ? ": with same_shape=true it must be data's"
                               : m_broadcast ? ": with broadcast=true it must be 1 or data's"
                                             : ": off the axis it may not exceed data's");
     }
-    if (m_transpose) swap_last_two(output);
+    if (m_transpose) std::iter_swap(output.end() - 1, output.end() - 2);
     return output;
 }
 
@@ -126,16 +119,33 @@ std::shared_ptr<ov::Node> GatherElementsOp::clone_with_new_inputs(const ov::Outp
     return std::make_shared<GatherElementsOp>(inputs[0], inputs[1], m_axis, m_broadcast, m_transpose, m_same_shape, m_lanes);
 }
 
+// infer_shape without its arithmetic of intervals and messages, which takes longer than a small gather.
+bool GatherElementsOp::is_inferred(const Sizes& output, const Sizes& data, const Sizes& indices) const {
+    const size_t rank = data.size();
+    const int64_t axis = normalized(m_axis, rank);
+    if (indices.size() + m_lanes != rank || output.size() != rank || rank < size_t{1} + (m_transpose || m_lanes)) return false;
+    if (axis < 0 || axis >= static_cast<int64_t>(indices.size()) || (m_lanes && output[rank - 1] != data[rank - 1]))
+        return false;
+    for (size_t i = 0; i < indices.size(); ++i) {
+        const bool is_axis = i == static_cast<size_t>(axis), repeats = !is_axis && m_broadcast && !m_same_shape;
+        const bool fits =
+            is_axis || indices[i] == data[i] || (repeats ? indices[i] == 1 : !m_same_shape && indices[i] < data[i]);
+        if (!fits || output[swapped(i, rank, m_transpose)] != (repeats ? data[i] : indices[i])) return false;
+    }
+    return true;
+}
+
 bool GatherElementsOp::evaluate(ov::TensorVector& outputs, const ov::TensorVector& inputs) const {
     const ov::Tensor &data = inputs[0], &indices = inputs[1];
     ov::Tensor& output = outputs[0];
-    set_shape(*this, inputs, output, [&] { return infer_shape(data.get_shape(), indices.get_shape()); });
-    auto shape = output.get_shape();
-    const size_t axis = normalized(m_axis, shape.size());
+    if (!is_inferred(output.get_shape(), data.get_shape(), indices.get_shape()))
+        output.set_shape(infer_shape(data.get_shape(), indices.get_shape()).to_shape());
+    const size_t axis = normalized(m_axis, output.get_shape().size());
     const Gather gather = describe(data, indices, output, axis, m_transpose);
     const int64_t position = gather_tensors(gather, data, indices.data(), output);
     if (position == all_in_bounds) return true;
-    if (m_transpose) swap_last_two(shape);
+    ov::Shape shape;
+    for (const Loop& loop : gather.loops) shape.push_back(loop.size);
     auto place = unravel(position, shape);
     place.resize(indices.get_shape().size());                                      // drop the lanes
     for (size_t i = 0; i < place.size(); ++i) place[i] %= indices.get_shape()[i];  // 0 along broadcast dimensions

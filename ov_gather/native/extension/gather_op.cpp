@@ -78,19 +78,19 @@ bool GatherOp::evaluate(ov::TensorVector& outputs, const ov::TensorVector& input
     const int64_t given = index_at(inputs[2], {});
     ov::Tensor& output = outputs[0];
     set_shape(*this, inputs, output, [&] { return infer_shape(data.get_shape(), indices.get_shape(), given); });
-    const auto shape = output.get_shape();
+    const Sizes& shape = output.get_shape();
     // set_shape does not check the axis if the output shape does not depend on it.
     const int64_t last = static_cast<int64_t>(data.get_shape().size()) - 1;
     if (given < -last - 1 || given > last) infer_shape(data.get_shape(), indices.get_shape(), given);  // throws
     const size_t rank = indices.get_shape().size(), batch = normalized(m_batch_dims, rank);
     const size_t axis = normalized(given, data.get_shape().size());
-    const Gather gather{
-        slice_loops(shape, shape.size(), rank - batch, axis, batch, strides_of(data), strides_of(indices), strides_of(output)),
-        static_cast<int64_t>(data.get_shape()[axis]),
-        static_cast<int64_t>(strides_of(data)[axis]),
-        static_cast<int64_t>(data.get_element_type().size()),
-        index_type(indices),
-        m_bounds == "zero"};
+    const Strides from(data), index(indices), to(output);
+    const Gather gather{slice_loops(shape, shape.size(), rank - batch, axis, batch, from, index, to),
+                        static_cast<int64_t>(data.get_shape()[axis]),
+                        from[axis],
+                        static_cast<int64_t>(data.get_element_type().size()),
+                        index_type(indices),
+                        m_bounds == "zero"};
     ov::Coordinate place;
     if (output.get_size() == 0 && !gather.zero) {
         const int64_t position = first_bad(indices, gather.axis_size);
@@ -99,7 +99,7 @@ bool GatherOp::evaluate(ov::TensorVector& outputs, const ov::TensorVector& input
     } else {
         const int64_t position = gather_tensors(gather, data, indices.data(), output);
         if (position == all_in_bounds) return true;
-        place = unravel(position, shape);
+        place = unravel(position, output.get_shape());
         place.erase(place.begin() + axis + rank - batch, place.end());
         place.erase(place.begin() + batch, place.begin() + axis);
     }

@@ -16,14 +16,11 @@ Scatter describe(const ov::Shape& data, const ov::Shape& indices, size_t axis, c
                     static_cast<int64_t>(ov::shape_size(data)),
                     elements.kind,
                     elements.size};
+    scatter.loops.resize(data.size() - 1);
     int64_t step = 1, output_step = 1;
     for (size_t i = data.size(); i-- > 0; step *= indices[i], output_step *= data[i]) {
-        const ScatterLoop loop{static_cast<int64_t>(indices[i]), step * size_of(type), step * elements.size,
-                               output_step * elements.size};
-        if (i == axis)
-            scatter.axis = loop;
-        else
-            scatter.loops.insert(scatter.loops.begin(), loop);
+        ScatterLoop& loop = i == axis ? scatter.axis : scatter.loops[i - (i > axis)];
+        loop = {static_cast<int64_t>(indices[i]), step * size_of(type), step * elements.size, output_step * elements.size};
     }
     return scatter;
 }
@@ -74,7 +71,8 @@ Update ScatterElementsOp::update(const ov::Shape& data, const ov::Tensor& indice
     const size_t axis = normalized(m_axis, data.size());
     const IndexType type = index_type(indices);
     const auto* const index = static_cast<const char*>(indices.data());
-    return [=](const Elements& elements, const char* from, const char* updates, char* output) {
+    return [this, axis, type, index, &data, &indices](const Elements& elements, const char* from, const char* updates,
+                                                      char* output) {
         const Scatter scatter = describe(data, indices.get_shape(), axis, elements, type);
         if (scatter_elements(scatter, from, index, updates, output)) return;
         const int64_t position = std::max<int64_t>(first_bad(indices, scatter.axis_size), 0);  // 0 if indices were changed

@@ -44,7 +44,8 @@ protected:
     virtual void check_shapes(const ov::PartialShape& data, const ov::PartialShape& indices,
                               const ov::PartialShape& updates) const = 0;
 
-    // Return a function that updates data of this shape. Either of the two throws if one of the indices is out of bounds.
+    // Return a function that updates data of this shape, and keeps references to both arguments. Either of the two throws if
+    // one of the indices is out of bounds.
     virtual Update update(const ov::Shape& data, const ov::Tensor& indices) const = 0;
 
     std::string m_reduction = "none";

@@ -59,19 +59,21 @@ int64_t gather_strings(Gather gather, const ov::Tensor& data, const char* indice
     return all_in_bounds;
 }
 
-bool is_size(const ov::Dimension& dimension, size_t size) {
-    return dimension.is_static() && dimension.get_length() == static_cast<int64_t>(size);
-}
-
 }  // namespace
 
-ov::Strides strides_of(const ov::Tensor& tensor) {
-    if (!has_no_strides(tensor)) return tensor.get_strides();
-    const ov::Shape& shape = tensor.get_shape();
-    ov::Strides result(shape.size());
-    size_t step = tensor.get_element_type().size();
-    for (size_t i = shape.size(); i-- > 0; step *= shape[i]) result[i] = step;
-    return result;
+Strides::Strides(const ov::Tensor& tensor) {
+    const Sizes& shape = tensor.get_shape();
+    if (shape.size() > m_near.size()) {
+        m_far.resize(shape.size());
+        m_first = m_far.data();
+    }
+    if (!has_no_strides(tensor)) {
+        const auto given = tensor.get_strides();
+        std::copy(given.begin(), given.end(), m_first);
+        return;
+    }
+    int64_t step = tensor.get_element_type().size();
+    for (size_t i = shape.size(); i-- > 0; step *= shape[i]) m_first[i] = step;
 }
 
 bool is_contiguous(const ov::Tensor& tensor) { return has_no_strides(tensor) || tensor.is_continuous(); }
@@ -88,9 +90,10 @@ void check_inputs(const ov::Node& node, size_t count, const char* names) {
 void keep_narrow_table(ov::Node& node) {
     if (node.get_output_size() == 0) return;  // the node is under construction
     const auto type = node.get_input_element_type(0);
+    if (type != ov::element::f16 && type != ov::element::bf16) return;
     const auto table = ov::as_type_ptr<ov::op::v0::Constant>(node.get_input_node_shared_ptr(0));
     const auto readers = node.get_output_target_inputs(0);
-    if (!table || (type != ov::element::f16 && type != ov::element::bf16) || readers.empty()) return;
+    if (!table || readers.empty()) return;
     for (const auto& reader : readers)
         if (!ov::is_type<ov::op::v0::Convert>(reader.get_node())) return;
     table->get_rt_info()["keep_const_precision_0"] = std::string();  // OpenVINO's passes only check that the key exists
@@ -108,10 +111,7 @@ ov::PartialShape infer_batch(const ov::Node& node, const ov::PartialShape& data,
 
 bool has_known_shapes(const ov::Node& node, const ov::TensorVector& inputs) {
     for (size_t i = 0; i < inputs.size(); ++i) {
-        const ov::PartialShape& known = node.get_input_partial_shape(i);
-        const ov::Shape& shape = inputs[i].get_shape();
-        if (known.rank().is_dynamic() || !std::equal(known.begin(), known.end(), shape.begin(), shape.end(), is_size))
-            return false;
+        if (node.get_input_partial_shape(i).is_dynamic() || node.get_input_shape(i) != inputs[i].get_shape()) return false;
     }
     return true;
 }
@@ -123,7 +123,7 @@ IndexType index_type(const ov::Tensor& indices) {
 }
 
 int64_t index_at(const ov::Tensor& indices, const ov::Coordinate& place) {
-    const auto strides = strides_of(indices);
+    const Strides strides(indices);
     const auto* at = static_cast<const char*>(indices.data());
     for (size_t i = 0; i < place.size(); ++i) at += place[i] * strides[i];
     return index_type(indices) == IndexType::int32 ? read_once<int32_t>(at) : read_once<int64_t>(at);
@@ -136,11 +136,10 @@ ov::Coordinate unravel(size_t position, const ov::Shape& shape) {
 }
 
 int64_t first_bad(const ov::Tensor& indices, int64_t axis_size) {
-    const auto shape = indices.get_shape();
-    const auto strides = strides_of(indices);
+    const Sizes& shape = indices.get_shape();
+    const Strides strides(indices);
     Gather gather{{}, axis_size, 0, 1, index_type(indices)};
-    for (size_t i = 0; i < shape.size(); ++i)
-        gather.loops.push_back({static_cast<int64_t>(shape[i]), static_cast<int64_t>(strides[i]), 0, 0});
+    for (size_t i = 0; i < shape.size(); ++i) gather.loops.push_back({static_cast<int64_t>(shape[i]), strides[i], 0, 0});
     return first_out_of_bounds(gather, static_cast<const char*>(indices.data()));
 }
 

@@ -4,13 +4,30 @@
 #include <openvino/op/op.hpp>
 #include <openvino/runtime/tensor.hpp>
 
+#include <array>
+#include <vector>
+
 #include "gather.hpp"
 
 namespace ov_gather {
 
-// Return the strides of a tensor in bytes, without a system call. OpenVINO computes strides on demand, with a system call for
-// each new tensor, as all tensors of an inference are. For three tensors that takes longer than a small gather.
-ov::Strides strides_of(const ov::Tensor& tensor);
+// An ov::Shape, whose own operator[] is a call into OpenVINO.
+using Sizes = std::vector<size_t>;
+
+// The strides of a tensor in bytes, without a system call and, up to 8 dimensions, without an allocation. OpenVINO computes
+// strides on demand, with a system call for each new tensor, as all tensors of an inference are. For three tensors that takes
+// longer than a small gather.
+class Strides {
+public:
+    explicit Strides(const ov::Tensor& tensor);
+    Strides(const Strides&) = delete;
+    int64_t operator[](size_t dimension) const { return m_first[dimension]; }
+
+private:
+    std::array<int64_t, 8> m_near;
+    std::vector<int64_t> m_far;
+    int64_t* m_first = m_near.data();
+};
 
 bool is_contiguous(const ov::Tensor& tensor);
 
@@ -29,7 +46,7 @@ bool has_known_shapes(const ov::Node& node, const ov::TensorVector& inputs);
 template <typename Infer>
 void set_shape(const ov::Node& node, const ov::TensorVector& inputs, ov::Tensor& output, const Infer& infer) {
     const bool is_known = node.get_output_partial_shape(0).is_static() && has_known_shapes(node, inputs);
-    const ov::Shape shape = is_known ? node.get_output_shape(0) : infer().to_shape();
+    const ov::Shape& shape = is_known ? node.get_output_shape(0) : infer().to_shape();
     if (output.get_shape() != shape) output.set_shape(shape);
 }
 

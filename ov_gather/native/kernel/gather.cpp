@@ -31,8 +31,8 @@ bool are_multiples(const std::vector<Loop>& loops, int64_t of) {
 
 // Merge the loops. A short contiguous slice becomes one wide element if its address is aligned to its size.
 Gather merged(const Gather& given, const char* data, const char* output) {
-    Gather gather = given;
-    gather.loops = merged(given.loops, 2);  // a plane has two loops
+    // A plane has two loops.
+    Gather gather{merged(given.loops, 2), given.axis_size, given.axis_stride, given.element_size, given.index_type, given.zero};
     const Loop slice = gather.loops.back();
     const int64_t size = gather.element_size, wide = slice.size * size;
     if (slice.index_stride != 0 || slice.data_stride != size || slice.output_stride != size || wide > 16 || wide & (wide - 1))
@@ -110,8 +110,10 @@ Plane describe(const Gather& gather, const std::vector<Loop>& loops, int64_t pos
     const Loop& line = loops.back();
     const int64_t reach = gather.axis_size * std::abs(gather.axis_stride);
     const int64_t moved = positions * (2 * gather.element_size + (line.index_stride ? size_of(gather.index_type) : 0));
-    return {loops[loops.size() - 2], line,       gather.axis_size, gather.axis_stride, reach > near_cache(),
-            moved > cached_bytes(),  gather.zero};
+    return {loops[loops.size() - 2],   line,
+            gather.axis_size,          gather.axis_stride,
+            is_beyond_near(reach),     reach > cached_bytes(),
+            is_streamed(moved, reach), gather.zero};
 }
 
 template <typename Index>
@@ -193,11 +195,13 @@ int64_t gather_elements(const Gather& given, const char* data, const char* indic
     };
 
     // With packing, the walk has one step per column, and gather_column runs the two innermost loops.
-    std::vector<Loop> columns(loops.begin(), loops.end() - 2);
+    std::vector<Loop> columns;
     const Loop& line = plane.line;
-    if (width != 0)
-        columns.insert(columns.end(), {{(line.size + width - 1) / width, line.index_stride * width, line.data_stride * width,
-                                        line.output_stride * width}});
+    if (width != 0) {
+        columns.assign(loops.begin(), loops.end() - 2);
+        columns.push_back(
+            {(line.size + width - 1) / width, line.index_stride * width, line.data_stride * width, line.output_stride * width});
+    }
     const auto walk_columns = [&](const Range& range) {
         for (int64_t column = range.begin(); column < range.end() && in_bounds.load(std::memory_order_relaxed); ++column) {
             const Cursor cursor(columns, column);
@@ -209,9 +213,11 @@ int64_t gather_elements(const Gather& given, const char* data, const char* indic
     };
 
     const int64_t grain = elements_per_thread();
-    // One packed column is enough work for a thread.
+    // One packed column is enough work for a thread. A small plane needs no walk.
     if (width != 0 && count > grain)
         in_parallel(count_positions(columns), 1, walk_columns);
+    else if (loops.size() == 2 && count <= grain)
+        in_bounds = gather_plane(plane, data, indices, output, plane.lines.size, plane.line.size);
     else
         in_parallel(count, grain, walk);
     if (in_bounds.load()) return all_in_bounds;

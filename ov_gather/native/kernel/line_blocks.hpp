@@ -22,15 +22,29 @@ constexpr int64_t far_block = 2048;       // the same with prefetching, whose lo
 constexpr int64_t index_prefetch = 1024;  // elements; indices are prefetched this far ahead of a block
 constexpr int64_t prefetch_ahead = 24;    // elements; loads in flight that hide the latency of memory
 constexpr int64_t far_ahead = 96;         // elements; loads in flight to the second-level cache
+constexpr int64_t cached_ahead = 64;      // elements; loads in flight from the last-level cache
 
+#if OV_GATHER_HAS_AVX
+// Write a cache line at an aligned address.
+inline void stream_line(const char* from, char* to) {
+#if defined(__AVX512F__)
+    _mm512_stream_si512(reinterpret_cast<__m512i*>(to), _mm512_loadu_si512(from));
+#else
+    for (int64_t at = 0; at < 64; at += 16)
+        _mm_stream_si128(reinterpret_cast<__m128i*>(to + at), _mm_loadu_si128(reinterpret_cast<const __m128i*>(from + at)));
+#endif
+}
+#endif
+
+// Write whole cache lines around the caches. Vectors of 64 bytes write 1.2 times as fast as those of 16 bytes on an Intel Xeon
+// (Granite Rapids).
 inline void stream(const char* from, char* to, int64_t bytes) {
 #if OV_GATHER_HAS_AVX
-    const int64_t head = -reinterpret_cast<intptr_t>(to) & 15;
+    const int64_t head = -reinterpret_cast<intptr_t>(to) & 63;
     if (head <= bytes) {
         memcpy(to, from, head);
         int64_t at = head;
-        for (; at + 16 <= bytes; at += 16)
-            _mm_stream_si128(reinterpret_cast<__m128i*>(to + at), _mm_loadu_si128(reinterpret_cast<const __m128i*>(from + at)));
+        for (; at + 64 <= bytes; at += 64) stream_line(from + at, to + at);
         memcpy(to + at, from + at, bytes - at);
         return;
     }
@@ -39,15 +53,19 @@ inline void stream(const char* from, char* to, int64_t bytes) {
 }
 
 // Gather a block by checked offsets. `upcoming` are the indices of the next block: the hardware prefetcher loses their stream
-// while this block is gathered. Data are prefetched to the second-level cache, which holds more, and later to the first.
-template <typename Element, typename Offset, bool across, bool prefetch>
+// while this block is gathered. Data are prefetched in one step, or in two: to the second-level cache, which holds more, and
+// later to the first.
+template <typename Element, typename Offset, bool across, int steps>
 inline void take(const Element* data, int64_t step, const Offset* offsets, Element* __restrict output, int64_t count,
                  const char* upcoming, int64_t index_size) {
+    constexpr int64_t ahead = steps == 1 ? cached_ahead : prefetch_ahead;
     const auto take_one = [=](int64_t i) {
-        if (prefetch) {
+        if (steps == 2) {
             const int64_t far = i + far_ahead < count ? i + far_ahead : count - 1;
-            const int64_t near = i + prefetch_ahead < count ? i + prefetch_ahead : count - 1;
             fetch_far(data + offsets[far] * step + (across ? far : 0));
+        }
+        if (steps != 0) {
+            const int64_t near = i + ahead < count ? i + ahead : count - 1;
             fetch(data + offsets[near] * step + (across ? near : 0));
         }
         output[i] = data[offsets[i] * step + (across ? i : 0)];
@@ -60,25 +78,27 @@ inline void take(const Element* data, int64_t step, const Offset* offsets, Eleme
     for (; i < count; ++i) take_one(i);
 }
 
+template <typename Element, typename Offset, bool across>
+inline void take_ahead(const Plane& plane, const Element* data, int64_t step, const Offset* offsets, Element* output,
+                       int64_t count, const char* upcoming, int64_t index_size) {
+    const auto gather = !plane.prefetch ? take<Element, Offset, across, 0>
+                        : plane.far     ? take<Element, Offset, across, 2>
+                                        : take<Element, Offset, across, 1>;
+    gather(data, step, offsets, output, count, upcoming, index_size);
+}
+
 template <typename Element, typename Index, typename Offset>
 inline void take_block(const Plane& plane, const Element* data, const Index* indices, const Offset* offsets, Element* output,
                        int64_t count) {
     const int64_t step = plane.axis_stride / static_cast<int64_t>(sizeof(Element));
     const auto* upcoming = reinterpret_cast<const char*>(indices + index_prefetch);
     constexpr int64_t size = sizeof(Index);
-    if (plane.line.data_stride != 0) {
-        if (plane.prefetch)
-            take<Element, Offset, true, true>(data, step, offsets, output, count, upcoming, size);
-        else
-            take<Element, Offset, true, false>(data, step, offsets, output, count, upcoming, size);
-    } else if (step == 1) {
-        if (plane.prefetch)
-            take<Element, Offset, false, true>(data, 1, offsets, output, count, upcoming, size);
-        else
-            take<Element, Offset, false, false>(data, 1, offsets, output, count, upcoming, size);
-    } else {
-        take<Element, Offset, false, false>(data, step, offsets, output, count, upcoming, size);
-    }
+    if (plane.line.data_stride != 0)
+        take_ahead<Element, Offset, true>(plane, data, step, offsets, output, count, upcoming, size);
+    else if (step == 1)
+        take_ahead<Element, Offset, false>(plane, data, 1, offsets, output, count, upcoming, size);
+    else
+        take<Element, Offset, false, 0>(data, step, offsets, output, count, upcoming, size);
 }
 
 template <typename Element, typename Index>

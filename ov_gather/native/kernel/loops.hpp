@@ -1,6 +1,7 @@
 // Loops over the positions of indices, of gathers (Loop) and scatters (ScatterLoop).
 #pragma once
 
+#include <algorithm>
 #include <cstdint>
 #include <vector>
 
@@ -18,6 +19,7 @@ int64_t count_positions(const std::vector<AnyLoop>& loops) {
 template <typename AnyLoop>
 std::vector<AnyLoop> merged(const std::vector<AnyLoop>& loops, size_t least) {
     std::vector<AnyLoop> result;
+    result.reserve(std::max(loops.size(), least));
     for (const AnyLoop& inner : loops) {
         const auto& [size, index, from, to] = inner;
         if (size == 1) continue;

@@ -46,6 +46,14 @@ int64_t second_level_cache_size() {
 #endif
 }
 
+int64_t last_level_cache_size() {
+#ifdef _SC_LEVEL3_CACHE_SIZE
+    return std::max<int64_t>(sysconf(_SC_LEVEL3_CACHE_SIZE), 0);
+#else
+    return 0;
+#endif
+}
+
 int available_cores() {
 #if defined(__linux__)
     cpu_set_t cores;

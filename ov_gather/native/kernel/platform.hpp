@@ -94,6 +94,9 @@ bool is_intel();
 // Return the size of the second-level cache, which is private to a core, in bytes; 0 if unknown.
 int64_t second_level_cache_size();
 
+// Return the size of the last-level cache in bytes, 0 if unknown.
+int64_t last_level_cache_size();
+
 // Return the number of cores that this process may use, at least 1.
 int available_cores();
 

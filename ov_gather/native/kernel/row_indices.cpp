@@ -24,11 +24,23 @@ std::vector<ScatterLoop> loops_over_rows(const Scatter& scatter) {
     return loops;
 }
 
+AllSameFunction same_function(const Scatter& scatter) {
+    return line_functions().all_same[scatter.index_type == IndexType::int64];
+}
+
+// Return true if the indices of the first row are equal. Most scatters of elements end here.
+bool is_first_same(const Scatter& scatter, const char* indices) {
+    const ScatterLoop& line = scatter.loops.back();
+    if (line.size <= 1 || scatter.axis.size == 0 || scatter.elements == 0) return false;
+    if (line.index_stride == 0) return true;
+    return line.index_stride == size_of(scatter.index_type) && same_function(scatter)(indices, line.size);
+}
+
 // Return the bytes between rows of the output; 0 if the updates are not contiguous rows.
 int64_t bytes_of_rows(const Scatter& scatter, const std::vector<ScatterLoop>& loops) {
     const ScatterLoop& line = scatter.loops.back();
     const int64_t size = scatter.element_size, width = line.size * size;
-    if (line.size == 1 || line.update_stride != size || line.output_stride != size) return 0;
+    if (line.update_stride != size || line.output_stride != size) return 0;
     int64_t bytes = scatter.axis.output_stride, update_stride = width;
     for (auto loop = loops.rbegin(); loop != loops.rend(); update_stride *= loop->size, ++loop) {
         if (loop->update_stride != update_stride) return 0;
@@ -43,8 +55,7 @@ template <typename Index>
 RowIndices find(const Scatter& scatter, const char* indices, const std::vector<ScatterLoop>& loops, int64_t bytes,
                 std::vector<int64_t>& rows) {
     const ScatterLoop& line = scatter.loops.back();
-    const auto all_same = line.index_stride == 0 ? nullptr : line_functions().all_same[sizeof(Index) == sizeof(int64_t)];
-    if (all_same && !all_same(indices, line.size)) return RowIndices::differ;
+    const auto all_same = line.index_stride == 0 ? nullptr : same_function(scatter);
     const int64_t count = count_positions(loops);
     rows.resize(count);
     const int64_t axis_step = scatter.axis.output_stride / bytes;
@@ -76,10 +87,10 @@ RowIndices find(const Scatter& scatter, const char* indices, const std::vector<S
 
 RowIndices find_rows(const Scatter& scatter, const char* indices, ScatterRows& by_rows, std::vector<int64_t>& rows) {
     const ScatterLoop& line = scatter.loops.back();
+    if (count_positions(scatter.loops) == 0 || !is_first_same(scatter, indices)) return RowIndices::differ;
     const std::vector<ScatterLoop> loops = loops_over_rows(scatter);
-    const bool is_empty = line.size == 0 || scatter.axis.size == 0 || scatter.elements == 0;
-    const int64_t bytes = is_empty ? 0 : bytes_of_rows(scatter, loops);
-    if (bytes == 0 || (line.index_stride != 0 && line.index_stride != size_of(scatter.index_type))) return RowIndices::differ;
+    const int64_t bytes = bytes_of_rows(scatter, loops);
+    if (bytes == 0) return RowIndices::differ;
     const int64_t row_size = bytes / scatter.element_size;
     const RowIndices result = scatter.index_type == IndexType::int32 ? find<int32_t>(scatter, indices, loops, bytes, rows)
                                                                      : find<int64_t>(scatter, indices, loops, bytes, rows);

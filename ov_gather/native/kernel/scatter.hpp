@@ -10,8 +10,10 @@
 // - Indices are checked and wrapped a block at a time, as in a gather (line_indices.hpp).
 // - Rows with one index each are moved whole (row_indices.cpp, scatter_rows.cpp).
 // - If the axis is not the last, neighbours off the axis are updated together, since they share cache lines. Columns of rows
-//   are packed into a buffer if they exceed the near caches.
-// - If there are many indices, elements are copied just before their update, so that each is moved once.
+//   are packed into a buffer if the rows exceed the near caches.
+// - If there are many indices, or the axis is the last, elements are copied just before their update, so that each is moved
+// once.
+//   Short lines are updated many at a time.
 #pragma once
 
 #include <cstdint>

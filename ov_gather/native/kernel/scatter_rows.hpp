@@ -1,5 +1,5 @@
 // Scatter of rows: ScatterND, whose tuples name rows, and ScatterElements with one index per row. Updates of one row are
-// applied in order, on any number of threads.
+// applied in order, on any number of threads. If long rows exceed the near caches, updates are sorted by row.
 #pragma once
 
 #include <cstdint>

@@ -51,9 +51,8 @@ bool short_lines(const Plane& plane, const char* data, const Index* indices, Ele
         if (wrap(where, length, plane.axis_size, offsets)) {
             for (int64_t i = 0; i < length; ++i) offsets[i] = offsets[i] * step + starts[i];
             const auto* upcoming = reinterpret_cast<const char*>(where + index_prefetch);
-            const auto gather = plane.prefetch ? take<Element, int32_t, false, true> : take<Element, int32_t, false, false>;
-            gather(reinterpret_cast<const Element*>(from), 1, offsets, plane.stream ? buffer : to, length, upcoming,
-                   sizeof(Index));
+            take_ahead<Element, int32_t, false>(plane, reinterpret_cast<const Element*>(from), 1, offsets,
+                                                plane.stream ? buffer : to, length, upcoming, sizeof(Index));
             if (plane.stream) stream(reinterpret_cast<const char*>(buffer), reinterpret_cast<char*>(to), length * size);
         } else if (plane.zero) {
             for (int64_t row = 0; row < height; ++row)

@@ -42,7 +42,7 @@ void in_parallel(int64_t count, int64_t grain, const Work& work) {
 }
 
 inline void copy_in_parallel(const char* from, char* to, int64_t bytes) {
-    constexpr int64_t grain = 1 << 16;
+    constexpr int64_t grain = 1 << 18;
     if (bytes != 0)  // the addresses may be null
         in_parallel(bytes, grain,
                     [=](const Range& range) { std::memcpy(to + range.begin(), from + range.begin(), range.size()); });

@@ -106,13 +106,20 @@ int64_t flatten_all(const Index* indices, int64_t count, const std::vector<int64
 // Describe slices as lines with one index; slices of 1, 2, 4, 8 or 16 aligned bytes as elements, blocks of which form a line.
 Plane describe(const GatherTuples& gather, const char* data, const char* output, int64_t axis_size, int64_t& element_size) {
     const int64_t bytes = gather.slice * gather.element_size, index_size = sizeof(int64_t);
+    const int64_t reach = axis_size * bytes;
     const int64_t moved = gather.batches * gather.tuples * (2 * bytes + index_size);
     const bool is_element = bytes <= 16 && (bytes & (bytes - 1)) == 0 && reinterpret_cast<uintptr_t>(data) % bytes == 0 &&
                             reinterpret_cast<uintptr_t>(output) % bytes == 0;
     element_size = is_element ? bytes : gather.element_size;
     const Loop many{block, index_size, 0, bytes}, line{gather.slice, 0, element_size, element_size};
-    return {is_element ? Loop{1, 0, 0, 0} : many, is_element ? many : line, axis_size, bytes,
-            axis_size * bytes > near_cache(),     moved > cached_bytes(),   false};
+    return {is_element ? Loop{1, 0, 0, 0} : many,
+            is_element ? many : line,
+            axis_size,
+            bytes,
+            is_beyond_near(reach),
+            reach > cached_bytes(),
+            is_streamed(moved, reach),
+            false};
 }
 
 template <typename Index>

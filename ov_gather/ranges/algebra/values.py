@@ -100,7 +100,7 @@ def name_of_number(name: str) -> str:
 
 def is_of_sizes(bound: Polynomial) -> bool:
     """Return True if all names in a symbolic bound are dimensions."""
-    return not any(name.startswith(_NUMBER) for name in bound.names)
+    return not any(name.startswith(_NUMBER) for monomial, _ in bound.terms for name in monomial)
 
 
 def are_exact(algebra: Algebra, elements: Interval, exact: Number) -> bool:

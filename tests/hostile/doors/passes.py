@@ -17,7 +17,7 @@ from openvino import opset13 as ops
 from openvino.utils.node_factory import NodeFactory
 
 import ov_gather
-from ov_gather.acceleration import changes
+from ov_gather.acceleration import costs
 from ov_gather.runtimes.session import Session
 
 TRIALS = 120
@@ -104,7 +104,7 @@ class Call:
 
 def attack(rng: np.random.Generator, folder: Path) -> None:
     """Rewrite a random model by one of the two functions, with random options, and execute it."""
-    changes.SMALL = 0
+    costs.SMALL = 0
     is_hardened, call = bool(rng.integers(2)), None
     while call is None:
         call = random_call(rng, is_hardened)

@@ -21,7 +21,8 @@ import numpy as np
 sys.path.insert(0, str(Path(__file__).parents[2]))  # tests/
 
 from ov_gather.crosscheck import runtime_queue as lanes
-from ov_gather.crosscheck.cases.designed import DEFAULT_CASES, DEFAULT_SEED, designed
+from ov_gather.crosscheck.cases.designed import designed
+from ov_gather.crosscheck.defaults import DEFAULT_CASES, DEFAULT_SEED
 from ov_gather.crosscheck.layers import Job, LayerChecks
 from ov_gather.crosscheck.results import Comparison
 from ov_gather.crosscheck.sweep import sweep
