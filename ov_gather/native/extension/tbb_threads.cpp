@@ -9,6 +9,10 @@ namespace ov_gather {
 
 int64_t thread_count() { return tbb::this_task_arena::max_concurrency(); }
 
+// The plugin's threads still spin from the operation before. With two instead of one, Relu and a gather of [256, 128] by [256,
+// 64] take 24 us instead of 44 (Sapphire Rapids); smaller parts gain little more.
+int64_t elements_per_thread() { return 1 << 13; }
+
 void check_interrupt() {}  // OpenVINO cannot interrupt a running inference
 
 // Split the loop evenly in advance, as the plugin does: some loops end before a thread could steal work.

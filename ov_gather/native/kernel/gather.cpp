@@ -14,7 +14,6 @@
 namespace ov_gather {
 namespace {
 
-constexpr int64_t grain = 1 << 15;          // elements per thread at least
 constexpr int64_t column_buffer = 1 << 16;  // bytes of a packed column, unless it has many rows
 constexpr int64_t uninterrupted = 1 << 20;  // elements between two checks for an interrupt
 constexpr int64_t column_block = 512;       // elements per column if lines are split, but not packed
@@ -213,6 +212,7 @@ int64_t gather_elements(const Gather& given, const char* data, const char* indic
         }
     };
 
+    const int64_t grain = elements_per_thread();
     // One packed column is enough work for a thread. A small plane needs no walk.
     if (width != 0 && count > grain)
         in_parallel(count_positions(columns), 1, walk_columns);

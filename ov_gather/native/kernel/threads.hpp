@@ -29,6 +29,9 @@ void check_interrupt();
 // Return the number of threads that share a loop.
 int64_t thread_count();
 
+// Return the number of gathered elements from which waking another thread pays.
+int64_t elements_per_thread();
+
 // Call `spread`, or run on the calling thread if there is too little work for two.
 template <typename Work>
 void in_parallel(int64_t count, int64_t grain, const Work& work) {

@@ -228,6 +228,10 @@ void check_interrupt() {
 
 int64_t thread_count() { return pool().threads(); }
 
+// Workers sleep between calls. Gathering 16,384 elements after a pause takes 6 us, or 75 us if a second thread is woken for a
+// half (Sapphire Rapids).
+int64_t elements_per_thread() { return 1 << 15; }
+
 void spread(int64_t count, int64_t grain, const std::function<void(const Range&)>& work) {
     Pool& threads = pool();
     const int64_t workers = threads.threads(), longest = grain * grains_a_part;

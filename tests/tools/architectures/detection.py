@@ -24,6 +24,9 @@ detr = image("Detr ForObjectDetection", BOXES, 64, backbone_config=_LAST, **DECO
 # Boxes by queries with reference points.
 conditional_detr = image("ConditionalDetr ForObjectDetection", BOXES, 64, backbone_config=_LAST, **DECODER)
 
+# Boxes by queries that are boxes.
+dab_detr = image("DabDetr ForObjectDetection", BOXES, 64, backbone_config=_LAST, **DECODER | {"hidden_size": 64})
+
 # Tables and their cells.
 table_transformer = image("TableTransformer ForObjectDetection", BOXES, 64, backbone_config=_LAST, **DECODER)
 

@@ -108,6 +108,13 @@ mixtral = _text("Mixtral ForCausalLM", SIZES | _EXPERTS, "logits", MASK, call=UN
 _SHARED = {"num_experts": 4, "moe_intermediate_size": 32, "shared_expert_intermediate_size": 64}
 qwen2_moe = _text("Qwen2Moe ForCausalLM", SIZES | _EXPERTS, "logits", MASK, call=UNCACHED, **_SHARED)
 
+# A mixture of experts with normalised queries and keys.
+olmoe = _text("Olmoe ForCausalLM", SIZES | _EXPERTS, "logits", MASK, call=UNCACHED, num_experts=8)
+
+# Recurrent blocks beside local attention.
+_RECURRENT = {"lru_width": 64, "attention_window_size": 16, "num_key_value_heads": 1, "head_dim": 16}
+recurrent_gemma = _text("RecurrentGemma ForCausalLM", SIZES | _RECURRENT, "logits", MASK, call=UNCACHED)
+
 # Words of several languages.
 _XLM = VOCABULARY | {"emb_dim": 64, "n_layers": 2, "n_heads": 4, "max_position_embeddings": 128}
 xlm = _text("XLM Model", _XLM, HIDDEN, MASK, "langs", n_langs=3, use_lang_emb=True)

@@ -2,9 +2,9 @@
 
 from inspect import isfunction
 
-from tools.architectures import architecture, detection, language, points, search, series, vision
+from tools.architectures import architecture, detection, language, messages, points, search, series, small, vision
 
-ROOMS = (search, points, language, vision, detection, series)
+ROOMS = (search, small, points, messages, language, vision, detection, series)
 ARCHITECTURES = {
     name: make
     for room in ROOMS
