@@ -67,7 +67,7 @@ def test_only_a_result_that_differs_fails(monkeypatch, tmp_path, differs):
     def refuses(case, conditions):
         raise RuntimeError("the layout differs")
 
-    monkeypatch.setattr("ov_gather.cli.bench.run_once", in_this_process)
+    monkeypatch.setattr("ov_gather.bench.runs.run_once", in_this_process)
     monkeypatch.setattr(measure, "PAUSE", 0)
     monkeypatch.setattr(measure, "CONTENDERS", {"kernel": contenders.kernel, "other": wrong if differs else refuses})
     json_file = tmp_path / "b.json"

@@ -65,7 +65,7 @@ FAULTS = {
         "kernel/scatter.cpp",
         "data + first * bytes, «rows * bytes → (rows - 1) * bytes»);",
     ),
-    "a scattered update is dropped": ("kernel/scatter.cpp", "int64_t k = «0 → axis.size > 1»; k < axis.size; ++k"),
+    "a scattered update is dropped": ("kernel/scatter_pieces.cpp", "int64_t k = «0 → axis.size > 1»; k < axis.size; ++k"),
     "tuples write to the row before": (
         "kernel/scatter_rows.cpp",
         "(output) + «rows[i] → (rows[i] ? rows[i] - 1 : 0)» * scatter.row_size",
