@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 from collections.abc import Iterator
-from contextlib import suppress
 from pathlib import Path
 
 import onnx
@@ -12,41 +11,12 @@ from google.protobuf.message import DecodeError  # type: ignore[import-untyped]
 from onnx.external_data_helper import uses_external_data
 
 from .errors import ConversionError
-from .graphs import constant_of, graph_of, nodes_of
 
 
 def external_tensors(model: onnx_ir.Model) -> Iterator[onnx_ir.ExternalTensor]:
     """Yield the initializers stored as external data."""
     values = (value for graph in model.graphs() for value in graph.initializers.values())
     return (value.const_value for value in values if isinstance(value.const_value, onnx_ir.ExternalTensor))
-
-
-def unmap(model: onnx_ir.Model) -> None:
-    """Unmap the external data that was read; whoever reads it again maps it again."""
-    for tensor in external_tensors(model):
-        with suppress(BufferError):  # an array of it is in use
-            tensor.release()
-
-
-def lift_constants(model: onnx_ir.Model) -> dict[str, str]:
-    """Turn Constants with external data into initializers, of which alone OpenVINO reads external data.
-
-    Returns the names that OpenVINO gives to these initializers, and those that it gives to the Constants.
-    """
-    names = {}
-    for node in nodes_of(model, "Constant"):
-        (output,), tensor = node.outputs, constant_of(node.outputs[0])
-        if not isinstance(tensor, onnx_ir.ExternalTensor):
-            continue
-        if node.name and not output.is_graph_output():
-            names[str(output.name)] = node.name
-        kind = onnx_ir.TensorType(tensor.dtype)
-        value = onnx_ir.Value(name=output.name, shape=tensor.shape, type=kind, const_value=tensor)
-        output.replace_all_uses_with(value, replace_graph_outputs=True)
-        graph = graph_of(node)
-        graph.remove(node, safe=True)
-        graph.register_initializer(value)
-    return names
 
 
 def data_files(path: Path) -> list[Path]:

@@ -19,17 +19,16 @@ from ov_gather.ir.element_types import by_onnx
 from ov_gather.system.files import replacing_together
 
 from .errors import ConversionError, describe, explained
-from .external_data import external_tensors, lift_constants, unmap
+from .external_data import external_tensors
 from .finishing import Conversion, finish, record
 from .inexactness import LossyConversionWarning, find_inexactness, summaries
 from .legalize import Rewrite, legalize
 from .loading import OnnxSource, load, naming, refuse_to_overwrite
-from .names import make_well_formed, refuse_illegal_names, rename_constants, restore_names
+from .names import make_well_formed, refuse_illegal_names, restore_names
 from .passes.lanes import LaneInterface, travel_in_lanes
 from .pytorch.sources import is_program
 from .refusals import refuse_fatal
 from .saving import data_file, save_onnx, temporary_file
-from .weights import weights_outside
 
 if TYPE_CHECKING:
     import openvino
@@ -105,8 +104,8 @@ def convert(
             raise ConversionError("values travel in lanes only in ONNX models")
         return convert_program(source, target=target, assume_in_bounds=assume_in_bounds, trust=trust)
     onnx_source = cast(OnnxSource, source)
-    with naming(source), weights_outside(onnx_source) as readable:
-        original = load(readable)
+    with naming(source):
+        original = load(onnx_source)
         if output is not None:
             refuse_to_overwrite(onnx_source, original, Path(output), Path(output).with_suffix(".bin"))
         rewrites = legalize(original, target=target, assume_in_bounds=assume_in_bounds)
@@ -131,8 +130,6 @@ def read(model: onnx_ir.Model, target: str) -> openvino.Model:
     refuse_fatal(model)
     core = register(openvino.Core()) if target == "extension" else openvino.Core()
     RemoveInitializersFromInputsPass()(model)  # OpenVINO, too, treats an input with an initializer as a constant
-    lifted = lift_constants(model)
-    unmap(model)
     with temporary_file(model) as path:  # by path, as a serialised protobuf is limited to 2 GB
         size = path.stat().st_size + sum(tensor.nbytes for tensor in external_tensors(model))
         try:
@@ -140,7 +137,6 @@ def read(model: onnx_ir.Model, target: str) -> openvino.Model:
         except RuntimeError as error:
             raise ConversionError(_explain(str(error), model)) from None
     restore_names(converted, model.graph)
-    rename_constants(converted, lifted)
     return converted
 
 

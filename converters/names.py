@@ -6,7 +6,6 @@ OpenVINO writes such names, and no XML parser reads the result.
 from __future__ import annotations
 
 import re
-from collections.abc import Mapping
 from pathlib import Path
 from typing import TYPE_CHECKING
 
@@ -45,18 +44,6 @@ def make_well_formed(path: Path) -> None:
 def _escaped(found: re.Match[bytes]) -> bytes:
     character = chr(int(found[1])) if found[1] else found[0].decode()
     return legal(character).encode() if NOT_XML.match(character) else found[0]
-
-
-def rename_constants(model: openvino.Model, names: Mapping[str, str]) -> None:
-    """Change the friendly names of constants, in bodies, too, unless another node has the new name."""
-    from ov_gather.acceleration.graph import walk
-
-    nodes = [node for _, node in walk(model)] if names else []
-    taken = {node.get_friendly_name() for node in nodes}
-    for node in nodes:
-        found = names.get(node.get_friendly_name())
-        if found and found not in taken and node.get_type_name() == "Constant":
-            node.set_friendly_name(found)
 
 
 def restore_names(model: openvino.Model, graph: onnx_ir.Graph) -> None:
