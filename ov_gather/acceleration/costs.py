@@ -33,7 +33,7 @@ def too_small(value: Output, times: int = 1, *, open_size: int = 0) -> bool:
 
 
 def is_heavy(model: Model) -> bool:
-    """Return True if matrix products and convolutions have so many weights that calls of ours cost little for any size."""
+    """Return True if calls of ours cost little beside reading the weights of matrix products and convolutions."""
     sites = weights = 0
     for _, node in walk(model):
         sites += gathers_elements(node) or is_scatter(node)

@@ -28,7 +28,7 @@ size_t swapped(size_t i, size_t rank, bool transpose) { return transpose && i + 
 // Return the loops over the output before it is transposed. Indices have stride 0 along broadcast dimensions and lanes.
 Gather describe(const ov::Tensor& data, const ov::Tensor& indices, const ov::Tensor& output, size_t axis, bool transpose) {
     const Sizes &shape = output.get_shape(), &index_shape = indices.get_shape();
-    const Strides from(data), index(indices), to(output);
+    const TensorStrides from(data), index(indices), to(output);
     Gather gather{{},
                   static_cast<int64_t>(data.get_shape()[axis]),
                   from[axis],

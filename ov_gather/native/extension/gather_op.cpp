@@ -84,7 +84,7 @@ bool GatherOp::evaluate(ov::TensorVector& outputs, const ov::TensorVector& input
     if (given < -last - 1 || given > last) infer_shape(data.get_shape(), indices.get_shape(), given);  // throws
     const size_t rank = indices.get_shape().size(), batch = normalized(m_batch_dims, rank);
     const size_t axis = normalized(given, data.get_shape().size());
-    const Strides from(data), index(indices), to(output);
+    const TensorStrides from(data), index(indices), to(output);
     const Gather gather{slice_loops(shape, shape.size(), rank - batch, axis, batch, from, index, to),
                         static_cast<int64_t>(data.get_shape()[axis]),
                         from[axis],

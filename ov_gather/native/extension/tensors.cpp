@@ -61,7 +61,7 @@ int64_t gather_strings(Gather gather, const ov::Tensor& data, const char* indice
 
 }  // namespace
 
-Strides::Strides(const ov::Tensor& tensor) {
+TensorStrides::TensorStrides(const ov::Tensor& tensor) {
     const Sizes& shape = tensor.get_shape();
     if (shape.size() > m_near.size()) {
         m_far.resize(shape.size());
@@ -123,7 +123,7 @@ IndexType index_type(const ov::Tensor& indices) {
 }
 
 int64_t index_at(const ov::Tensor& indices, const ov::Coordinate& place) {
-    const Strides strides(indices);
+    const TensorStrides strides(indices);
     const auto* at = static_cast<const char*>(indices.data());
     for (size_t i = 0; i < place.size(); ++i) at += place[i] * strides[i];
     return index_type(indices) == IndexType::int32 ? read_once<int32_t>(at) : read_once<int64_t>(at);
@@ -137,7 +137,7 @@ ov::Coordinate unravel(size_t position, const ov::Shape& shape) {
 
 int64_t first_bad(const ov::Tensor& indices, int64_t axis_size) {
     const Sizes& shape = indices.get_shape();
-    const Strides strides(indices);
+    const TensorStrides strides(indices);
     Gather gather{{}, axis_size, 0, 1, index_type(indices)};
     for (size_t i = 0; i < shape.size(); ++i) gather.loops.push_back({static_cast<int64_t>(shape[i]), strides[i], 0, 0});
     return first_out_of_bounds(gather, static_cast<const char*>(indices.data()));

@@ -17,10 +17,10 @@ using Sizes = std::vector<size_t>;
 // The strides of a tensor in bytes, without a system call and, up to 8 dimensions, without an allocation. OpenVINO computes
 // strides on demand, with a system call for each new tensor, as all tensors of an inference are. For three tensors that takes
 // longer than a small gather.
-class Strides {
+class TensorStrides {
 public:
-    explicit Strides(const ov::Tensor& tensor);
-    Strides(const Strides&) = delete;
+    explicit TensorStrides(const ov::Tensor& tensor);
+    TensorStrides(const TensorStrides&) = delete;
     int64_t operator[](size_t dimension) const { return m_first[dimension]; }
 
 private:
@@ -46,7 +46,7 @@ bool has_known_shapes(const ov::Node& node, const ov::TensorVector& inputs);
 template <typename Infer>
 void set_shape(const ov::Node& node, const ov::TensorVector& inputs, ov::Tensor& output, const Infer& infer) {
     const bool is_known = node.get_output_partial_shape(0).is_static() && has_known_shapes(node, inputs);
-    const ov::Shape& shape = is_known ? node.get_output_shape(0) : infer().to_shape();
+    const ov::Shape shape = is_known ? node.get_output_shape(0) : infer().to_shape();
     if (output.get_shape() != shape) output.set_shape(shape);
 }
 
