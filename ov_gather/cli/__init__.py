@@ -14,27 +14,47 @@ from typing import Any
 
 import click
 
+from ov_gather.cli.options import with_common_options
 from ov_gather.cli.output import harmless, say, warn
 from ov_gather.extension import reason
 from ov_gather.system.imports import defer_imports, explained
 from ov_gather.system.interrupts import end_cleanly, exit_code
+from ov_gather.system.suggestions import did_you_mean
 
 # Summaries are repeated here so that --help does not import the commands.
-COMMANDS = {
-    "check": "Execute every gather-family layer on several runtimes, and compare the results.",
-    "validate": "Find errors in OpenVINO IR files, without any runtime.",
-    "prove": "Prove which gathers and scatters stay in bounds, and for which inputs.",
-    "diff": "List the differences between two OpenVINO IRs, regardless of names.",
-    "explain": "Explain a rule of validate, or list the rules.",
-    "run": "Execute one layer with our kernel.",
-    "convert": "Convert an ONNX model or a PyTorch program to OpenVINO IR.",
-    "accelerate": "Make the gathers of an OpenVINO model faster.",
-    "harden": "Make a model safe for any indices.",
-    "bisect": "Find the first node at which two models differ.",
-    "bench": "Measure our kernel against other libraries.",
-    "extension": "Compile the OpenVINO extension ahead of time.",
-    "extension-path": "Print the path of the compiled OpenVINO extension.",
+GROUPS = {
+    "Check": {
+        "check": "Execute layers on several runtimes, compare the results.",
+        "sweep": "The same for made-up layers of all operations.",
+        "validate": "Find errors in IR files, without any runtime.",
+        "fix": "Mend what is mechanical in IR files.",
+        "oldest": "Print the oldest OpenVINO that a model needs.",
+        "explain": "Explain a rule or a divergence.",
+    },
+    "Convert": {
+        "convert": "Convert ONNX models and PyTorch programs to IR.",
+        "legalize": "Rewrite ONNX models for OpenVINO, as ONNX.",
+        "extract": "Write each gather of an ONNX model as an IR.",
+        "lower": "Rewrite an IR for an older OpenVINO.",
+    },
+    "Change": {
+        "accelerate": "Make the gathers of a model faster.",
+        "harden": "Make a model safe for any indices.",
+    },
+    "Understand": {
+        "prove": "Prove which indices stay in bounds, for which inputs.",
+        "bisect": "Find the first node at which two models differ.",
+        "diff": "List the differences between two IRs.",
+    },
+    "Run": {
+        "run": "Execute one layer with our kernel.",
+        "bench": "Measure our kernel against other libraries.",
+    },
+    "Extension": {
+        "extension": "Our library for OpenVINO: path, build, clean.",
+    },
 }
+COMMANDS = {name: summary for commands in GROUPS.values() for name, summary in commands.items()}
 
 
 @contextmanager
@@ -49,14 +69,22 @@ def _printable_errors() -> Iterator[None]:
 
 
 class _LazyGroup(click.Group):
+    """The commands, each imported when it is called, and shown in groups."""
+
     def list_commands(self, context: click.Context) -> list[str]:
         return list(COMMANDS)
 
     def get_command(self, context: click.Context, name: str) -> click.Command | None:
         if name not in COMMANDS:
             return None
-        command: click.Command = import_module(f"ov_gather.cli.{name.replace('-', '_')}").command
-        return command
+        command: click.Command = import_module(f"ov_gather.cli.{name}").command
+        return with_common_options(command)
+
+    def resolve_command(self, context: click.Context, args: list[str]) -> tuple[str | None, click.Command | None, list[str]]:
+        """Return the command that the first argument names."""
+        if args and args[0] not in COMMANDS and not args[0].startswith("-"):
+            context.fail(f"there is no command '{args[0]}'; {did_you_mean(args[0], COMMANDS)}")
+        return super().resolve_command(context, args)
 
     def make_context(self, *given: Any, **options: Any) -> click.Context:
         """Parse the options before the command."""
@@ -68,28 +96,41 @@ class _LazyGroup(click.Group):
         with _printable_errors():
             return super().invoke(context)
 
-    def format_commands(self, context: click.Context, formatter: click.HelpFormatter) -> None:
-        with formatter.section("Commands"):
-            formatter.write_dl(list(COMMANDS.items()))
+    def format_help(self, context: click.Context, formatter: click.HelpFormatter) -> None:
+        """Write the whole help, on one screen of 24 lines."""
+        formatter.write(f"Usage: {context.command_path} COMMAND [OPTIONS] [ARGUMENTS]\n{self.help}\n\n")
+        for group, commands in GROUPS.items():
+            for number, (name, summary) in enumerate(commands.items()):
+                formatter.write(f"{'' if number else group:12}{name:12}{summary}\n")
+        formatter.write("\nCOMMAND --help explains a command; --version prints versions.\n")
+        formatter.write("Exit code: 0 clean, 1 findings or unexplained differences, 2 failed.\n")
+
+
+def _print_versions(context: click.Context, option: click.Parameter, wanted: bool) -> None:
+    """Print the versions of ov-gather, of the runtimes, and what the kernel uses."""
+    if not wanted or context.resilient_parsing:
+        return
+    from importlib.metadata import PackageNotFoundError, version
+
+    say(f"ov-gather {version('ov-gather')}")
+    for package in ("openvino", "onnxruntime"):
+        try:
+            say(f"{package} {version(package)}")
+        except PackageNotFoundError:
+            say(f"{package}: not installed")
+    try:
+        from ov_gather import _native
+    except ImportError:
+        say("kernel: NumPy, as ours is not compiled")
+    else:
+        say(f"kernel: {_native.isa_name()}")
+    context.exit()
 
 
 @click.group(cls=_LazyGroup, context_settings={"help_option_names": ["-h", "--help"]})
-@click.version_option(package_name="ov-gather")
+@click.option("--version", is_flag=True, is_eager=True, expose_value=False, callback=_print_versions)
 def group() -> None:
-    """The gather family for OpenVINO, exactly as ONNX means it.
-
-    \b
-    ov-gather check ir_samples/valid       execute each layer on several runtimes, compare the results
-    ov-gather validate models/             find errors in IR files, without any runtime
-    ov-gather prove models/                prove which indices stay in bounds, and for which inputs
-    ov-gather diff old.xml new.xml         list differences, regardless of ids, names and order
-    ov-gather run layer.xml --input data=d.npy --input indices=i.npy -o out.npy
-    ov-gather convert model.onnx -o model.xml
-    ov-gather accelerate model.xml -o faster.xml
-    ov-gather harden model.xml -o safe.xml --policy raise
-
-    Exit code: 0 clean, 1 findings or unexplained differences, 2 failed.
-    """
+    """The gather family for OpenVINO, exactly as ONNX means it."""
 
 
 def main() -> None:

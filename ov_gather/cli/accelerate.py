@@ -9,8 +9,9 @@ import click
 from ov_gather.cli.files import array_files
 from ov_gather.cli.inputs import named_arrays
 from ov_gather.cli.models import check_ir_output, read_model, write_model
-from ov_gather.cli.options import FORCE, INPUTS, READ, THREADS, WRITTEN
-from ov_gather.cli.output import print_all, print_table, say
+from ov_gather.cli.options import FORCE, INPUTS, THREADS, WRITTEN
+from ov_gather.cli.output import is_quiet, print_all, print_table, tell
+from ov_gather.cli.paths import IR, FileOf, beside
 
 # Names of the passes, repeated here so that --help does not import OpenVINO.
 _PORTABLE = (
@@ -21,8 +22,8 @@ _OTHERS = ("scatter-elements", "gather-logits", "fold-broadcasts", "replace-elem
 
 
 @click.command(name="accelerate")
-@click.argument("model", type=READ, metavar="IN.xml")
-@click.option("-o", "--output", required=True, type=WRITTEN, help="The .xml to write.")
+@click.argument("model", type=FileOf(IR), metavar="IN.xml")
+@click.option("-o", "--output", type=WRITTEN, help="The .xml to write; default: IN.accelerated.xml, beside IN.xml.")
 @click.option("--portable", is_flag=True, help=f"Make only changes that need no extension: {', '.join(_PORTABLE)}.")
 @click.option("--assume-in-bounds", is_flag=True, help="With --portable: assume that no index is out of bounds.")
 @click.option(
@@ -34,7 +35,7 @@ _OTHERS = ("scatter-elements", "gather-logits", "fold-broadcasts", "replace-elem
 @FORCE
 def command(
     model: Path,
-    output: Path,
+    output: Path | None,
     portable: bool,
     assume_in_bounds: bool,
     passes: tuple[str, ...],
@@ -58,6 +59,7 @@ def command(
     """
     from ov_gather.acceleration.accelerate import accelerate
 
+    output = output or beside(model, ".accelerated.xml")
     check_ir_output(output, [model, *array_files(inputs)], force=force)
     if tuned and passes:
         raise click.UsageError("--tune chooses by itself: leave out --pass")
@@ -70,10 +72,12 @@ def command(
 
         tuning = tune(read, threads, named_arrays(inputs), portable=portable, assume_in_bounds=assume_in_bounds)
         summary = tuning.summary
-        print_table(tuning_table(tuning))
-        say(f"{tuning.ratio:.2f}x on {threads} threads")
+        if not is_quiet():
+            print_table(tuning_table(tuning))
+        tell(f"{tuning.ratio:.2f}x on {threads} threads")
     else:
         summary = accelerate(read, portable=portable, assume_in_bounds=assume_in_bounds, passes=passes or None)
     write_model(read, output)
-    print_all([summary.table() if summary.changes else str(summary)])
-    say(f"{output}: {len(summary.changed)} of {len(summary.changes)} gathers and scatters changed")
+    if not is_quiet():
+        print_all([summary.table() if summary.changes else str(summary)])
+    tell(f"{output}: {len(summary.changed)} of {len(summary.changes)} gathers and scatters changed")

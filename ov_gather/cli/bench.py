@@ -18,8 +18,9 @@ import click
 from ov_gather.bench.cases import INDEX_TYPES, NAMES
 from ov_gather.cli.files import check_outputs
 from ov_gather.cli.inputs import named_arrays
-from ov_gather.cli.options import DEVICE, FORCE, INPUTS, READ, THREADS, WRITTEN
+from ov_gather.cli.options import DEVICE, FORCE, INPUTS, THREADS, WRITTEN
 from ov_gather.cli.output import print_table, say, with_progress
+from ov_gather.cli.paths import IR, FileOf
 from ov_gather.system.files import replacing
 
 if TYPE_CHECKING:
@@ -143,8 +144,8 @@ def validate(layers: int, rounds: int) -> None:
 
 
 @command.command(name="model")
-@click.argument("model", type=READ, metavar="M.xml")
-@click.argument("other", type=READ, metavar="[N.xml]", required=False)
+@click.argument("model", type=FileOf(IR), metavar="M.xml")
+@click.argument("other", type=FileOf(IR), metavar="[N.xml]", required=False)
 @THREADS
 @INPUTS
 @DEVICE

@@ -13,8 +13,9 @@ import click
 
 from ov_gather.cli.files import array_files, check_outputs, opened
 from ov_gather.cli.inputs import load_array
-from ov_gather.cli.options import DIRECTORY, FORCE, READ, WRITTEN
+from ov_gather.cli.options import DIRECTORY, FORCE, WRITTEN
 from ov_gather.cli.output import error_console, print_all, show
+from ov_gather.cli.paths import ARRAYS, IR, ONNX, FileOf
 from ov_gather.crosscheck.defaults import DEFAULT_SEED
 from ov_gather.system.tables import printable
 
@@ -39,8 +40,8 @@ def _bytes(context: click.Context, option: click.Parameter, given: str | None) -
 
 
 @click.command(name="bisect")
-@click.argument("reference", type=READ)
-@click.argument("model", type=READ)
+@click.argument("reference", type=FileOf(ONNX, IR, ARRAYS))
+@click.argument("model", type=FileOf(IR))
 @click.option(
     "--input", "inputs", multiple=True, metavar="NAME=FILE.npy", help="An input, or FILE.npz with all; default: made up."
 )

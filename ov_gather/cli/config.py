@@ -9,11 +9,13 @@ from typing import TYPE_CHECKING, Any
 
 import click
 
+from ov_gather.cli.options import Jobs
+
 if TYPE_CHECKING:
     from ov_gather.rules.suppression import Ignore
 
 _NAMES = {list: "an array of strings", bool: "true or false", int: "a whole number", float: "a number", str: "a string"}
-_TYPES: Mapping[type, type] = {click.IntRange: int, click.FloatRange: float}
+_TYPES: Mapping[type, type] = {Jobs: int, click.IntRange: int, click.FloatRange: float}
 _REQUIRED = ("rules", "reason")
 _GLOBS: Mapping[str, tuple[str, ...]] = {"per-file-ignores": ("path",), "per-layer-ignores": ("layer", "type", "path")}
 
@@ -21,8 +23,12 @@ _GLOBS: Mapping[str, tuple[str, ...]] = {"per-file-ignores": ("path",), "per-lay
 class ConfigurableCommand(click.Command):
     """A command whose options may be set in the nearest pyproject.toml, by their long names.
 
-    The object of its context holds the ignores from that file.
+    The object of its context holds the ignores from that file. `like` is a command whose options may stand there, too.
     """
+
+    def __init__(self, *given: Any, like: click.Command | None = None, **more: Any) -> None:
+        super().__init__(*given, **more)
+        self.like = like or self
 
     def make_context(
         self, info_name: str | None, args: list[str], parent: click.Context | None = None, **extra: Any
@@ -39,14 +45,15 @@ class ConfigurableCommand(click.Command):
         table = _table(path)
         ignores = _read_ignores(path, table) if table.keys() & _GLOBS.keys() else ()
         table = {key: value for key, value in table.items() if key not in _GLOBS}
-        options = {_key(option): option for option in self.params if isinstance(option, click.Option)}
+        options = {_key(option): option for option in self.like.params if isinstance(option, click.Option)}
         del options["force"]  # only a user may allow overwriting, not a file of a repository
         for key, value in table.items():
             if key not in options:
                 known = ", ".join(sorted((*options, *_GLOBS)))
                 raise click.UsageError(f"{path}: [tool.ov_gather] {key} is unknown; there are {known}")
             _check(path, key, value, options[key])
-        return {str(options[key].name): value for key, value in table.items()}, ignores
+        own = {option.name for option in self.params}
+        return {str(options[key].name): value for key, value in table.items() if options[key].name in own}, ignores
 
 
 def configuration() -> list[Path]:
@@ -83,6 +90,8 @@ def _table(path: Path) -> dict[str, Any]:
 def _check(path: Path, key: str, value: Any, option: click.Option) -> None:
     """Raise UsageError for a value of the wrong type. Click would accept "no" as a flag, and a string as an array."""
     wanted = list if option.multiple else bool if option.is_flag else _TYPES.get(type(option.type), str)
+    if value == "auto" and isinstance(option.type, Jobs):
+        return
     items = value if isinstance(value, list) else ()
     value = float(value) if wanted is float and type(value) is int else value
     if type(value) is not wanted or not all(isinstance(item, str) for item in items):

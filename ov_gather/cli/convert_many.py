@@ -1,4 +1,4 @@
-"""Conversion of several models in parallel processes or on a cluster, each as by a separate command."""
+"""Conversion of several models, each as by a command of its own, in parallel or on a cluster; and the names of outputs."""
 
 from __future__ import annotations
 
@@ -16,7 +16,8 @@ import click
 
 from ov_gather.cli.files import check_outputs
 from ov_gather.cli.options import given_besides
-from ov_gather.cli.output import say, show, with_progress
+from ov_gather.cli.output import QUIET, VERBOSE, show, tell, with_progress
+from ov_gather.cli.paths import beside
 from ov_gather.workers import each
 
 _OWN = ("models", "output", "jobs", "scheduler")
@@ -38,22 +39,41 @@ class Ended:
     errors: str
 
 
-def convert_many(models: Sequence[Path], directory: Path, suffix: str, jobs: int, scheduler: str | None) -> int:
-    """Convert models into a directory, print the output for each as it completes, and return the highest exit code.
+def outputs_for(models: Sequence[Path], output: Path | None, ending: str) -> list[Path]:
+    """Return the output for each model: `output` itself, or in that directory; by default beside the model, with this ending.
 
-    Raises UsageError if two models have the same output, or an output exists.
+    Raises UsageError if `output` has another suffix, or two models have the same output.
     """
-    outputs = [directory / f"{model.stem}{suffix}" for model in models]
-    for output, times in Counter(outputs).items():
+    suffix = Path(f"model{ending}").suffix
+    if output is None:
+        outputs = [beside(model, ending) for model in models]
+    elif output.suffix != suffix and (len(models) > 1 or output.is_dir()):
+        outputs = [output / f"{model.stem}{suffix}" for model in models]
+    elif len(models) > 1:
+        raise click.UsageError(f"--output {output}: several models need a directory")
+    elif output.suffix != suffix:
+        raise click.UsageError(f"--output {output}: the name of the output ends in {suffix}")
+    else:
+        outputs = [output]
+    for path, times in Counter(outputs).items():
         if times > 1:
-            alike = ", ".join(str(model) for model, other in zip(models, outputs, strict=True) if other == output)
-            raise click.UsageError(f"{output} would be written for each of {alike}: give them different names")
+            alike = ", ".join(str(model) for model, other in zip(models, outputs, strict=True) if other == path)
+            raise click.UsageError(f"{path} would be written for each of {alike}: give them different names")
+    return outputs
+
+
+def convert_many(command: str, models: Sequence[Path], outputs: Sequence[Path], jobs: int, scheduler: str | None) -> int:
+    """Run a command for each model, print what it prints as it completes, and return the highest exit code.
+
+    Raises UsageError if an output exists.
+    """
     context = click.get_current_context()
-    if directory.exists():  # a new directory has no files to overwrite
-        check_outputs([file for output in outputs for file in written_files(output)], models, force=context.params["force"])
-    directory.mkdir(parents=True, exist_ok=True)
+    there = [output for output in outputs if output.parent.exists()]  # a new directory has no files to overwrite
+    check_outputs([file for output in there for file in written_files(output)], models, force=context.params["force"])
+    for output in outputs:
+        output.parent.mkdir(parents=True, exist_ok=True)
     items = [(model.absolute(), output.absolute()) for model, output in zip(models, outputs, strict=True)]
-    function = partial(convert_alone, options=_given_options(context))
+    function = partial(convert_alone, command=command, options=_given_options(context))
 
     def died(index: int, how: str) -> Ended:
         return Ended(2, "", f"error: {items[index][0]}: the process that converted it {how}\n")
@@ -61,7 +81,7 @@ def convert_many(models: Sequence[Path], directory: Path, suffix: str, jobs: int
     worst = 0
     results = each(function, items, died, processes=jobs, scheduler=scheduler)
     for index, ended in with_progress(results, len(items), "converting"):
-        say(f"== {models[index]}")
+        tell(f"== {models[index]}")
         show(ended.output)
         show(ended.errors, err=True)
         worst = max(worst, ended.code)
@@ -73,7 +93,7 @@ def written_files(output: Path) -> list[Path]:
     return [output, output.with_name(f"{output.name}.data") if output.suffix == ".onnx" else output.with_suffix(".bin")]
 
 
-def convert_alone(item: Item, options: Sequence[str]) -> Ended:
+def convert_alone(item: Item, command: str, options: Sequence[str]) -> Ended:
     """Run the command for one model, in this process."""
     from ov_gather.cli import run_command
 
@@ -82,7 +102,7 @@ def convert_alone(item: Item, options: Sequence[str]) -> Ended:
     code: Any = 0
     with _ONE_AT_A_TIME, redirect_stdout(printed), redirect_stderr(errors):
         try:
-            run_command(["convert", str(model), "-o", str(output), *options])
+            run_command([command, str(model), "-o", str(output), *options])
         except SystemExit as end:
             code = end.code
     return Ended(int(code or 0), printed.getvalue(), errors.getvalue())
@@ -90,7 +110,7 @@ def convert_alone(item: Item, options: Sequence[str]) -> Ended:
 
 def _given_options(context: click.Context) -> list[str]:
     """Return the options of this command line that apply to every model."""
-    options = []
+    options = [f"--{name}" for name in (QUIET, VERBOSE) if name in context.meta]
     for option in given_besides(_OWN):
         value = context.params[str(option.name)]
         options += [option.opts[-1]] if value is True else [option.opts[-1], str(value)]

@@ -7,25 +7,24 @@ from pathlib import Path
 
 import click
 
-from ov_gather.cli.options import READ
-from ov_gather.cli.output import print_all, show
+from ov_gather.cli.output import is_verbose, print_all, show
+from ov_gather.cli.paths import IR, FileOf
 from ov_gather.ir.differences.diff import diff
 from ov_gather.report.diff import text
 
 
 @click.command(name="diff")
-@click.argument("a", metavar="A.xml", type=READ)
-@click.argument("b", metavar="B.xml", type=READ)
+@click.argument("a", metavar="A.xml", type=FileOf(IR))
+@click.argument("b", metavar="B.xml", type=FileOf(IR))
 @click.option(
     "--format", "format_", type=click.Choice(("text", "json")), default="text", show_default=True, help="Report format."
 )
-@click.option("--all", "with_consequences", is_flag=True, help="As text: also list what follows from a change.")
-def command(a: Path, b: Path, format_: str, with_consequences: bool) -> None:
+def command(a: Path, b: Path, format_: str) -> None:
     """List the differences between two IRs: operations, attributes, connections, types, shapes and constants.
 
     Layers are matched by what they compute and how they are connected, also in the bodies of If, Loop and TensorIterator. Ids,
     names and the order of layers do not count. Constants are compared byte by byte. Types and shapes that follow from another
-    change are only counted; --all lists them.
+    change are only counted; --verbose lists them.
 
     Exit code: 0 no difference, 1 there are differences, 2 bad arguments or an unreadable file.
     """
@@ -35,5 +34,5 @@ def command(a: Path, b: Path, format_: str, with_consequences: bool) -> None:
 
         show(json.render(str(a), str(b), found))
     else:
-        print_all(text.render(found, with_consequences=with_consequences))
+        print_all(text.render(found, with_consequences=is_verbose()))
     sys.exit(0 if found.passed else 1)

@@ -2,33 +2,74 @@
 
 from __future__ import annotations
 
-import click
+from typing import TYPE_CHECKING
 
+import click
+from click.shell_completion import CompletionItem
+
+from ov_gather.cli.completion import complete_rules
 from ov_gather.cli.output import say, show
 from ov_gather.rules.register import RULES
 from ov_gather.rules.selection import select_rules
+from ov_gather.system.suggestions import did_you_mean
+
+if TYPE_CHECKING:
+    from ov_gather.divergences.base import Divergence
+
+_ALL = "divergences"
+
+
+def _complete(context: click.Context, argument: click.Parameter, incomplete: str) -> list[CompletionItem]:
+    divergences = [CompletionItem(name, help=found[0].why) for name, found in _divergences().items()]
+    return [
+        *complete_rules(context, argument, incomplete),
+        *(item for item in divergences if item.value.startswith(incomplete)),
+    ]
 
 
 @click.command(name="explain")
-@click.argument("rule", required=False)
-def command(rule: str | None) -> None:
-    """Explain a rule of `ov-gather validate`, e.g. OVG204.
+@click.argument("name", required=False, shell_complete=_complete)
+def command(name: str | None) -> None:
+    """Explain a rule of `ov-gather validate`, e.g. OVG204, or a divergence of `ov-gather check`, e.g. negative-indices.
 
-    Without RULE, list all rules; with a group such as OVG4, the rules of the group; with the word "divergences", the known
+    Without NAME, list all rules; with a group such as OVG4, the rules of the group; with the word "divergences", the known
     divergences of runtimes from ONNX.
 
-    Exit code: 0 done, 2 there is no such rule.
+    Exit code: 0 done, 2 there is no such name.
     """
-    if rule == "divergences":
-        from ov_gather.divergences.register import DIVERGENCES
+    if name is None or name.upper().startswith("OVG"):
+        _explain_rules(name and name.upper())
+    elif name == _ALL:
+        for each in (one for found in _divergences().values() for one in found):
+            _print(each)
+    elif found := _divergences().get(name):
+        for each in found:
+            _print(each)
+    else:
+        raise click.UsageError(
+            f"there is no rule or divergence '{name}'; {did_you_mean(name, (*_divergences(), *RULES), (_ALL,))}"
+        )
 
-        for each in DIVERGENCES:
-            say(f"{each.name} ({', '.join(each.runtimes)}): {each.why}")
-            concerned = ", ".join(each.operations) or "the whole family"
-            say(f"    {concerned}; {' or '.join(seen.value for seen in each.observed)}")
+
+def _explain_rules(name: str | None) -> None:
+    if rule := RULES.get(name or ""):
+        show(f"{rule.id} {rule.name} ({rule.severity.value})\n\n{rule.documentation}\n")
         return
-    if known := RULES.get(rule or ""):
-        show(f"{known.id} {known.name} ({known.severity.value})\n\n{known.documentation}\n")
-        return
-    for listed in select_rules([rule] if rule else []):
+    for listed in select_rules([name] if name else []):
         say(f"{listed.id}  {listed.severity.value:7}  {listed.summary}")
+
+
+def _divergences() -> dict[str, list[Divergence]]:
+    """Map each name to the divergences that have it, one for each group of runtimes or releases."""
+    from ov_gather.divergences.register import DIVERGENCES
+
+    names: dict[str, list[Divergence]] = {}
+    for each in DIVERGENCES:
+        names.setdefault(each.name, []).append(each)
+    return names
+
+
+def _print(divergence: Divergence) -> None:
+    say(f"{divergence.name} ({', '.join(divergence.runtimes)}): {divergence.why}")
+    concerned = ", ".join(divergence.operations) or "the whole family"
+    say(f"    {concerned}; {' or '.join(seen.value for seen in divergence.observed)}")

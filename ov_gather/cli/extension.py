@@ -1,4 +1,4 @@
-"""The command `ov-gather extension build`: compile the OpenVINO extension ahead of time."""
+"""The command `ov-gather extension`: the path of the OpenVINO extension, and its compilation ahead of time."""
 
 from __future__ import annotations
 
@@ -15,10 +15,20 @@ from ov_gather.extension import cache, extension_path, installed
 
 @click.group(name="extension")
 def command() -> None:
-    """Compile the OpenVINO extension ahead of time.
+    """Find or compile our extension for OpenVINO, which is otherwise compiled at first use."""
 
-    Otherwise it is compiled at first use.
+
+@command.command(name="path")
+def path() -> None:
+    """Print the path of the extension; compile it first if there is none.
+
+    \b
+    ovc model.onnx --extension $(ov-gather extension path)
+    benchmark_app -m model.xml -extensions $(ov-gather extension path)
+
+    Exit code: 0 done, 2 failed.
     """
+    say(extension_path())
 
 
 @command.command(name="build")

@@ -8,8 +8,9 @@ from typing import TYPE_CHECKING
 import click
 
 from ov_gather.cli.models import check_ir_output, read_model, write_model
-from ov_gather.cli.options import ASSUME, FORCE, READ, WRITTEN, Limits
-from ov_gather.cli.output import print_all, say
+from ov_gather.cli.options import ASSUME, FORCE, WRITTEN, Limits
+from ov_gather.cli.output import is_quiet, print_all, tell
+from ov_gather.cli.paths import IR, FileOf, beside
 
 if TYPE_CHECKING:
     from ov_gather.acceleration.harden import Policy
@@ -18,13 +19,13 @@ _POLICIES = ("raise", "clamp", "zero")  # repeated here so that --help does not 
 
 
 @click.command(name="harden")
-@click.argument("model", type=READ, metavar="IN.xml")
-@click.option("-o", "--output", required=True, type=WRITTEN, help="The .xml to write.")
+@click.argument("model", type=FileOf(IR), metavar="IN.xml")
+@click.option("-o", "--output", type=WRITTEN, help="The .xml to write; default: IN.hardened.xml, beside IN.xml.")
 @click.option("--policy", required=True, type=click.Choice(_POLICIES), help="What happens for an index out of bounds.")
 @click.option("--portable", is_flag=True, help="With --policy raise: use only OpenVINO's own operations.")
 @ASSUME
 @FORCE
-def command(model: Path, output: Path, policy: Policy, portable: bool, assume: dict[str, Limits], force: bool) -> None:
+def command(model: Path, output: Path | None, policy: Policy, portable: bool, assume: dict[str, Limits], force: bool) -> None:
     """Make the gathers and scatters of an OpenVINO IR safe for any indices, in sub-graphs too.
 
     An index out of bounds makes the inference fail (raise), becomes the nearest index in bounds (clamp), or reads 0 and writes
@@ -38,9 +39,11 @@ def command(model: Path, output: Path, policy: Policy, portable: bool, assume: d
     """
     from ov_gather.acceleration.harden import harden
 
+    output = output or beside(model, ".hardened.xml")
     check_ir_output(output, [model], force=force)
     read = read_model(model)
     summary = harden(read, policy=policy, portable=portable, assume=assume)
     write_model(read, output)
-    print_all([summary.table() if summary.sites else str(summary)])
-    say(f"{output}: {len(summary.changed)} of {len(summary.sites)} gathers and scatters changed; guards: {summary.guards}")
+    if not is_quiet():
+        print_all([summary.table() if summary.sites else str(summary)])
+    tell(f"{output}: {len(summary.changed)} of {len(summary.sites)} gathers and scatters changed; guards: {summary.guards}")

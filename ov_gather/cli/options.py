@@ -5,38 +5,27 @@ from __future__ import annotations
 import os
 import re
 from collections.abc import Collection
-from dataclasses import replace
 from pathlib import Path
 from typing import Any
 
 import click
 from click.core import ParameterSource
 
-from ov_gather.ir.urls import TIMEOUT, url_of
+from ov_gather.cli.completion import complete_devices
+from ov_gather.cli.output import COLOR, QUIET, VERBOSE
+from ov_gather.cli.paths import TIMEOUT_KEY
+from ov_gather.ir.urls import TIMEOUT
 from ov_gather.runtimes.devices import CPU
+from ov_gather.system.platforms import core_count
 
 Limits = tuple[int | float | None, int | float | None]
 
 _NUMBER = r"[-+]?(?:\d+(?:\.\d+)?(?:[eE][-+]?\d+)?)"
 _TEXT = re.compile(rf"(?P<name>.+)=(?P<low>{_NUMBER})?\.\.(?P<high>{_NUMBER})?", re.DOTALL)
-_TIMEOUT = "ov_gather.timeout"
 
-READ = click.Path(exists=True, dir_okay=False, path_type=Path)
-"""A file that a command reads."""
 WRITTEN = click.Path(dir_okay=False, path_type=Path)
 """A file that a command writes."""
 DIRECTORY = click.Path(file_okay=False, path_type=Path)
-
-
-class PathOrUrl(click.Path):
-    """A parameter that is a path, or a URL that fsspec can read."""
-
-    def convert(self, value: Any, param: click.Parameter | None, context: click.Context | None) -> Any:
-        """Return a Path or a Url. A URL is not opened here."""
-        if url := url_of(value):
-            return replace(url, timeout=(context.meta if context else {}).get(_TIMEOUT, TIMEOUT))
-        return super().convert(value, param, context)
-
 
 TIMEOUT_OF_SERVERS = click.option(
     "--timeout",
@@ -46,17 +35,46 @@ TIMEOUT_OF_SERVERS = click.option(
     metavar="SECONDS",
     is_eager=True,  # known before URLs are parsed
     expose_value=False,
-    callback=lambda context, option, seconds: context.meta.update({_TIMEOUT: seconds}),
+    callback=lambda context, option, seconds: context.meta.update({TIMEOUT_KEY: seconds}),
     help="Longest wait for a server's answer, and for each 4 MiB of a file at a URL.",
+)
+
+
+class Jobs(click.IntRange):
+    """A parameter that is a number of processes, or "auto"."""
+
+    name = "N|auto"
+
+    def convert(self, value: Any, param: click.Parameter | None, context: click.Context | None) -> Any:
+        """Return the number; "auto" is one for each CPU that this process may use."""
+        return core_count() if value == "auto" else super().convert(value, param, context)
+
+
+JOBS = click.option(
+    "--jobs", type=Jobs(1, 1024), default=1, show_default=True, help="Number of processes; auto: one for each CPU."
 )
 FORCE = click.option("--force", is_flag=True, help="Overwrite existing files, but never one that is read.")
 INPUTS = click.option(
     "--input", "inputs", multiple=True, metavar="NAME=FILE.npy", help="Value of a non-constant input; repeat for each."
 )
-DEVICE = click.option("--device", default=CPU, show_default=True, help="Device for OpenVINO: AUTO, HETERO:CPU, BATCH:CPU, GPU.")
+DEVICE = click.option(
+    "--device",
+    default=CPU,
+    show_default=True,
+    shell_complete=complete_devices,
+    help="Device for OpenVINO: AUTO, HETERO:CPU, BATCH:CPU, GPU.",
+)
 THREADS = click.option(
     "--threads", type=click.IntRange(1, 1024), default=os.cpu_count() or 1, show_default=True, help="Threads in measurements."
 )
+TARGET = click.option(
+    "--target",
+    type=click.Choice(["stock", "extension"]),
+    default="stock",
+    show_default=True,
+    help="stock: only OpenVINO's own operations; extension: gathers of ov-gather, which raise out of bounds and take strings.",
+)
+ASSUME_IN_BOUNDS = click.option("--assume-in-bounds", is_flag=True, help="Assume that no index of a gather is out of bounds.")
 ASSUME = click.option(
     "--assume",
     multiple=True,
@@ -72,10 +90,31 @@ SCHEDULER = click.option(
 )
 
 
+def with_common_options(command: click.Command) -> click.Command:
+    """Add the options that all commands have; their values are kept in the context, for `ov_gather.cli.output`."""
+    if not any(option.name == QUIET for option in command.params):
+        command.params += [
+            _kept("-q", QUIET, is_flag=True, help="Print only errors, and the results that were asked for."),
+            _kept("-v", VERBOSE, is_flag=True, help="Print all details."),
+            _kept("", COLOR, type=click.Choice(["auto", "always", "never"]), help="When to use colours; auto: on a terminal."),
+        ]
+    for each in command.commands.values() if isinstance(command, click.Group) else ():
+        with_common_options(each)
+    return command
+
+
+def _kept(short: str, name: str, **more: Any) -> click.Option:
+    def keep(context: click.Context, option: click.Parameter, value: Any) -> None:
+        if value:
+            context.meta[name] = value
+
+    return click.Option([*([short] if short else []), f"--{name}"], expose_value=False, callback=keep, **more)
+
+
 def given_besides(names: Collection[str]) -> list[click.Parameter]:
     """Return the parameters that are given on the command line, except those with these names."""
     context = click.get_current_context()
-    options = (option for option in context.command.params if option.name not in names)
+    options = (option for option in context.command.params if option.name not in names and option.expose_value)
     return [option for option in options if context.get_parameter_source(str(option.name)) is ParameterSource.COMMANDLINE]
 
 

@@ -11,7 +11,7 @@ import sys
 from collections.abc import Iterable, Iterator
 from contextlib import contextmanager
 from threading import Event, Thread
-from typing import TYPE_CHECKING, TypeVar
+from typing import TYPE_CHECKING, Any, TypeVar
 
 import click
 
@@ -26,6 +26,8 @@ if TYPE_CHECKING:
 
 T = TypeVar("T")
 
+QUIET, VERBOSE, COLOR = "quiet", "verbose", "color"
+"""Options of all commands, which keep their values under these names in the context."""
 _IN_A_PIPE = 10.0
 """Seconds between two lines of progress."""
 _ON_A_TERMINAL = 0.2
@@ -40,14 +42,36 @@ def say(line: object, *, err: bool = False) -> None:
     click.echo(harmless(str(line)), err=err)
 
 
+def tell(*lines: object, err: bool = False) -> None:
+    """Print lines about what was done, unless --quiet is given."""
+    for line in () if is_quiet() else lines:
+        say(line, err=err)
+
+
+def is_quiet() -> bool:
+    """Return True if --quiet is given."""
+    return bool(_given(QUIET))
+
+
+def is_verbose() -> bool:
+    """Return True if --verbose is given."""
+    return bool(_given(VERBOSE))
+
+
+def _given(option: str) -> Any:
+    context = click.get_current_context(silent=True)
+    return context.meta.get(option) if context else None
+
+
 def harmless(line: str) -> str:
     """Escape control characters and commands of CI services in a line, and redact secrets in URLs."""
     return printable(redacted(line))
 
 
 def warn(reason: object) -> None:
-    """Print a warning on stderr."""
-    say(f"warning: {reason}", err=True)
+    """Print a warning on stderr, unless --quiet is given."""
+    if not is_quiet():
+        say(f"warning: {reason}", err=True)
 
 
 def show(report: str, *, end: str = "", err: bool = False) -> None:
@@ -66,7 +90,16 @@ def console() -> Console:
     from rich.console import Console
 
     terminal = sys.stdout.isatty()
-    return Console(highlight=False, markup=False, emoji=False, soft_wrap=not terminal, width=None if terminal else 1_000_000)
+    colour = has_colour()
+    return Console(
+        highlight=False,
+        markup=False,
+        emoji=False,
+        soft_wrap=not terminal,
+        width=None if terminal else 1_000_000,
+        force_terminal=terminal or colour,
+        no_color=not colour,
+    )
 
 
 def error_console() -> Console:
@@ -96,13 +129,17 @@ def print_all(parts: Iterable[Table | str], *, err: bool = False) -> None:
 
 
 def has_colour() -> bool:
-    """Return True if stdout accepts colours: a terminal, unless NO_COLOR is set (https://no-color.org)."""
-    return sys.stdout.isatty() and not os.environ.get("NO_COLOR")
+    """Return True if results have colours: as --color says, else if FORCE_COLOR is set, else on a terminal without NO_COLOR."""
+    if (given := _given(COLOR)) in ("always", "never"):
+        return bool(given == "always")
+    if os.environ.get("NO_COLOR"):  # https://no-color.org
+        return False
+    return bool(os.environ.get("FORCE_COLOR")) or sys.stdout.isatty()
 
 
 def with_progress(results: Iterable[T], total: int, doing: str) -> Iterable[T]:
     """Yield the same results, with a progress bar if stderr is a terminal and `total` is at least 2."""
-    if total < 2 or not sys.stderr.isatty():
+    if total < 2 or is_quiet() or not sys.stderr.isatty():
         return results
     from rich.progress import track
 
@@ -112,6 +149,9 @@ def with_progress(results: Iterable[T], total: int, doing: str) -> Iterable[T]:
 @contextmanager
 def shown(progress: Progress) -> Iterator[None]:
     """Show the progress on stderr until the block ends: as a bar on a terminal, as lines in a pipe."""
+    if is_quiet():
+        yield
+        return
     stop = Event()
     thread = Thread(target=_bar if sys.stderr.isatty() else _lines, args=(progress, stop), daemon=True)
     thread.start()

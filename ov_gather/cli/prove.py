@@ -14,7 +14,8 @@ import click
 
 from ov_gather.cli.files import find_irs
 from ov_gather.cli.options import ASSUME, Limits
-from ov_gather.cli.output import print_all, show, with_progress
+from ov_gather.cli.output import is_verbose, print_all, show, with_progress
+from ov_gather.cli.paths import paths_argument
 from ov_gather.ir.files import Place
 
 if TYPE_CHECKING:
@@ -27,12 +28,11 @@ _NOT_IN_THE_WAY = ("OVG406", "OVG6", "OVG7")
 
 
 @click.command(name="prove")
-@click.argument("paths", nargs=-1, required=True, metavar="PATH...", type=click.Path(exists=True, path_type=Path))
+@paths_argument("paths", click.Path(exists=True, path_type=Path), "PATH...")
 @click.option("--format", "format_", type=click.Choice(_FORMATS), default="text", show_default=True, help="Report format.")
-@click.option("--all", "with_proved", is_flag=True, help="As text: also list what is proved.")
 @click.option("--strict", is_flag=True, help="Also exit 1 if an index is not proved to be in bounds.")
 @ASSUME
-def command(paths: tuple[Path, ...], format_: str, with_proved: bool, strict: bool, assume: Mapping[str, Limits]) -> None:
+def command(paths: tuple[Path, ...], format_: str, strict: bool, assume: Mapping[str, Limits]) -> None:
     """Prove for every gather and scatter whether its indices stay in bounds; no runtime is needed.
 
     PATH is an .xml file with a whole IR, a directory (searched for *.xml that are IRs), or an .onnx file, which is proved as
@@ -57,7 +57,7 @@ def command(paths: tuple[Path, ...], format_: str, with_proved: bool, strict: bo
     files = find_irs(paths).files
     report = ProofReport([*with_progress(_prove_all(files, assume), len(files), "proving")], strict)
     if format_ == "text":
-        print_all(text.render(report, with_proved=with_proved))
+        print_all(text.render(report, with_proved=is_verbose()))
     else:
         show(import_module(f"ov_gather.report.proofs.{format_}").render(report))
     for file in report.files:

@@ -8,17 +8,18 @@ import click
 
 from ov_gather.cli.files import array_files, check_outputs
 from ov_gather.cli.inputs import load_inputs, only_layer
-from ov_gather.cli.options import FORCE, INPUTS, READ, WRITTEN
-from ov_gather.cli.output import say
+from ov_gather.cli.options import FORCE, INPUTS, WRITTEN
+from ov_gather.cli.output import tell
+from ov_gather.cli.paths import IR, FileOf, beside
 from ov_gather.system.files import replacing
 
 
 @click.command(name="run")
-@click.argument("ir", type=READ)
+@click.argument("ir", type=FileOf(IR), metavar="IN.xml")
 @INPUTS
-@click.option("-o", "--output", required=True, type=WRITTEN, help="The .npy to write.")
+@click.option("-o", "--output", type=WRITTEN, help="The .npy to write; default: IN.npy, beside IN.xml.")
 @FORCE
-def command(ir: Path, inputs: tuple[str, ...], output: Path, force: bool) -> None:
+def command(ir: Path, inputs: tuple[str, ...], output: Path | None, force: bool) -> None:
     """Execute the gather-family layer of an OpenVINO IR, or a bare <layer> fragment, with our kernel.
 
     \b
@@ -32,10 +33,11 @@ def command(ir: Path, inputs: tuple[str, ...], output: Path, force: bool) -> Non
     from ov_gather.ir.reader import read_ir
     from ov_gather.runtimes.kernel import execute
 
+    output = output or beside(ir, ".npy")
     check_outputs([output], [ir, *array_files(inputs)], force=force)
     model = read_ir(ir)
     view = only_layer(model, ir)
     (result,) = execute(view.layer, operands(view, load_inputs(model, ir, inputs)))
     with replacing(output) as file:
         np.save(file, result)
-    say(f"{output}: {result.dtype}{list(result.shape)}")
+    tell(f"{output}: {result.dtype}{list(result.shape)}")

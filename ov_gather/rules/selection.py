@@ -4,10 +4,10 @@ from __future__ import annotations
 
 from collections.abc import Iterable
 from dataclasses import dataclass
-from difflib import get_close_matches
 
 from ov_gather.rules.base import Rule
 from ov_gather.rules.register import RULES
+from ov_gather.system.suggestions import did_you_mean
 
 GROUP_LENGTH = len("OVG4")
 
@@ -37,7 +37,5 @@ def _require_known(name: str) -> None:
     known = {rule_id[:length] for rule_id in RULES for length in (GROUP_LENGTH, None)}
     if name in known:
         return
-    close = get_close_matches(name.upper(), sorted(known), n=1, cutoff=0.5)
     groups = sorted({rule_id[:GROUP_LENGTH] for rule_id in RULES})
-    hint = f"did you mean {close[0]}?" if close else f"groups are {', '.join(groups)}"
-    raise ValueError(f"there is no rule or group '{name}'; {hint}")
+    raise ValueError(f"there is no rule or group '{name}'; {did_you_mean(name, sorted(known), groups)}")

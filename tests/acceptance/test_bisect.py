@@ -68,8 +68,8 @@ def test_json(cli, models, tmp_path):
 @pytest.mark.parametrize(
     ("arguments", "message"),
     [
-        (["m.xml", "m.onnx"], "MODEL must be an .xml"),
-        (["m.bin", "m.xml"], "REFERENCE must be an .onnx, an .xml or a .npz"),
+        (["m.xml", "m.onnx"], "this is an ONNX model; `ov-gather bisect` takes an OpenVINO IR (.xml)"),
+        (["m.bin", "m.xml"], "m.bin: this is a file of constants; `ov-gather bisect` takes an ONNX model (.onnx) or"),
         (["m.onnx", "m.xml", "--memory", "much"], "much is no size; write such as 500MB or 2GB"),
         (["m.onnx", "m.xml", "--input", "x.npy"], "write NAME=FILE.npy, or FILE.npz with all inputs by name"),
     ],

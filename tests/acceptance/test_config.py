@@ -67,7 +67,7 @@ def test_without_a_table_of_ours(project, text):
     [
         (
             "selct = ['OVG2']",
-            "[tool.ov_gather] selct is unknown; there are baseline, cache, diff, exclude, fail-on, fix, format, ignore, ",
+            "[tool.ov_gather] selct is unknown; there are baseline, cache, color, exclude, fail-on, format, ignore, ",
         ),
         ("select = 'OVG2'", "[tool.ov_gather] select must be an array of strings, not 'OVG2'"),
         ("select = [2]", "[tool.ov_gather] select must be an array of strings, not [2]"),

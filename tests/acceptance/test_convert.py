@@ -106,7 +106,7 @@ def test_constants_are_float16_on_request_only(cli, tmp_path):
 def test_legalized_onnx(cli, tmp_path):
     """Stock OpenVINO would refuse indices of this shape; the legalized model keeps its inputs and outputs."""
     model = save_gather(tmp_path / "m.onnx", indices="1, 3", axis=1)
-    cli("convert", model, "-o", tmp_path / "legal.onnx", "--legalize-only", code=0)
+    cli("legalize", model, "-o", tmp_path / "legal.onnx", code=0)
     legal = onnx.load(tmp_path / "legal.onnx")
     assert legal.graph.input == onnx.load(model).graph.input
     assert "Slice" in [node.op_type for node in legal.graph.node]
@@ -115,7 +115,7 @@ def test_legalized_onnx(cli, tmp_path):
 
 def test_legalized_onnx_keeps_its_tensors_outside(cli, tmp_path):
     model = save_table(tmp_path / "m.onnx", np.zeros((250, 4), np.float32), **OUTSIDE)
-    cli("convert", model, "-o", tmp_path / "legal.onnx", "--legalize-only", code=0)
+    cli("legalize", model, "-o", tmp_path / "legal.onnx", code=0)
     assert names(tmp_path) == ["legal.onnx", "legal.onnx.data", "m.onnx", "weights"]
     assert onnx.load(tmp_path / "legal.onnx").graph.initializer[0].raw_data == b"\0" * 4000
 
@@ -125,7 +125,7 @@ def test_each_gather_as_a_model_of_its_own(cli, tmp_path):
         ["/table/Gather"] a = Gather (x, i) ["/pick/Gather"] b = GatherElements <axis = 1> (a, j) y = GatherND (b, k)
         ["/back/Scatter"] c = ScatterElements <axis = 1> (x, j, b) }"""
     saved(tmp_path / "m.onnx", text, 13, j=[[3, 1], [0, 2]], k=np.zeros((2**18, 2), np.int64))
-    cli("convert", tmp_path / "m.onnx", "--nodes", tmp_path / "nodes", code=0)
+    cli("extract", tmp_path / "m.onnx", "-o", tmp_path / "nodes", code=0)
     irs = sorted((tmp_path / "nodes").glob("*.xml"))
     assert [path.name for path in irs] == ["000_table_Gather.xml", "001_pick_Gather.xml", "002_y.xml", "003_back_Scatter.xml"]
     inputs = [[port.get_any_name() for port in openvino.Core().read_model(path).inputs] for path in irs]
@@ -137,8 +137,8 @@ def test_each_gather_as_a_model_of_its_own(cli, tmp_path):
     ]  # k is large, and so an input
     cli("check", tmp_path / "nodes", "--runtimes", "kernel,openvino", "--cases", 6, code=0)
 
-    assert "exists; --force" in cli("convert", tmp_path / "m.onnx", "--nodes", tmp_path / "nodes").stderr
-    done = cli("convert", saved(tmp_path / "relu.onnx", RELU), "--nodes", tmp_path / "none")
+    assert "exists; --force" in cli("extract", tmp_path / "m.onnx", "-o", tmp_path / "nodes").stderr
+    done = cli("extract", saved(tmp_path / "relu.onnx", RELU), "-o", tmp_path / "none")
     assert (done.returncode, (tmp_path / "none").exists()) == (2, False)
 
 
@@ -165,7 +165,7 @@ def test_the_model_is_not_overwritten(cli, refusal, tmp_path):
         with pytest.raises(ConversionError, match="would overwrite a part of the model"):
             convert_model(tmp_path / "m.onnx", output=tmp_path / name)
     (tmp_path / "link.bin").unlink()
-    cli("convert", tmp_path / "m.onnx", "-o", tmp_path / "m.onnx", "--legalize-only", "--force", code=2)
+    cli("legalize", tmp_path / "m.onnx", "-o", tmp_path / "m.onnx", "--force", code=2)
     assert {path.name: path.read_bytes() for path in tmp_path.iterdir()} == before
     cli("convert", tmp_path / "m.onnx", "-o", tmp_path / "other.xml", code=0)
 
@@ -224,11 +224,8 @@ def test_where_nothing_can_be_written(cli, tmp_path):
     "arguments",
     [
         ("-o", "m.bin"),
-        (),
-        ("-o", "m.xml", "--legalize-only"),
         ("-o", "m.onnx"),
-        ("-o", "n.onnx", "--legalize-only", "--verify"),
-        ("--nodes", "d", "-o", "m.xml"),
+        ("-o", "m.xml", "--input", "x=x.npy"),
         ("-o", "m.xml", "--target", "both"),
     ],
 )
@@ -245,14 +242,26 @@ def test_bad_arguments(cli, tmp_path, arguments):
 
 def test_an_ir_for_an_older_release(cli, tmp_path):
     path = "ir_samples/valid/rank_1_opset16.xml"
-    done = cli("convert", path, "-o", tmp_path / "old.xml", "--target-release", "2025.4")
+    done = cli("lower", path, "-o", tmp_path / "old.xml", "--target", "2025.4")
     assert (done.returncode, done.stderr) == (0, "")
     assert done.stdout.splitlines() == [
         "GatherElements 'gather' (layer 2): opset16 became opset6",
         f"{tmp_path / 'old.xml'}: written; layers changed: 1, left: 0",
     ]
     cli("validate", tmp_path / "old.xml", "--target", "2025.4", code=0)
-    cli("convert", path, "-o", tmp_path / "old.xml", "--target-release", "2025.4", code=2)
-    refused = cli("convert", path, "-o", tmp_path / "other.xml", "--target-release", "2025.4", "--verify")
-    assert (refused.returncode, "--verify is for ONNX models" in refused.stderr) == (2, True)
-    cli("convert", path, "-o", tmp_path / "other.onnx", "--target-release", "2025.4", code=2)
+    cli("lower", path, "-o", tmp_path / "old.xml", "--target", "2025.4", code=2)
+    cli("lower", path, "-o", tmp_path / "other.onnx", "--target", "2025.4", code=2)
+
+
+def test_outputs_are_beside_the_model(cli, tmp_path):
+    save_gather(tmp_path / "m.onnx")
+    cli("convert", "m.onnx", cwd=tmp_path, code=0)
+    cli("legalize", "m.onnx", cwd=tmp_path, code=0)
+    cli("extract", "m.onnx", cwd=tmp_path, code=0)
+    cli("lower", "m.xml", "--target", "2025.4", cwd=tmp_path, code=0)
+    cli("accelerate", "m.xml", cwd=tmp_path, code=0)
+    cli("harden", "m.xml", "--policy", "zero", cwd=tmp_path, code=0)
+    stems = ("m", "m.2025.4", "m.accelerated", "m.hardened")
+    written = [f"{stem}{suffix}" for stem in stems for suffix in (".bin", ".xml")]
+    assert names(tmp_path) == sorted([*written, "m.gathers", "m.legal.onnx", "m.onnx"])
+    assert "m.xml exists; --force" in cli("convert", "m.onnx", cwd=tmp_path).stderr

@@ -56,10 +56,8 @@ def test_one_model_into_a_directory_that_exists(cli, refusal, zoo, tmp_path):
 @pytest.mark.parametrize(
     ("options", "text"),
     [
-        (["-o", "irs.xml"], "--output DIRECTORY is needed for several models"),
-        ([], "--output DIRECTORY is needed for several models"),
-        (["-o", "irs", "--nodes", "gathers"], "--nodes is for a single model"),
-        (["-o", "irs", "--verify", "--input", "x=x.npy"], "--input is for a single model"),
+        (["-o", "irs.xml"], "--output irs.xml: several models need a directory"),
+        (["-o", "irs", "--verify", "--input", "x=x.npy"], "--input is for --verify of a single model"),
     ],
 )
 def test_what_is_not_for_several(refusal, zoo, tmp_path, options, text):
@@ -67,8 +65,13 @@ def test_what_is_not_for_several(refusal, zoo, tmp_path, options, text):
     assert [path.name for path in tmp_path.iterdir()] == ["zoo"]
 
 
-def test_what_is_not_for_one(refusal, zoo, tmp_path):
-    assert "--jobs is for several models" in refusal("convert", zoo[0], "-o", tmp_path / "a.xml", "--jobs", 2)
+def test_beside_each_model(cli, zoo, tmp_path):
+    cli("convert", "zoo/[ac].onnx", "--jobs", "auto", cwd=tmp_path, code=0)
+    cli("legalize", "zoo/[ac].onnx", cwd=tmp_path, code=0)
+    made = ["bin", "legal.onnx", "onnx", "xml"]
+    assert sorted(path.name for path in (tmp_path / "zoo").iterdir()) == sorted(
+        ["b.onnx", *(f"{name}.{suffix}" for name in "ac" for suffix in made)]
+    )
 
 
 def test_models_of_one_name(refusal, tmp_path):

@@ -53,7 +53,11 @@ def test_inputs_that_pytorch_refuses(cli, program, tmp_path, given):
 
 
 @pytest.mark.openvino
-@pytest.mark.parametrize("option", [("--lanes",), ("--nodes", "nodes")])
-def test_options_for_onnx_models(cli, program, tmp_path, option):
-    done = cli("convert", program, "-o", tmp_path / "m.xml", *option, code=2)
-    assert "--lanes, --legalize-only and --nodes are for ONNX models" in done.stderr
+def test_lanes_are_for_onnx_models(cli, program, tmp_path):
+    done = cli("convert", program, "-o", tmp_path / "m.xml", "--trust", "--lanes", code=2)
+    assert "values travel in lanes only in ONNX models" in done.stderr
+
+
+@pytest.mark.parametrize("command", ["legalize", "extract"])
+def test_commands_for_onnx_models(refusal, program, command):
+    assert ": this is a PyTorch program; `ov-gather" in refusal(command, program)

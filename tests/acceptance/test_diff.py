@@ -53,7 +53,7 @@ def test_what_follows_is_counted_or_listed(cli, path, other):
     assert [row.split("  ")[0] for row in rows[2:]] == ["Parameter 'data' (layer 0)", "Parameter 'indices' (layer 1)"]
     assert rows[2].split()[-2:] == ["[2,3]", "[4,3]"]
     assert summary.startswith("2 shapes; 5 types and shapes follow from these; ")
-    listed = cli("diff", path, other, "--all").stdout.splitlines()
+    listed = cli("diff", path, other, "--verbose").stdout.splitlines()
     assert len(listed) == len(rows) + 5 + 1
     assert any("Loop 'loop' / body / Add 'sum'" in row for row in listed)
 

@@ -45,7 +45,7 @@ def layer(tmp_path):
     return tmp_path / "layer.xml"
 
 
-@pytest.mark.parametrize("command", [("extension-path",), ("extension", "build")])
+@pytest.mark.parametrize("command", [("extension", "path"), ("extension", "build")])
 def test_extension_path(real_cli, command):
     result = real_cli(*command)
     assert (result.returncode, result.stdout) == (0, f"{ov_gather.extension_path()}\n")

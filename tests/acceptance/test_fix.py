@@ -1,4 +1,4 @@
-"""`ov-gather validate --fix` mends what is mechanical; OpenVINO computes the same as before, and all else stays as it was."""
+"""`ov-gather fix` mends what is mechanical; OpenVINO computes the same as before, and all else stays as it was."""
 
 import difflib
 
@@ -65,7 +65,7 @@ def test_safe_fixes(cli, copied, name):
     path = copied(name)
     assert any(finding.fix for finding in validate(path))
     before, outputs = path.read_bytes(), computed(path)
-    done = cli("validate", path, "--fix", "--fail-on", "warning")
+    done = cli("fix", path, "--fail-on", "warning")
     assert (done.returncode, done.stdout) == (0, "files: 1, errors: 0, warnings: 0, notes: 0\n")
     assert done.stderr.startswith("mended: ")
     for old, new in zip(outputs, computed(path), strict=True):
@@ -87,9 +87,9 @@ def test_these_are_all_samples_with_a_fix():
 
 
 def test_what_is_left_is_told(cli, copied):
-    """Findings that cannot be mended are reported as without --fix, with the lines of the mended file."""
+    """Findings that cannot be mended are reported as by `validate`, with the lines of the mended file."""
     path = copied("invalid/OVG302/indices_precision", changes=[('axis="1"', 'axis="7"')])
-    done = cli("validate", path, "--fix", code=1)
+    done = cli("fix", path, code=1)
     assert "error OVG204" in done.stdout
     assert done.stdout == cli("validate", path).stdout
 
@@ -99,22 +99,22 @@ def test_unsafe_fixes_only_where_asked(cli, copied, name):
     path = copied(name)
     files = (path, path.with_suffix(".bin"))
     before = [file.read_bytes() for file in files if file.exists()]
-    cli("validate", path, "--fix")
+    cli("fix", path)
     assert [file.read_bytes() for file in files if file.exists()] == before
-    cli("validate", path, "--fix", "--unsafe-fixes", "--fail-on", "warning", code=0)
+    cli("fix", path, "--unsafe", "--fail-on", "warning", code=0)
 
 
 def test_diff_changes_nothing(cli, copied):
     path = copied("invalid/OVG404/input_dims")
     before = path.read_bytes()
-    done = cli("validate", path, "--diff", code=1)
+    done = cli("fix", path, "--diff", code=1)
     assert path.read_bytes() == before
     assert [line for line in done.stdout.splitlines() if line[:1] in "+-" and line[:3] not in ("+++", "---")] == [
         "-\t\t\t\t\t<dim>8</dim>",
         "+\t\t\t\t\t<dim>7</dim>",
     ]
-    cli("validate", path, "--fix")
-    assert (cli("validate", path, "--diff").returncode, cli("validate", path, "--diff").stdout) == (0, "")
+    cli("fix", path)
+    assert (cli("fix", path, "--diff").returncode, cli("fix", path, "--diff").stdout) == (0, "")
 
 
 def test_a_layer_in_a_body(cli, copied, tmp_path):
@@ -125,7 +125,7 @@ def test_a_layer_in_a_body(cli, copied, tmp_path):
     dim = text.index("<dim>", place)
     path.write_text(text[: dim + 5] + "99" + text[text.index("</dim>", dim) :])
     assert {finding.rule for finding in validate(path)} == {"OVG404"}
-    cli("validate", path, "--fix")
+    cli("fix", path)
     assert path.read_text() == text
 
 
@@ -135,7 +135,7 @@ def test_other_layouts_are_kept(cli, copied):
     export_again(path, path)
     text = "".join(line.strip() for line in path.read_text().splitlines()).replace('precision="I32"', "precision = 'I32'")
     path.write_text(text)
-    cli("validate", path, "--fix")
+    cli("fix", path)
     assert path.read_text() == text.replace("precision = 'I32'", 'precision="I64"')
 
 
@@ -145,7 +145,7 @@ def test_what_an_ignore_covers_stays(cli, copied, tmp_path):
     (tmp_path / "pyproject.toml").write_text(
         "[[tool.ov_gather.per-file-ignores]]\npath = '*'\nrules = ['OVG3']\nreason = 'as the other tool wants it'\n"
     )
-    cli("validate", path.name, "--fix", cwd=tmp_path)
+    cli("fix", path.name, cwd=tmp_path)
     assert path.read_bytes() == before
 
 
@@ -153,7 +153,7 @@ def test_what_an_ignore_covers_stays(cli, copied, tmp_path):
 def test_nothing_is_mended_where_nobody_knows_what_feeds_what(cli, copied, name):
     path = copied(name)
     before = path.read_bytes()
-    cli("validate", path, "--fix", "--unsafe-fixes")
+    cli("fix", path, "--unsafe")
     assert path.read_bytes() == before
 
 
@@ -167,9 +167,5 @@ def test_a_const_that_serves_elsewhere_stays(cli, copied):
     path.write_text(text.replace(const, const + twin))
     assert {finding.rule for finding in validate(path)} == {"OVG112", "OVG701"}
     before = path.with_suffix(".bin").read_bytes()
-    cli("validate", path, "--fix")
+    cli("fix", path)
     assert path.with_suffix(".bin").read_bytes() == before
-
-
-def test_unsafe_fixes_alone_are_refused(refusal, copied):
-    assert "--unsafe-fixes is about --fix or --diff" in refusal("validate", copied("valid/spec_layer"), "--unsafe-fixes")

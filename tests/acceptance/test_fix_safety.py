@@ -1,4 +1,4 @@
-"""`validate --fix` where a file is a link, where others use bytes of the .bin, and where names and order are an interface."""
+"""`ov-gather fix` where a file is a link, where others use bytes of the .bin, and where names and order are an interface."""
 
 import re
 from collections.abc import Callable
@@ -16,7 +16,7 @@ from ov_gather.rules.mending import mend
 
 @pytest.fixture
 def model(copied: Callable[..., Path]) -> Path:
-    """A model with negative indices, which --fix writes anew in the .bin; and with a wrong dim."""
+    """A model with negative indices, which `fix` writes anew in the .bin; and with a wrong dim."""
     path = copied("divergent/negative-indices/onnx_page_3", stem="m")
     text = path.read_text()
     at = text.rindex("<dim>3</dim>")
@@ -36,7 +36,7 @@ def test_the_bin_is_the_one_beside_the_path_that_was_given(cli, model, tmp_path)
     place = moved(model, tmp_path / "store" / "m.xml")
     place.with_suffix(".bin").write_bytes(b"another model's")
     before, document = model.with_suffix(".bin").read_bytes(), place.read_bytes()
-    assert "mended: 2" in cli("validate", model, "--fix").stderr
+    assert "mended: 2" in cli("fix", model).stderr
     assert place.with_suffix(".bin").read_bytes() == b"another model's"
     assert model.is_symlink()
     assert place.read_bytes() != document
@@ -46,7 +46,7 @@ def test_the_bin_is_the_one_beside_the_path_that_was_given(cli, model, tmp_path)
 
 def test_a_bin_that_is_a_link_is_written_through(cli, model, tmp_path):
     place = moved(model.with_suffix(".bin"), tmp_path / "store" / "weights")
-    assert "mended: 2" in cli("validate", model, "--fix").stderr
+    assert "mended: 2" in cli("fix", model).stderr
     assert model.with_suffix(".bin").is_symlink()
     assert not validate(model)
     assert (np.frombuffer(place.read_bytes()[36:], np.int64) >= 0).all()
@@ -56,7 +56,7 @@ def test_a_bin_of_another_xml_stays(cli, model, tmp_path):
     place = moved(model.with_suffix(".bin"), tmp_path / "store" / "m.bin")
     place.with_suffix(".xml").write_bytes(model.read_bytes())
     before, document = place.read_bytes(), model.read_bytes()
-    done = cli("validate", model, "--fix", "--fail-on", "warning", code=1)
+    done = cli("fix", model, "--fail-on", "warning", code=1)
     assert f"{model}: not mended: its .bin is a link to {place}, which is the .bin of" in done.stderr
     assert (place.read_bytes(), model.read_bytes()) == (before, document)
 
@@ -66,7 +66,7 @@ def test_a_cache_that_names_files_by_their_content(cli, model, tmp_path):
     blobs = []
     for file in (model, model.with_suffix(".bin")):
         blobs.append(moved(file, tmp_path / "blobs" / sha256(file.read_bytes()).hexdigest()))
-    done = cli("validate", model, "--fix", "--fail-on", "warning", code=1)
+    done = cli("fix", model, "--fail-on", "warning", code=1)
     assert f"{model}: not mended: it is a link to {tmp_path}/blobs/" in done.stderr
     assert "mended: 0 in 0 of 1 files" in done.stderr
     assert [sha256(blob.read_bytes()).hexdigest() for blob in blobs] == [blob.name for blob in blobs]
@@ -75,7 +75,7 @@ def test_a_cache_that_names_files_by_their_content(cli, model, tmp_path):
 def test_a_read_only_file_stays(cli, model):
     before = model.read_bytes()
     model.chmod(0o444)
-    assert f"{model} is read-only" in cli("validate", model, "--fix").stderr
+    assert f"{model} is read-only" in cli("fix", model).stderr
     assert model.read_bytes() == before
 
 
@@ -102,8 +102,8 @@ def test_diff_of_other_encodings(cli, model, encoding):
     text = model.read_text().removeprefix('<?xml version="1.0"?>').replace('name="gather', 'name="gäther')
     model.write_bytes(f'<?xml version="1.0" encoding="{encoding}"?>{text}'.encode(encoding))
     before = model.read_bytes()
-    for option, code in (("--diff", 0), ("--fix", 1)):  # 1 for what is left
-        done = cli("validate", model, option, code=code)
+    for options, code in ((("--diff",), 0), ((), 1)):  # 1 for what is left
+        done = cli("fix", model, *options, code=code)
         assert "Traceback" not in done.stderr
     assert model.read_bytes() == before
 
@@ -153,10 +153,10 @@ def test_inputs_stay_in_their_order(cli, tmp_path, number, spelt):
         'type="Parameter"'.join(parts[: number + 1]) + f'type="{spelt}"' + 'type="Parameter"'.join(parts[number + 1 :])
     )
     before, document = subtracted(path), path.read_bytes()
-    cli("validate", path, "--fix")
+    cli("fix", path)
     assert subtracted(path) == before
     assert path.read_bytes() == document
-    cli("validate", path, "--fix", "--unsafe-fixes")
+    cli("fix", path, "--unsafe")
     assert b"Parameter" in path.read_bytes()
     assert path.read_bytes() != document
 
@@ -166,7 +166,7 @@ def test_outputs_stay(cli, tmp_path):
     path = tmp_path / "m.xml"
     ov.serialize(ov.Model([ops.relu(data), ops.negative(data)], [data]), path)
     path.write_text(path.read_text().replace('type="Result"', 'type="result"', 1))
-    cli("validate", path, "--fix")
+    cli("fix", path)
     assert len(ov.Core().read_model(path).outputs) == 1
 
 
@@ -178,7 +178,7 @@ def test_right_dims_are_not_replaced_by_wrong_ones(cli, tmp_path):
     text = path.read_text()
     path.write_text(text.replace("<dim>7</dim>", "<dim>9</dim>", 1))
     assert {finding.rule for finding in validate(path)} == {"OVG404", "OVG405"}
-    cli("validate", path, "--fix")
+    cli("fix", path)
     assert path.read_text() == text
 
 
@@ -191,7 +191,7 @@ def test_indices_of_data_whose_size_only_a_port_tells(cli, tmp_path):
     path.write_text("<dim>7</dim>".join(parts[:3]) + "<dim>3</dim>" + "<dim>3</dim>".join(parts[3:]))
     assert [finding.rule for finding in validate(path) if finding.fix] == ["OVG701"]
     before = path.with_suffix(".bin").read_bytes()
-    cli("validate", path, "--fix")
+    cli("fix", path)
     assert path.with_suffix(".bin").read_bytes() == before
 
 
@@ -201,6 +201,6 @@ def test_attributes_in_the_name_of_a_layer(cli, copied):
     (finding,) = (finding for finding in validate(path) if finding.rule == "OVG108")
     old = f'name="{finding.location.layer_name}"'
     path.write_text(path.read_text().replace(old, """name=' type="no" '""", 1))
-    cli("validate", path, "--fix")
+    cli("fix", path)
     assert """name=' type="no" '""" in path.read_text()
     assert "OVG108" not in {finding.rule for finding in validate(path)}

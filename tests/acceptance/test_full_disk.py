@@ -33,9 +33,9 @@ def test_nothing_is_half_written(cli, model, tmp_path, given, command, limit):
     arguments = {
         "run": ("run", tmp_path / "m.xml", *inputs, "-o", out / "o.npy"),
         "convert": ("convert", model, "-o", out / "o.xml"),
-        "legalize": ("convert", model, "-o", out / "o.onnx", "--legalize-only"),
+        "legalize": ("legalize", model, "-o", out / "o.onnx"),
         "accelerate": ("accelerate", tmp_path / "m.xml", "-o", out / "o.xml"),
-        "nodes": ("convert", model, "--nodes", out / "nodes"),
+        "nodes": ("extract", model, "-o", out / "nodes"),
     }[command]
     done = cli(*arguments, *["--force"] * (command != "nodes"), file_size=limit, code=2)
     assert done.stderr.splitlines()[-1].startswith("error: "), done.stderr

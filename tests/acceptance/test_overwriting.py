@@ -40,7 +40,6 @@ def contents(folder: Path) -> Iterator[tuple[str, bytes | str]]:
 OVER_INPUTS = [
     "validate m.xml -o m.xml",
     "validate m.xml -o m.bin",
-    "validate m.xml --fix -o m.xml",
     "validate m.xml -o link.xml",
     "validate link.xml -o m.xml",
     "validate m.xml -o hard.npy",
@@ -63,9 +62,9 @@ OVER_INPUTS = [
     "accelerate m.xml -o m.xml",
     "accelerate m.xml -o link.xml",
     "harden m.xml -o m.xml --policy zero",
-    "convert m.xml -o link.xml --target-release 2025.4",
+    "lower m.xml -o link.xml --target 2025.4",
     "convert m.onnx -o w.xml",
-    "convert m.onnx -o m.onnx --legalize-only",
+    "legalize m.onnx -o m.onnx",
 ]
 
 
@@ -87,7 +86,7 @@ OVER_OTHERS = [
     "bisect m.xml m.xml --report page.html",
     "accelerate m.xml -o notes.xml",
     "harden m.xml -o notes.xml --policy zero",
-    "convert m.xml -o notes.xml --target-release 2025.4",
+    "lower m.xml -o notes.xml --target 2025.4",
     "convert m.onnx -o notes.xml",
 ]
 
@@ -130,7 +129,7 @@ def test_a_report_in_the_searched_directory_is_none_of_its_models(cli, folder):
         "run m.xml --input data=data.npy -o none/o.npy",
         "accelerate m.xml -o none/o.xml",
         "harden m.xml -o none/o.xml --policy zero",
-        "convert m.xml -o none/o.xml --target-release 2025.4",
+        "lower m.xml -o none/o.xml --target 2025.4",
         "convert m.onnx -o none/o.xml",
         "bench --json none/r.json",
     ],
@@ -144,7 +143,7 @@ def test_a_missing_directory_is_told_before_work_begins(refusal, folder, command
     [
         "accelerate m.xml -o latest.xml",
         "convert m.onnx -o latest.xml",
-        "convert m.xml -o latest.xml --target-release 2025.4",
+        "lower m.xml -o latest.xml --target 2025.4",
     ],
 )
 def test_the_bin_is_written_beside_the_path_that_is_named(cli, folder, command):
@@ -195,6 +194,6 @@ def test_outputs_that_are_no_files(refusal, folder, output, reason):
 def test_a_mended_file_keeps_its_owner(cli, copied):
     path = copied("invalid/OVG403/output_dims")
     os.chown(path, 4242, 4243)
-    cli("validate", path, "--fix", code=0)
+    cli("fix", path, code=0)
     state = path.stat()
     assert (state.st_uid, state.st_gid) == (4242, 4243)

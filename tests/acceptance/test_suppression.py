@@ -160,7 +160,7 @@ reason = "gone"
 
 def test_ignores_suppress_for_a_reason(validate, zoo):
     configure(zoo, IGNORES)
-    done = validate("--show-suppressed", cwd=zoo / "models")
+    done = validate("--verbose", cwd=zoo / "models")
     suppressed = sorted(line.split("/")[-1].split(":")[0] for line in done.stdout.splitlines() if "(suppressed: " in line)
     assert suppressed == ["axis_3.xml", "axis_minus_4.xml", "gather_batch_dims.xml"]
     assert done.stdout.count("(suppressed: old exporter)") == 2

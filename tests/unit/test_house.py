@@ -33,6 +33,7 @@ FLOORS = {
             ("workers",),
             ("report",),
             ("cli",),
+            ("__main__",),
         ]
     )
     for name in names

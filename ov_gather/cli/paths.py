@@ -1,0 +1,99 @@
+"""Paths on the command line: files of one kind, glob patterns, URLs, and the default names of outputs."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from dataclasses import dataclass, replace
+from glob import glob, has_magic
+from itertools import chain
+from pathlib import Path
+from typing import Any, TypeVar
+
+import click
+
+from ov_gather.ir.urls import TIMEOUT, url_of
+
+Command = TypeVar("Command", bound=Callable[..., Any])
+
+TIMEOUT_KEY = "ov_gather.timeout"
+"""Where the value of --timeout is kept in the context until URLs are parsed."""
+
+
+@dataclass(frozen=True)
+class Kind:
+    """A kind of file: its name, its suffixes, and what to do where another kind is wanted."""
+
+    name: str
+    suffixes: tuple[str, ...]
+    advice: str
+
+
+IR = Kind("an OpenVINO IR", (".xml",), "commands for an IR: accelerate, check, harden, lower, prove, validate")
+ONNX = Kind("an ONNX model", (".onnx",), "`ov-gather convert {path}` writes an IR")
+PROGRAM = Kind("a PyTorch program", (".pt2",), "`ov-gather convert {path} --trust` writes an IR")
+ARRAYS = Kind("a file of arrays", (".npz", ".npy"), "arrays are given by --input NAME=FILE.npy")
+_KINDS = (
+    *(IR, ONNX, PROGRAM, ARRAYS),
+    Kind("a file of constants", (".bin",), "give the .xml of the same name"),
+    Kind(
+        "a file of PyTorch weights", (".pt", ".pth", ".ckpt", ".safetensors"), "export the model, to ONNX or with torch.export"
+    ),
+    Kind("a TensorFlow model", (".pb", ".tflite", ".h5", ".keras"), "OpenVINO's own converter, ovc, reads it"),
+)
+
+
+class FileOf(click.Path):
+    """A parameter that is a file of one of these kinds. A file of unknown suffix is left to those that read it."""
+
+    def __init__(self, *kinds: Kind) -> None:
+        super().__init__(exists=True, dir_okay=False, path_type=Path)
+        self.kinds = kinds
+
+    def convert(self, value: Any, param: click.Parameter | None, context: click.Context | None) -> Any:
+        """Return the path. Raises ValueError for a file of another kind, and names the command that takes it."""
+        path: Any = super().convert(value, param, context)
+        kind = next((kind for kind in _KINDS if path.suffix.lower() in kind.suffixes), None)
+        wanted = " or ".join(f"{kind.name} ({kind.suffixes[0]})" for kind in self.kinds)
+        command = f"`{context.command_path}`" if context else "this command"
+        if kind is not None and kind not in self.kinds:
+            raise ValueError(f"{path}: this is {kind.name}; {command} takes {wanted}; {kind.advice.format(path=path)}")
+        if path.is_file() and not path.stat().st_size:
+            raise ValueError(f"{path}: the file is empty; {command} takes {wanted}")
+        return path
+
+
+class PathOrUrl(click.Path):
+    """A parameter that is a path, or a URL that fsspec can read."""
+
+    def convert(self, value: Any, param: click.Parameter | None, context: click.Context | None) -> Any:
+        """Return a Path or a Url. A URL is not opened here."""
+        if url := url_of(value):
+            return replace(url, timeout=(context.meta if context else {}).get(TIMEOUT_KEY, TIMEOUT))
+        return super().convert(value, param, context)
+
+
+class PathsArgument(click.Argument):
+    """An argument of one path or more, each once; a glob pattern in quotes stands for the files that match it, sorted."""
+
+    def type_cast_value(self, context: click.Context, value: Any) -> Any:
+        """Return the paths, as the type of the argument makes them."""
+        texts = chain.from_iterable(self._matches(context, text) for text in value or ())
+        return tuple(dict.fromkeys(super().type_cast_value(context, tuple(texts))))
+
+    def _matches(self, context: click.Context, text: str) -> list[str]:
+        if url_of(text) or not has_magic(text) or Path(text).exists():
+            return [text]
+        found = sorted(glob(text, recursive=True))  # noqa: PTH207 - Path.glob takes no absolute patterns
+        if not found:
+            raise click.BadParameter(f"no file matches {text}", context, self)
+        return found
+
+
+def paths_argument(name: str, kind: click.Path, metavar: str) -> Callable[[Command], Command]:
+    """Return a decorator of a command that adds a `PathsArgument`."""
+    return click.argument(name, cls=PathsArgument, nargs=-1, required=True, metavar=metavar, type=kind)
+
+
+def beside(source: Path, ending: str) -> Path:
+    """Return the default output for an input, e.g. model.fast.xml for model.onnx and ".fast.xml"."""
+    return source.with_name(source.stem + ending)
