@@ -151,7 +151,9 @@ def run_command(arguments: Sequence[str] | None = None) -> None:
         group(arguments)
     except ImportError as error:
         _fail(str(explained(error)))
-    except (IndexError, MemoryError, OSError, OverflowError, TypeError, ValueError) as error:
+    except OSError as error:
+        _fail(f"{error.filename}: {error.strerror}" if error.filename and error.strerror else str(error))
+    except (IndexError, MemoryError, OverflowError, TypeError, ValueError) as error:
         _fail(str(error) or type(error).__name__)
     except RuntimeError as error:
         if isinstance(error, RecursionError):

@@ -11,7 +11,8 @@ from ov_gather.cli.inputs import named_arrays
 from ov_gather.cli.models import check_ir_output, read_model, write_model
 from ov_gather.cli.options import FORCE, INPUTS, THREADS, WRITTEN
 from ov_gather.cli.output import is_quiet, print_all, print_table, tell
-from ov_gather.cli.paths import IR, FileOf, beside
+from ov_gather.cli.paths import FileOf, OneOf, beside
+from ov_gather.system.kinds import IR
 
 # Names of the passes, repeated here so that --help does not import OpenVINO.
 _PORTABLE = (
@@ -26,9 +27,7 @@ _OTHERS = ("scatter-elements", "gather-logits", "fold-broadcasts", "replace-elem
 @click.option("-o", "--output", type=WRITTEN, help="The .xml to write; default: IN.accelerated.xml, beside IN.xml.")
 @click.option("--portable", is_flag=True, help=f"Make only changes that need no extension: {', '.join(_PORTABLE)}.")
 @click.option("--assume-in-bounds", is_flag=True, help="With --portable: assume that no index is out of bounds.")
-@click.option(
-    "--pass", "passes", multiple=True, type=click.Choice(_PORTABLE + _OTHERS), help="Run only this pass; may be repeated."
-)
+@click.option("--pass", "passes", multiple=True, type=OneOf(_PORTABLE + _OTHERS), help="Run only this pass; may be repeated.")
 @click.option("--tune", "tuned", is_flag=True, help="Time each kind of change on this machine, and keep those that gain.")
 @THREADS
 @INPUTS

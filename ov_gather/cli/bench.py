@@ -20,15 +20,16 @@ from ov_gather.cli.files import check_outputs
 from ov_gather.cli.inputs import named_arrays
 from ov_gather.cli.options import DEVICE, FORCE, INPUTS, THREADS, WRITTEN
 from ov_gather.cli.output import print_table, say, with_progress
-from ov_gather.cli.paths import IR, FileOf
+from ov_gather.cli.paths import FileOf, OneOf
 from ov_gather.system.files import replacing
 
 if TYPE_CHECKING:
     from ov_gather.bench.measure import Measurement, Runs
+from ov_gather.system.kinds import IR
 
 
 @click.group(name="bench", invoke_without_command=True)
-@click.option("--case", "cases", multiple=True, type=click.Choice(NAMES), help="Measure only this case; may be repeated.")
+@click.option("--case", "cases", multiple=True, type=OneOf(NAMES), help="Measure only this case; may be repeated.")
 @THREADS
 @click.option("--runs", type=click.IntRange(1), default=1, show_default=True, help="Whole runs, each in a new process.")
 @click.option("--index-type", type=click.Choice(list(INDEX_TYPES)), default="i64", show_default=True, help="Type of indices.")

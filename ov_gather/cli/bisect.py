@@ -15,8 +15,9 @@ from ov_gather.cli.files import array_files, check_outputs, opened
 from ov_gather.cli.inputs import load_array
 from ov_gather.cli.options import DIRECTORY, FORCE, WRITTEN
 from ov_gather.cli.output import error_console, print_all, show
-from ov_gather.cli.paths import ARRAYS, IR, ONNX, FileOf
+from ov_gather.cli.paths import FileOf
 from ov_gather.crosscheck.defaults import DEFAULT_SEED
+from ov_gather.system.kinds import ARRAYS, IR, ONNX
 from ov_gather.system.tables import printable
 
 if TYPE_CHECKING:

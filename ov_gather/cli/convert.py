@@ -13,13 +13,14 @@ import click
 from ov_gather.cli.convert_many import convert_many, outputs_for, written_files
 from ov_gather.cli.files import array_files, check_outputs
 from ov_gather.cli.options import ASSUME_IN_BOUNDS, FORCE, JOBS, SCHEDULER, TARGET
-from ov_gather.cli.output import is_quiet, print_all, print_table, say, tell, warn
-from ov_gather.cli.paths import ONNX, PROGRAM, FileOf, paths_argument
+from ov_gather.cli.output import is_quiet, is_verbose, print_all, print_table, say, tell, warn
+from ov_gather.cli.paths import FileOf, paths_argument
 from ov_gather.system.imports import require
 
 if TYPE_CHECKING:
     import openvino
     from numpy.typing import NDArray
+from ov_gather.system.kinds import ONNX, PROGRAM
 
 
 @dataclass(frozen=True)
@@ -114,7 +115,7 @@ def _convert(source: Path, output: Path, options: _Options) -> int:
     )
     original = "PyTorch" if _is_program(source) else "ONNX"
     if not is_quiet():
-        print_all(tables(conversion.rewrites, conversion.inexactness, original))
+        print_all(tables(conversion.rewrites, conversion.inexactness, original, every_place=is_verbose()))
     if options.strict and conversion.inexactness:
         say(f"error: {source}: OpenVINO would not do what {original} says, and --strict is given", err=True)
         return 1

@@ -8,9 +8,10 @@ from pathlib import Path
 import click
 
 from ov_gather.cli.output import is_verbose, print_all, show
-from ov_gather.cli.paths import IR, FileOf
+from ov_gather.cli.paths import FileOf
 from ov_gather.ir.differences.diff import diff
 from ov_gather.report.diff import text
+from ov_gather.system.kinds import IR
 
 
 @click.command(name="diff")

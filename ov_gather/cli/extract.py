@@ -10,7 +10,8 @@ from ov_gather.cli.convert_many import written_files
 from ov_gather.cli.files import check_outputs
 from ov_gather.cli.options import ASSUME_IN_BOUNDS, DIRECTORY, FORCE, TARGET
 from ov_gather.cli.output import tell
-from ov_gather.cli.paths import ONNX, FileOf, beside
+from ov_gather.cli.paths import FileOf, beside
+from ov_gather.system.kinds import ONNX
 
 
 @click.command(name="extract")

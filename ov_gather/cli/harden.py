@@ -10,7 +10,8 @@ import click
 from ov_gather.cli.models import check_ir_output, read_model, write_model
 from ov_gather.cli.options import ASSUME, FORCE, WRITTEN, Limits
 from ov_gather.cli.output import is_quiet, print_all, tell
-from ov_gather.cli.paths import IR, FileOf, beside
+from ov_gather.cli.paths import FileOf, beside
+from ov_gather.system.kinds import IR
 
 if TYPE_CHECKING:
     from ov_gather.acceleration.harden import Policy

@@ -68,8 +68,9 @@ def load_inputs(model: Model, place: Place, texts: tuple[str, ...]) -> list[NDAr
     given = [split_input(text, f"NAME=FILE.npy with NAME one of {', '.join(names)}", names.__contains__) for text in texts]
     wanted = [position for position in range(len(names)) if view.constant(position) is None]
     if sorted(name for name, _ in given) != sorted(names[position] for position in wanted):
-        listed = " and ".join(names[position] for position in wanted) or "nothing"
-        raise click.UsageError(f"{view.layer} needs --input for {listed}, each once")
+        listed = " and ".join(names[position] for position in wanted)
+        needs = f"needs --input for {listed}, each once" if wanted else "has constants as inputs, and takes no --input"
+        raise click.UsageError(f"{view.layer} {needs}")
     files = dict(given)
     return [as_declared(load_array(files[names[position]]), view.input_types[position]) for position in wanted]
 

@@ -10,8 +10,9 @@ import click
 from ov_gather.cli.convert_many import convert_many, outputs_for, written_files
 from ov_gather.cli.files import check_outputs
 from ov_gather.cli.options import ASSUME_IN_BOUNDS, FORCE, JOBS, SCHEDULER, TARGET
-from ov_gather.cli.output import is_quiet, print_all, tell
-from ov_gather.cli.paths import ONNX, FileOf, paths_argument
+from ov_gather.cli.output import is_quiet, is_verbose, print_all, tell
+from ov_gather.cli.paths import FileOf, paths_argument
+from ov_gather.system.kinds import ONNX
 
 
 @click.command(name="legalize")
@@ -57,5 +58,5 @@ def command(
     check_outputs(written_files(path), [model], force=force)
     rewrites = legalize_file(model, path, target=target, assume_in_bounds=assume_in_bounds)
     if not is_quiet():
-        print_all(tables(rewrites))
+        print_all(tables(rewrites, every_place=is_verbose()))
     tell(f"{path}: written")

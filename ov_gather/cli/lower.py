@@ -11,7 +11,8 @@ from ov_gather.cli.completion import complete_releases
 from ov_gather.cli.models import check_ir_output
 from ov_gather.cli.options import FORCE, WRITTEN, parse_release
 from ov_gather.cli.output import say, tell
-from ov_gather.cli.paths import IR, FileOf, beside
+from ov_gather.cli.paths import FileOf, beside
+from ov_gather.system.kinds import IR
 
 
 @click.command(name="lower")

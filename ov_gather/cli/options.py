@@ -47,7 +47,11 @@ class Jobs(click.IntRange):
 
     def convert(self, value: Any, param: click.Parameter | None, context: click.Context | None) -> Any:
         """Return the number; "auto" is one for each CPU that this process may use."""
-        return core_count() if value == "auto" else super().convert(value, param, context)
+        if value == "auto":
+            return core_count()
+        if not str(value).isdecimal():
+            self.fail(f"'{value}' is no number of processes; give {self.min} to {self.max}, or auto", param, context)
+        return super().convert(value, param, context)
 
 
 JOBS = click.option(

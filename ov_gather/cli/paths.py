@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable
-from dataclasses import dataclass, replace
+from dataclasses import replace
 from glob import glob, has_magic
 from itertools import chain
 from pathlib import Path
@@ -12,34 +12,13 @@ from typing import Any, TypeVar
 import click
 
 from ov_gather.ir.urls import TIMEOUT, url_of
+from ov_gather.system.kinds import Kind, kind_of
+from ov_gather.system.suggestions import did_you_mean
 
 Command = TypeVar("Command", bound=Callable[..., Any])
 
 TIMEOUT_KEY = "ov_gather.timeout"
 """Where the value of --timeout is kept in the context until URLs are parsed."""
-
-
-@dataclass(frozen=True)
-class Kind:
-    """A kind of file: its name, its suffixes, and what to do where another kind is wanted."""
-
-    name: str
-    suffixes: tuple[str, ...]
-    advice: str
-
-
-IR = Kind("an OpenVINO IR", (".xml",), "commands for an IR: accelerate, check, harden, lower, prove, validate")
-ONNX = Kind("an ONNX model", (".onnx",), "`ov-gather convert {path}` writes an IR")
-PROGRAM = Kind("a PyTorch program", (".pt2",), "`ov-gather convert {path} --trust` writes an IR")
-ARRAYS = Kind("a file of arrays", (".npz", ".npy"), "arrays are given by --input NAME=FILE.npy")
-_KINDS = (
-    *(IR, ONNX, PROGRAM, ARRAYS),
-    Kind("a file of constants", (".bin",), "give the .xml of the same name"),
-    Kind(
-        "a file of PyTorch weights", (".pt", ".pth", ".ckpt", ".safetensors"), "export the model, to ONNX or with torch.export"
-    ),
-    Kind("a TensorFlow model", (".pb", ".tflite", ".h5", ".keras"), "OpenVINO's own converter, ovc, reads it"),
-)
 
 
 class FileOf(click.Path):
@@ -52,11 +31,11 @@ class FileOf(click.Path):
     def convert(self, value: Any, param: click.Parameter | None, context: click.Context | None) -> Any:
         """Return the path. Raises ValueError for a file of another kind, and names the command that takes it."""
         path: Any = super().convert(value, param, context)
-        kind = next((kind for kind in _KINDS if path.suffix.lower() in kind.suffixes), None)
+        kind = kind_of(path)
         wanted = " or ".join(f"{kind.name} ({kind.suffixes[0]})" for kind in self.kinds)
         command = f"`{context.command_path}`" if context else "this command"
         if kind is not None and kind not in self.kinds:
-            raise ValueError(f"{path}: this is {kind.name}; {command} takes {wanted}; {kind.advice.format(path=path)}")
+            raise ValueError(f"{path}: this is {kind.name}; {command} takes {wanted}; {kind.advice}")
         if path.is_file() and not path.stat().st_size:
             raise ValueError(f"{path}: the file is empty; {command} takes {wanted}")
         return path
@@ -92,6 +71,16 @@ class PathsArgument(click.Argument):
 def paths_argument(name: str, kind: click.Path, metavar: str) -> Callable[[Command], Command]:
     """Return a decorator of a command that adds a `PathsArgument`."""
     return click.argument(name, cls=PathsArgument, nargs=-1, required=True, metavar=metavar, type=kind)
+
+
+class OneOf(click.Choice[str]):
+    """A parameter that is one of many names; the error for another one suggests the nearest."""
+
+    def convert(self, value: Any, param: click.Parameter | None, context: click.Context | None) -> str:
+        """Return the name."""
+        if value not in self.choices:
+            self.fail(f"there is no '{value}'; {did_you_mean(str(value), self.choices)}", param, context)
+        return str(value)
 
 
 def beside(source: Path, ending: str) -> Path:

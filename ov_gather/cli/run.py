@@ -10,8 +10,9 @@ from ov_gather.cli.files import array_files, check_outputs
 from ov_gather.cli.inputs import load_inputs, only_layer
 from ov_gather.cli.options import FORCE, INPUTS, WRITTEN
 from ov_gather.cli.output import tell
-from ov_gather.cli.paths import IR, FileOf, beside
+from ov_gather.cli.paths import FileOf, beside
 from ov_gather.system.files import replacing
+from ov_gather.system.kinds import IR
 
 
 @click.command(name="run")

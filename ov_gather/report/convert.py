@@ -15,19 +15,29 @@ if TYPE_CHECKING:
     from ov_gather.converters.legalize import Rewrite
 
 
-def tables(rewrites: Sequence[Rewrite], inexactness: Sequence[Inexactness] = (), original: str = "ONNX") -> Iterator[Table]:
-    """Yield a table with one row per kind of rewrite, and one per kind of inexactness, each with its places.
+_MOST = 10
+"""Places of one kind that are listed without --verbose."""
+
+
+def tables(
+    rewrites: Sequence[Rewrite],
+    inexactness: Sequence[Inexactness] = (),
+    original: str = "ONNX",
+    *,
+    every_place: bool = False,
+) -> Iterator[Table]:
+    """Yield a table with one row per kind of rewrite, and one per kind of inexactness, each with its first places, or all.
 
     `original` names the source format.
     """
     if rewrites:
         told = [(rewrite.what if rewrite.done else f"left: {rewrite.what}", rewrite.node) for rewrite in rewrites]
-        yield _table("rewritten", told)
+        yield _table("rewritten", told, every_place)
     if inexactness:
-        yield _table(f"not as {original} says", [(each.what, each.place) for each in inexactness])
+        yield _table(f"not as {original} says", [(each.what, each.place) for each in inexactness], every_place)
 
 
-def _table(title: str, told: Sequence[tuple[str, str]]) -> Table:
+def _table(title: str, told: Sequence[tuple[str, str]], every_place: bool) -> Table:
     """Group messages and list the places of each."""
     places: dict[str, list[str]] = {}
     for what, place in told:
@@ -35,7 +45,8 @@ def _table(title: str, told: Sequence[tuple[str, str]]) -> Table:
     columns = (Column(name, max_width=width, overflow="fold") for name, width in ((title, 40), ("where", 53)))
     table = Table(*columns, show_lines=True)  # at most 100 characters wide
     for what, those in places.items():
-        table.add_row(cell(what), cell(*those))
+        listed = those if every_place or len(those) <= _MOST else [*those[:_MOST], f"{len(those) - _MOST} more: --verbose"]
+        table.add_row(cell(what), cell(*listed))
     return table
 
 

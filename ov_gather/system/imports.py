@@ -5,6 +5,7 @@ Only the command line and the worker processes call `defer_imports`: they own th
 
 from __future__ import annotations
 
+import re
 import sys
 from collections.abc import Sequence
 from importlib.machinery import ModuleSpec, PathFinder
@@ -26,6 +27,10 @@ _EXTRAS = {
     "jax": "peers",
 }
 """Module name -> extra of ov-gather that installs it."""
+
+
+_OWN = re.compile(r"ov-gather\[([\w-]+)\]")
+"""A requirement of an extra that is another extra."""
 
 
 class _Postponing:
@@ -54,8 +59,26 @@ def require(module: str) -> None:
 
 
 def missing(module: str) -> ImportError:
-    """Return the ImportError for a missing module; its message contains the pip command."""
-    return ImportError(f"this needs {module}, which is not installed: pip install 'ov-gather[{_EXTRAS[module]}]'", name=module)
+    """Return the ImportError for a missing module; its message has a pip command that needs no index with ov-gather."""
+    packages = dict.fromkeys(_packages(_EXTRAS[module]))
+    wanted = " ".join(f"'{package}'" if re.search(r"\W", package.replace("-", "")) else package for package in packages)
+    return ImportError(f"this needs {module}, which is not installed: pip install {wanted}", name=module)
+
+
+def _packages(extra: str) -> list[str]:
+    """Return what an extra of ov-gather installs, as requirements."""
+    from importlib.metadata import PackageNotFoundError, requires
+
+    try:
+        lines = requires("ov-gather") or ()
+    except PackageNotFoundError:
+        return [f"ov-gather[{extra}]"]
+    marker = re.compile(rf"(.*?)\s*; extra == ['\"]{extra}['\"]")
+    packages: list[str] = []
+    for found in filter(None, map(marker.fullmatch, lines)):
+        other = _OWN.fullmatch(found[1])
+        packages += _packages(other[1]) if other else [found[1]]
+    return packages
 
 
 def explained(error: ImportError) -> ImportError:

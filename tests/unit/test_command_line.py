@@ -1,11 +1,19 @@
-"""The command line: what becomes of errors that come out of a command, and the option --assume."""
+"""The command line: help, options that all commands share, paths, completion, and what becomes of errors."""
+
+import subprocess
+import sys
+from pathlib import Path
 
 import click
 import pytest
+from click.shell_completion import ShellComplete
+from click.testing import CliRunner
 
 from ov_gather import cli
-from ov_gather.cli.options import parsed
+from ov_gather.cli.options import Jobs, parsed
+from ov_gather.cli.paths import paths_argument
 from ov_gather.system import interrupts
+from ov_gather.system.platforms import core_count
 
 
 @pytest.fixture
@@ -68,3 +76,114 @@ def test_what_is_not_understood_is_named(text):
 def test_twice():
     with pytest.raises(click.UsageError, match="x is given twice"):
         parsed(("x=0..5", "x=1..2"))
+
+
+COMMANDS = {name: cli.group.get_command(click.Context(cli.group), name) for name in cli.COMMANDS}
+SHARED = {
+    "output",
+    "force",
+    "jobs",
+    "scheduler",
+    "timeout",
+    "format_",
+    "quiet",
+    "verbose",
+    "color",
+    "device",
+    "inputs",
+    "threads",
+}
+
+
+def test_help_fits_on_one_screen():
+    lines = CliRunner().invoke(cli.group, ["--help"]).output.splitlines()
+    assert len(lines) <= 24
+    assert max(map(len, lines)) <= 80
+    assert [name for name in COMMANDS if not any(name in line.split()[:2] for line in lines)] == []
+
+
+@pytest.mark.parametrize("name", COMMANDS)
+def test_no_command_has_many_options_of_its_own(name):
+    own = [option.name for option in COMMANDS[name].params if isinstance(option, click.Option) and option.name not in SHARED]
+    assert len(own) <= 12, own
+
+
+def test_versions():
+    lines = CliRunner().invoke(cli.group, ["--version"]).output.splitlines()
+    assert [line.split()[0].rstrip(":") for line in lines] == ["ov-gather", "openvino", "onnxruntime", "kernel"]
+
+
+@pytest.mark.parametrize(
+    ("variables", "arguments", "coloured"),
+    [
+        ({}, [], False),
+        ({"FORCE_COLOR": "1"}, [], True),
+        ({"FORCE_COLOR": "1", "NO_COLOR": "1"}, [], False),
+        ({"FORCE_COLOR": "1"}, ["--color", "never"], False),
+        ({"NO_COLOR": "1"}, ["--color", "always"], True),
+    ],
+)
+def test_colours(samples, variables, arguments, coloured, monkeypatch):
+    for name in ("FORCE_COLOR", "NO_COLOR"):
+        monkeypatch.delenv(name, raising=False)
+    found = CliRunner().invoke(cli.group, ["validate", str(samples / "invalid"), *arguments], env=variables, color=True)
+    assert ("\x1b[" in found.output) == coloured
+
+
+@pytest.mark.parametrize(
+    ("given", "found"),
+    [
+        (["m1.xml"], ["m1.xml"]),
+        (["m*.xml", "m1.xml"], ["m1.xml", "m2.xml"]),
+        (["**/*.xml"], ["deep/m3.xml", "m1.xml", "m2.xml", "odd[1].xml"]),
+        (["odd[1].xml"], ["odd[1].xml"]),
+        (["./m[12].xml"], ["m1.xml", "m2.xml"]),
+    ],
+)
+def test_glob_patterns(given, found, tmp_path, monkeypatch):
+    monkeypatch.chdir(tmp_path)
+    (tmp_path / "deep").mkdir()
+    for name in ("m1.xml", "m2.xml", "odd[1].xml", "deep/m3.xml"):
+        (tmp_path / name).touch()
+
+    @click.command()
+    @paths_argument("paths", click.Path(exists=True, path_type=Path), "PATH...")
+    def command(paths):
+        assert [path.as_posix() for path in paths] == found
+
+    assert CliRunner().invoke(command, given, catch_exceptions=False).exit_code == 0
+
+
+@pytest.mark.parametrize(
+    ("words", "incomplete", "expected"),
+    [
+        (["validate", "--select"], "OVG40", ["OVG401", "OVG402"]),
+        (["validate", "--target"], "2025.", ["2025.0", "2025.1"]),
+        (["lower", "m.xml", "--target"], "2026.4", ["2026.4"]),
+        (["explain"], "zeros-for", ["zeros-for-negative-indices"]),
+        (["accelerate", "m.xml", "--pass"], "to-", ["to-gather"]),
+        ([], "har", ["harden"]),
+    ],
+)
+def test_completion(words, incomplete, expected):
+    complete = ShellComplete(cli.group, {}, "ov-gather", "_OV_GATHER_COMPLETE")
+    values = [item.value for item in complete.get_completions(words, incomplete)]
+    assert values[: len(expected)] == expected
+
+
+def test_quiet_prints_results_only(samples, tmp_path):
+    path = str(samples / "valid" / "rank_1_opset16.xml")
+    arguments = ["lower", path, "--target", "2025.4", "-o", str(tmp_path / "m.xml"), "--force"]
+    assert CliRunner().invoke(cli.group, arguments).output != ""
+    assert CliRunner().invoke(cli.group, [*arguments, "-q"]).output == ""
+    found = CliRunner().invoke(cli.group, ["validate", str(samples / "invalid" / "OVG204"), "-q"])
+    assert "error OVG204" in found.output
+
+
+def test_jobs_auto_is_the_number_of_cores():
+    assert Jobs(1, 1024).convert("auto", None, None) == core_count()
+
+
+def test_the_package_is_a_command():
+    done = subprocess.run([sys.executable, "-m", "ov_gather", "explain", "OVG204"], capture_output=True, text=True, check=True)
+    assert done.stdout.startswith("OVG204 ")

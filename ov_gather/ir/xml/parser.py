@@ -7,6 +7,7 @@ layers and edges, which are most of nearly every document, are parsed by regular
 from __future__ import annotations
 
 import re
+from pathlib import PurePath
 from typing import IO
 from xml.parsers import expat
 
@@ -15,6 +16,7 @@ from ov_gather.ir.model import Model
 from ov_gather.ir.weights import Weights
 from ov_gather.ir.xml.canonical import LAYER_DEPTH, read_edges, read_layers
 from ov_gather.ir.xml.elements import BUILD, ElementBuilder, OpenElement
+from ov_gather.system.kinds import IR, kind_of
 
 MAX_DEPTH = 256
 MAX_BYTES = 1 << 28
@@ -119,6 +121,9 @@ class Parser(ElementBuilder):
             expat.errors.XML_ERROR_INVALID_TOKEN: "not XML here; or a NUL byte, invalid UTF-8, or a '...' placeholder "
             'that <layer type="..."> should replace',
         }.get(reason, "")
+        kind = kind_of(PurePath(self.path))
+        if kind is not None and kind is not IR:
+            hint = f"this is {kind.name}: {kind.advice}"
         return self.error(Fault.SYNTAX, f"not well-formed XML: {reason}, column {error.offset + 1}", hint, error.lineno)
 
     # ---- handlers of expat
