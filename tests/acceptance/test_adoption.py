@@ -13,7 +13,9 @@ import yaml
 from helpers.paths import ROOT
 
 BIN = Path(sys.executable).parent
-PAGE = (ROOT / "docs" / "validate.md").read_text()
+HOWTO = ROOT / "docs" / "howto"
+NAMES = ("validate_models", "validate_in_ci", "validate_in_other_ci", "adopt_with_a_baseline")
+PAGE = "".join((HOWTO / f"{name}.md").read_text() for name in NAMES)
 SNIPPETS = re.findall(r"```yaml\n(.*?)```", PAGE, re.S)
 
 

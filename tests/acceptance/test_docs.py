@@ -1,29 +1,24 @@
-"""README.md and docs/: sessions and the notebook show what their text says, links lead somewhere, made pages are current."""
+"""README.md and docs/: sessions and the notebook show what their text says, links lead somewhere."""
 
 import ast
 import doctest
-import importlib
-import inspect
 import json
-import operator
 import re
-import subprocess
-import sys
 import warnings
 from functools import cache
+from shutil import which
 from urllib.parse import unquote
 
 import numpy as np
 import pytest
 
-import ov_gather
 from tools.sessions import BLOCK, ROOT, pages, refreshed
 
 PAGES = pages()
 CODE = re.compile(r"^```.*?^```$", re.M | re.S)
 LINK = re.compile(r"\]\(([^)\s]+)\)")
 OURS = {"ov_gather", "converters", "tests", "docs", "ir_samples", ".ci"}
-PYTHON = re.compile(r"```python\n(.*?)```", re.S)
+PYTHON = re.compile(r"```python\n(>>>.*?)```", re.S)
 
 
 def label(path):
@@ -37,7 +32,7 @@ def with_blocks(pattern):
 
 
 def test_the_pages_are_there():
-    assert {"README.md", "docs/validate.md", "docs/custom_layer/README.md"} <= set(map(label, PAGES))
+    assert {"README.md", "docs/howto/prove.md", "docs/custom_layer/README.md"} <= set(map(label, PAGES))
 
 
 @pytest.mark.slow
@@ -45,6 +40,9 @@ def test_the_pages_are_there():
 @pytest.mark.onnxruntime
 @with_blocks(BLOCK)
 def test_console_sessions(path):
+    """Those of docs/start/ are the stories of three users: nothing happens but what the page says."""
+    if path.name == "custom_layer.md" and not which("g++"):
+        pytest.skip("needs g++")
     text = path.read_text()
     assert "$ " in BLOCK.search(text)[0]
     assert refreshed(text) == text
@@ -59,14 +57,6 @@ def test_python_sessions(path, monkeypatch):
     results = doctest.DocTestRunner(optionflags=doctest.ELLIPSIS).run(example)
     assert results.attempted >= 3
     assert results.failed == 0
-
-
-@pytest.mark.openvino
-def test_what_is_made_from_the_code_is_current():
-    """`rules.md` and `divergences.md` are current; another test compares the sessions."""
-    command = [sys.executable, ROOT / "tests" / "tools" / "make_docs.py", "--check", "--no-sessions"]
-    done = subprocess.run(command, capture_output=True, text=True, check=False)
-    assert done.returncode == 0, done.stdout + done.stderr
 
 
 @cache
@@ -98,7 +88,7 @@ def test_files_that_are_named_are_there(path):
 
 def test_the_house_is_as_drawn():
     """Every folder and file in the drawing is there, and every folder of ov_gather is in the drawing."""
-    drawing = re.search(r"```text\n(.*?)```", (ROOT / "docs" / "architecture.md").read_text(), re.S)[1]
+    drawing = re.search(r"```text\n(.*?)```", (ROOT / "docs" / "background" / "house.md").read_text(), re.S)[1]
     folders, drawn = [], set()
     for line in drawing.splitlines():
         depth = (len(line) - len(line.lstrip())) // 4
@@ -112,9 +102,19 @@ def test_the_house_is_as_drawn():
 
 def test_a_broken_link_is_found():
     page = ROOT / "README.md"
-    assert is_there(page, "docs/validate.md#options")
-    assert not is_there(page, "docs/validate.md#no-such-heading")
+    assert is_there(page, "docs/howto/prove.md#onnx")
+    assert not is_there(page, "docs/howto/prove.md#no-such-heading")
     assert not is_there(page, "docs/no_such_page.md")
+
+
+def test_each_page_says_how_to_do_one_thing():
+    """A page in docs/howto/ is short, begins with its title, and is in the list of its folder under this title."""
+    folder = ROOT / "docs" / "howto"
+    listed = (folder / "README.md").read_text()
+    for page in sorted(folder.glob("*.md")):
+        lines = page.read_text().splitlines()
+        assert [line for line in lines if line.startswith("# ")] == lines[:1], page.name
+        assert page.name == "README.md" or (len(lines) <= 60 and f"]({page.name})" in listed), page.name
 
 
 @pytest.mark.parametrize("path", PAGES, ids=label)
@@ -122,21 +122,6 @@ def test_no_release_stands_in_a_session(path):
     """A new release of a dependency must not make a page wrong."""
     for block in BLOCK.findall(path.read_text()):
         assert not re.search(r"\b20\d\d\.\d+\.\d+\b", block)
-
-
-CALLS = re.findall(r"^\| `([\w.]+)\(([^`]*)\)` \|", (ROOT / "docs" / "python.md").read_text(), re.M)
-
-
-@pytest.mark.parametrize(("name", "parameters"), CALLS, ids=[name for name, _ in CALLS])
-def test_signatures_are_as_told(name, parameters):
-    """A page may leave parameters out; those that it names are there, of the same kind and with the same default."""
-    namespace = {}
-    exec(f"def told({parameters}): pass", namespace)
-    importlib.import_module("ov_gather.converters")
-    actual = inspect.signature(operator.attrgetter(name)(ov_gather)).parameters
-    for parameter in inspect.signature(namespace["told"]).parameters.values():
-        assert (parameter.name, parameter.kind) in {(known.name, known.kind) for known in actual.values()}
-        assert parameter.default == actual[parameter.name].default
 
 
 def test_the_readme_is_short_and_its_commands_are_whole():

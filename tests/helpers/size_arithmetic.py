@@ -18,7 +18,7 @@ from helpers.random_graphs import Chooser, Given
 LARGEST_DIM = 1 << 23
 LARGEST_OPEN_DIM = 1 << 24
 LARGEST_COUNT = 2**31 - 1
-"""What docs/prove.md assumes: the sizes of inputs, of other open dimensions, and of whole tensors."""
+"""What docs/background/proofs.md assumes: the sizes of inputs, of other open dimensions, and of whole tensors."""
 EXACT = 1 << 24
 LIMITS = (0, 1, 2, 3, 5, 127, 128, 255, 256, 2047, 2048, 4097, 32767, 32768, 46340, 46341, 65535, 65536, 2**20, 2**22, 2**23)
 NUMBERS = (-1, 0, 1, 2, 3, 5, 7, 100, 255, 256, 2**15, 2**16, 2**20, 2**24, 2**30, 2**31 - 1)

@@ -1,4 +1,4 @@
-"""Print the results of `prove` on real models as a Markdown table, as in docs/proved_models.md.
+"""Print the results of `prove` on real models as a Markdown table, as in docs/evidence/proved_models.md.
 
 python tests/tools/proof_table.py DIRECTORY...    IRs named NAME.onnx-route.xml or NAME.torch-route.xml
 

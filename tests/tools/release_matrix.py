@@ -1,8 +1,9 @@
 """Measure which divergences releases of OpenVINO show: python tests/tools/release_matrix.py DIRECTORY [--sweep CASES]
 
 Installs each release in DIRECTORY once. Each executes every layer of ir_samples/valid and ir_samples/divergent in its designed
-cases, and generated layers, in worker processes. Counts go to tests/tools/releases/measured.json, from which make_docs.py
-builds the table in docs/divergences.md. Prints differences that no divergence of a release explains; the exit code is then 1.
+cases, and generated layers, in worker processes. Counts go to tests/tools/releases/measured.json, from which the
+reference makes its table of divergences by release. Prints differences that no divergence of a release explains; the exit code
+is then 1.
 """
 
 from __future__ import annotations

@@ -1,6 +1,8 @@
-"""Run the console sessions in README.md and docs/, and write their output into the pages.
+"""Run the console sessions in README.md and docs/.
 
-Releases of programs and libraries are written as <version>, so that pages stay current after an update.
+All sessions of a page run in one shell, in a new directory that has the samples and the docs. A file that the page says to save
+("Save this as `x.py`:") is in that directory from there on. Releases of programs and libraries are written as <version>, so
+that pages stay current after an update.
 """
 
 from __future__ import annotations
@@ -15,6 +17,7 @@ from pathlib import Path
 
 ROOT = Path(__file__).parents[2]
 BLOCK = re.compile(r"(?<=^```console\n).*?(?=^```$)", re.M | re.S)
+SAVED = re.compile(r"[Ss]ave (?:this|it) as `([^`\n]+)`:\n\n```\w+\n(.*?)^```$", re.M | re.S)
 RELEASE = re.compile(r"\b\d+\.\d+\.\d+\b")
 MARK = "--- command ---"
 
@@ -26,19 +29,30 @@ def pages() -> list[Path]:
 
 def refreshed(text: str) -> str:
     """Return a page with the current output of every console session."""
-    return BLOCK.sub(lambda block: "".join(_run(_commands(block[0]))), text)
+    outputs = _run(text)
+    return BLOCK.sub(lambda block: "".join(next(outputs) for _ in _commands(block[0])), text)
 
 
 def _commands(block: str) -> list[str]:
     return [line.removeprefix("$ ") for line in block.splitlines() if line.startswith("$ ")]
 
 
-def _run(commands: list[str]) -> Iterator[str]:
-    """Yield each command with its output; all run in one new directory that has the samples."""
-    script = "".join(f"echo '{MARK}'; (exit $code)\n{command}\ncode=$?\n" for command in commands)
+def _script(text: str) -> Iterator[str]:
+    """Yield the steps of a page for bash: the files to save, and the commands with a mark before each."""
+    for step in sorted([*BLOCK.finditer(text), *SAVED.finditer(text)], key=lambda match: match.start()):
+        if step.re is SAVED:
+            yield f"cat > '{step[1]}' <<'{MARK}'\n{step[2]}{MARK}\n"
+        else:
+            yield from (f"echo '{MARK}'; (exit $code)\n{command}\ncode=$?\n" for command in _commands(step[0]))
+
+
+def _run(text: str) -> Iterator[str]:
+    """Yield each command of a page with its output."""
+    script = "".join(_script(text))
     path = f"{Path(sys.executable).parent}{os.pathsep}{os.environ['PATH']}"
     with tempfile.TemporaryDirectory() as directory:
-        (Path(directory) / "ir_samples").symlink_to(ROOT / "ir_samples")
+        for name in ("ir_samples", "docs"):
+            (Path(directory) / name).symlink_to(ROOT / name)
         done = subprocess.run(
             ["bash", "-c", f"code=0\n{script}"],
             stdout=subprocess.PIPE,
@@ -51,6 +65,7 @@ def _run(commands: list[str]) -> Iterator[str]:
             env={**os.environ, "PATH": path, "COLUMNS": "100"},
         )
     outputs = done.stdout.split(f"{MARK}\n")[1:]
+    commands = [command for block in BLOCK.findall(text) for command in _commands(block)]
     for command, output in zip(commands, outputs, strict=True):
         lines = (line.rstrip() for line in RELEASE.sub("<version>", output).splitlines())
         yield "\n".join([f"$ {command}", *lines]) + "\n"

@@ -13,7 +13,10 @@ from ov_gather.report.places import path_text
 
 
 def render(a: str, b: str, found: Differences) -> str:
-    """Return one object with our version, both paths, the changes and their consequences. docs/diff.md describes the fields."""
+    """Return one object with our version, both paths, the changes and their consequences.
+
+    docs/reference/json.md describes the fields.
+    """
     document = {
         "version": version("ov-gather"),
         "a": path_text(a),

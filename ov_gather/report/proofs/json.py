@@ -15,7 +15,10 @@ from ov_gather.report.proofs.report import ProofReport, ProvedFile
 
 
 def render(report: ProofReport) -> str:
-    """Return one object: our version, the number of sites by status, and each file. docs/prove.md describes the fields."""
+    """Return one object: our version, the number of sites by status, and each file.
+
+    docs/reference/json.md describes the fields.
+    """
     document = {
         "version": version("ov-gather"),
         "counts": report.counts,

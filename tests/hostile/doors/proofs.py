@@ -1,7 +1,7 @@
 """`prove` and `prove_onnx` on arithmetic of sizes at the limits of types; the oracle is NumPy with the runtime's integers.
 
-Sizes go up to those that docs/prove.md assumes, without tensors of that size. With small sizes, OpenVINO and onnxruntime
-confirm NumPy's results.
+Sizes go up to those that docs/background/proofs.md assumes, without tensors of that size. With small sizes, OpenVINO and
+onnxruntime confirm NumPy's results.
 """
 
 from __future__ import annotations
