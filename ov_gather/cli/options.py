@@ -123,7 +123,7 @@ def given_besides(names: Collection[str]) -> list[click.Parameter]:
 
 
 def parse_release(context: click.Context, option: click.Parameter, text: str | None) -> str | None:
-    """Return the value of --target or --target-release as a known release; None if it is not given."""
+    """Return the value of --target as a known release; None if it is not given."""
     from ov_gather.rules.releases import release_named
 
     try:

@@ -10,7 +10,7 @@ from rich.table import Table
 
 from ov_gather.bench.measure import Runs
 from ov_gather.bench.spread import Spread, extent, geometric_mean
-from ov_gather.system.tables import cell
+from ov_gather.system.tables import cell, new_table
 
 if TYPE_CHECKING:
     from ov_gather.bench.model import ModelMeasurement
@@ -78,7 +78,7 @@ def _ratio(ratio: Spread | None) -> str:
 
 def model_table(measured: ModelMeasurement) -> Table:
     """Return a table with one row per operation type that takes at least 0.5% of the inference in either model."""
-    table = Table("operation", "before", "after")
+    table = new_table("operation", "before", "after")
     before, after = measured.shares
     for name in dict.fromkeys((*before, *after)):
         shares = before.get(name, 0.0), after.get(name, 0.0)
@@ -102,7 +102,7 @@ def _outputs(measured: ModelMeasurement) -> str:
 
 def tuning_table(tuning: Tuning) -> Table:
     """Return a table with one row per kind of change."""
-    table = Table("sites", "operation", "data, indices", "change", "gain", "kept")
+    table = new_table("sites", "operation", "data, indices", "change", "gain", "kept")
     for trial in tuning.trials:
         sites = trial.layers[0] + (f" and {len(trial.layers) - 1} more" if len(trial.layers) > 1 else "")
         gain, kept = f"{trial.ratio:.3f}x", "yes" if trial.is_kept else "no"

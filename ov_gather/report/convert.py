@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING
 from rich.table import Column, Table
 
 from ov_gather.crosscheck.results import CrossCheckResult
-from ov_gather.system.tables import cell
+from ov_gather.system.tables import cell, new_table
 
 if TYPE_CHECKING:
     from ov_gather.converters.inexactness import Inexactness
@@ -25,16 +25,16 @@ def tables(
     original: str = "ONNX",
     *,
     every_place: bool = False,
-) -> Iterator[Table]:
-    """Yield a table with one row per kind of rewrite, and one per kind of inexactness, each with its first places, or all.
+) -> Iterator[Table | str]:
+    """Yield a table of the kinds of rewrites, and one of inexactness, each with its first places, or all; a blank line after each.
 
     `original` names the source format.
     """
     if rewrites:
         told = [(rewrite.what if rewrite.done else f"left: {rewrite.what}", rewrite.node) for rewrite in rewrites]
-        yield _table("rewritten", told, every_place)
+        yield from (_table("rewritten", told, every_place), "")
     if inexactness:
-        yield _table(f"not as {original} says", [(each.what, each.place) for each in inexactness], every_place)
+        yield from (_table(f"not as {original} says", [(each.what, each.place) for each in inexactness], every_place), "")
 
 
 def _table(title: str, told: Sequence[tuple[str, str]], every_place: bool) -> Table:
@@ -42,8 +42,8 @@ def _table(title: str, told: Sequence[tuple[str, str]], every_place: bool) -> Ta
     places: dict[str, list[str]] = {}
     for what, place in told:
         places.setdefault(what, []).append(place)
-    columns = (Column(name, max_width=width, overflow="fold") for name, width in ((title, 40), ("where", 53)))
-    table = Table(*columns, show_lines=True)  # at most 100 characters wide
+    columns = (Column(name, max_width=width, overflow="fold") for name, width in ((title, 40), ("where", 57)))
+    table = new_table(*columns)  # at most 100 characters wide
     for what, those in places.items():
         listed = those if every_place or len(those) <= _MOST else [*those[:_MOST], f"{len(those) - _MOST} more: --verbose"]
         table.add_row(cell(what), cell(*listed))

@@ -1,4 +1,4 @@
-"""`validate --fix`: mechanical repairs that leave all other bytes unchanged."""
+"""`ov-gather fix`: mechanical repairs that leave all other bytes unchanged."""
 
 from __future__ import annotations
 

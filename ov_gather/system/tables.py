@@ -21,9 +21,7 @@ _MARKED_COMMAND = re.compile(r"##(?=\w*\[)")
 
 def table_of(columns: Sequence[str], rows: Iterable[Sequence[str | Sequence[str]]]) -> Table:
     """Build a table for `rich.print`. A cell is one string, or a sequence of lines."""
-    from rich.table import Table
-
-    view = Table(*columns)
+    view = new_table(*columns)
     for row in rows:
         view.add_row(*(cell(one) if isinstance(one, str) else cell(*one) for one in row))
     return view

@@ -11,6 +11,7 @@ from click.testing import CliRunner
 
 from ov_gather import cli
 from ov_gather.cli.options import Jobs, parsed
+from ov_gather.cli.output import COLOR, QUIET, VERBOSE
 from ov_gather.cli.paths import paths_argument
 from ov_gather.system import interrupts
 from ov_gather.system.platforms import core_count
@@ -79,20 +80,7 @@ def test_twice():
 
 
 COMMANDS = {name: cli.group.get_command(click.Context(cli.group), name) for name in cli.COMMANDS}
-SHARED = {
-    "output",
-    "force",
-    "jobs",
-    "scheduler",
-    "timeout",
-    "format_",
-    "quiet",
-    "verbose",
-    "color",
-    "device",
-    "inputs",
-    "threads",
-}
+SHARED = {"output", "force", "jobs", "scheduler", "timeout", "format_", "device", "inputs", "threads", QUIET, VERBOSE, COLOR}
 
 
 def test_help_fits_on_one_screen():

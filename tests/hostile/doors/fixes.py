@@ -1,4 +1,4 @@
-"""`validate --fix` on broken IRs: whatever OpenVINO executed before gives the same results afterwards, by position and by name.
+"""`ov-gather fix` on broken IRs: whatever OpenVINO executed before gives the same results afterwards, by position and by name.
 
 Foreign files do not change, links stay links, and the findings reported as remaining are those of the files on disk.
 """
