@@ -26,7 +26,7 @@ def tables(
     *,
     every_place: bool = False,
 ) -> Iterator[Table | str]:
-    """Yield a table of the kinds of rewrites, and one of inexactness, each with its first places, or all; a blank line after each.
+    """Yield a table of the kinds of rewrites, and one of inexactness, with the first places or all; then a blank line.
 
     `original` names the source format.
     """

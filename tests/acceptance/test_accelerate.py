@@ -75,14 +75,14 @@ def test_accelerate_and_bench(cli, bench_model, rows, tmp_path):
         times = r": \d+\.\d\dx \(.* ms before, .* ms after\), the same outputs, threads: 1$"
         measured = re.findall(rf"^(\w+){times}", told, re.MULTILINE)
         assert measured == list(dict.fromkeys(("f32", default_precision())))
-        assert len(re.findall(r"ov_gather.GatherElements +│ +0.0% +│ +\d", told)) == len(measured)
+        assert len(re.findall(r"ov_gather.GatherElements +0.0% +\d", told)) == len(measured)
 
 
 @pytest.mark.slow
 def test_tune(cli, rows, tmp_path, given):
     options = ["--tune", "--threads", 1, *given(index=np.arange(-200, 100).reshape(300, 1))]
     done = cli("accelerate", rows, "-o", tmp_path / "n.xml", *options, code=0)
-    (gain,) = re.findall(r"│ ov_gather.GatherElements by \[300,1\] │ (\d\.\d+)x │ (yes|no) ", done.stdout)
+    (gain,) = re.findall(r"ov_gather.GatherElements by \[300,1\] +(\d\.\d+)x +(yes|no)", done.stdout)
     is_kept = float(gain[0]) >= 1.01
     assert gain[1] == ("yes" if is_kept else "no")
     assert re.search(r"^\d\.\d\dx on 1 threads$", done.stdout, re.MULTILINE)

@@ -10,7 +10,7 @@ from coverage import CoverageData
 from helpers.line_trace import VARIABLE
 from helpers.paths import ROOT
 from helpers.source_mutations import mutations
-from ov_gather.cli import validate
+from ov_gather.cli import validating
 from ov_gather.ir import numbers
 
 TESTS = """
@@ -57,7 +57,7 @@ def test_lines_of_tests_fixtures_and_commands(tmp_path):
 
     assert contexts(numbers.parse_digits) >= {"test_of_lines.py", "test_of_lines.py::test_alone"}
     assert not contexts(numbers.parse_digits) & {"test_of_lines.py::test_first", "test_of_lines.py::test_second"}
-    assert contexts(validate._find) == {"test_of_lines.py::test_command"}
+    assert contexts(validating.find) == {"test_of_lines.py::test_command"}
 
 
 CODE = '''LIMIT = 1
