@@ -37,7 +37,7 @@ def command(name: str | None) -> None:
 
     Exit code: 0 done, 2 there is no such name.
     """
-    if name is None or name.upper().startswith("OVG"):
+    if not name or name.upper().startswith("OVG"):
         _explain_rules(name and name.upper())
     elif name == _ALL:
         for each in (one for found in _divergences().values() for one in found):
