@@ -38,9 +38,9 @@ def sanitizers(session: nox.Session) -> None:
 
 @nox.session
 def docs(session: nox.Session) -> None:
-    """Write what is made from the code: rules, divergences, sessions, the picture of the report."""
-    session.install("-e", ".[test]")
-    session.run("python", "tests/tools/make_docs.py", *(session.posargs or ["--picture"]))
+    """Build the site of the documentation in site/."""
+    session.install(".[all,docs]")
+    session.run(".ci/docs", *session.posargs, external=True)
 
 
 @nox.session

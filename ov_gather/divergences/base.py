@@ -54,6 +54,7 @@ class Divergence:
         permits: mask of the elements of a given result that the runtime may produce, if there are too many results to predict.
             Raises IndexError if there is no result.
         any_nan: whether a NaN in `predicts` matches every NaN.
+        upstream: the issues about it, e.g. "openvinotoolkit/openvino#35687".
     """
 
     name: str
@@ -68,6 +69,7 @@ class Divergence:
     predicts: Prediction | None = None
     permits: Permission | None = None
     any_nan: bool = False
+    upstream: tuple[str, ...] = ()
 
     def concerns(self, runtime: str, version: str, operation: str, devices: Sequence[str] = CPU) -> bool:
         """Return True if the divergence concerns this version of a runtime, this operation, and one of these devices."""

@@ -40,6 +40,10 @@ OLDER_OPENVINO = (
         applies=conditions.has_indices_outside_data,
         why="the CPU plugin read whatever memory an index that is negative or out of bounds points to",
         before="2025.3",
+        upstream=(
+            "openvinotoolkit/openvino#30764",
+            "openvinotoolkit/openvino#30800",
+        ),
     ),
     in_cpu_plugin(
         name="saturated-to-32-bits",
@@ -57,6 +61,7 @@ OLDER_OPENVINO = (
         why="the CPU plugin checked only that a tuple names a place within data: a coordinate out of bounds wrote elsewhere",
         before="2026.4",
         predicts=cpu_plugin.on_this_cpu(partial(cpu_scatters.scattered, by_coordinate=False)),
+        upstream=("openvinotoolkit/openvino#37125",),
     ),
     in_stock(
         name="wrong-below-a-byte",

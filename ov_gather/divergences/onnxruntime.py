@@ -113,5 +113,6 @@ ONNXRUNTIME = (
         applies=conditions.writes_twice,
         why="onnxruntime lets its threads race if ScatterND updates an element twice",
         permits=_in_any_order,
+        upstream=("microsoft/onnxruntime#18048",),
     ),
 )

@@ -102,6 +102,10 @@ OPENVINO = (
         applies=conditions.has_negative_indices,
         why="the specification does not allow negative indices; this runtime counts them from the end, as ONNX does",
         since="2025.3",
+        upstream=(
+            "openvinotoolkit/openvino#30764",
+            "openvinotoolkit/openvino#30800",
+        ),
     ),
     in_stock(
         name="zeros-for-negative-indices",
@@ -118,6 +122,7 @@ OPENVINO = (
         applies=conditions.gathers_out_of_bounds,
         why="OpenVINO writes zeros for indices out of bounds, as the specification of Gather-8 says; ONNX does not allow them",
         predicts=cpu_plugin.on_this_cpu(cpu_plugin.gathered),
+        upstream=("openvinotoolkit/openvino#35687",),
     ),
     in_stock(
         name="unchecked-short-gather",
@@ -141,6 +146,7 @@ OPENVINO = (
         applies=conditions.is_out_of_bounds,
         why="the CPU plugin reads or writes whatever memory an index out of bounds points to "
         "(GatherND: any such index, ScatterElementsUpdate: one that is too low)",
+        upstream=("openvinotoolkit/openvino#38297",),
     ),
     in_stock(
         name="not-executed-when-empty",
@@ -170,6 +176,10 @@ OPENVINO = (
         why="the CPU plugin narrows 64-bit data and indices to 32 bits before any operation reads them",
         since="2025.4",
         predicts=cpu_plugin.on_this_cpu(cpu_plugin.evaluated),
+        upstream=(
+            "openvinotoolkit/openvino#16499",
+            "openvinotoolkit/openvino#24072",
+        ),
     ),
     in_cpu_plugin(
         name="rewritten-constants",
@@ -178,6 +188,7 @@ OPENVINO = (
         why="in constants the CPU plugin saturates u32 at 2^31-1; f32 denormals, and -0.0 beside them, become 0.0, and "
         "those of bf16, too, on CPUs that do not compute in bf16",
         predicts=cpu_plugin.on_this_cpu(cpu_plugin.evaluated),
+        upstream=("openvinotoolkit/openvino#19360",),
     ),
     in_cpu_plugin(
         name="quieted-nan",

@@ -58,6 +58,7 @@ OPENVINO_SCATTERS = (
         observed=(Observed.REFUSES,),
         applies=conditions.scatters_negative,
         why="the specification does not allow negative indices, and the CPU plugin refuses them",
+        upstream=("openvinotoolkit/openvino#36829",),
     ),
     in_stock(
         name="unchecked-short-scatter",
@@ -66,6 +67,7 @@ OPENVINO_SCATTERS = (
         applies=conditions.scatters_unchecked,
         why="the CPU plugin has a shortcut for scattering into up to 64 integers (computed as i32; no 8-bit ones), which "
         "writes to whatever memory an index out of range points to",
+        upstream=("openvinotoolkit/openvino#38297",),
     ),
     in_stock(
         name="scattered-through-f32",

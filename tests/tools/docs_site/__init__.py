@@ -1,0 +1,1 @@
+"""The site of the documentation: pages of docs/, and a reference made from the code."""

@@ -1,0 +1,26 @@
+"""Configuration of Sphinx, which build.py calls."""
+
+import sys
+from importlib.metadata import version as version_of
+from pathlib import Path
+
+sys.path.insert(0, str(Path(__file__).parents[2]))
+
+project = "ov-gather"
+version = release = version_of("ov-gather")
+copyright = "the authors of ov-gather"
+extensions = ["myst_parser", "sphinx.ext.autodoc", "sphinx.ext.napoleon", "tools.docs_site.sphinx_extension"]
+exclude_patterns = ["custom_layer/build"]
+
+myst_heading_anchors = 3
+autodoc_member_order = "bysource"
+autodoc_typehints = "signature"
+autodoc_type_aliases = {"ArrayLike": "ArrayLike"}
+smartquotes = False  # options begin with two hyphens
+python_maximum_signature_line_length = 100
+
+html_theme = "furo"
+html_title = "ov-gather"
+html_copy_source = False
+html_show_sourcelink = False
+html_show_sphinx = False
