@@ -6,7 +6,7 @@ import re
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
 from math import inf
-from typing import Literal
+from typing import TYPE_CHECKING, Literal
 
 from ov_gather.ranges.algebra.intervals import Interval
 from ov_gather.ranges.algebra.polynomials import Number, Polynomial
@@ -18,14 +18,18 @@ from ov_gather.ranges.rules.call import Semantics
 from ov_gather.ranges.runs import AnalysisCache
 from ov_gather.ranges.sites import BoundsCheck, Obstacle, Site, SiteGraph
 from ov_gather.ranges.witness import Witness, witness_of
+from ov_gather.system.tables import InNotebooks
+
+if TYPE_CHECKING:
+    from rich.table import Table
 
 Status = Literal["proved", "refuted", "conditional", "unknown"]
 Bound = int | float | str | None
 """A number; a text such as "dim(x, 1) - 1"; or None if unbounded."""
 
 
-@dataclass(frozen=True)
-class Proof:
+@dataclass(frozen=True, repr=False)
+class Proof(InNotebooks):
     """The verdict on the indices of one gather or scatter.
 
     Attributes:
@@ -53,6 +57,17 @@ class Proof:
     reason: str
     requires: Mapping[str, tuple[Bound, Bound]] = field(default_factory=dict)
     witness: Witness | None = None
+
+    @property
+    def headline(self) -> str:
+        """Layer, status and reason."""
+        return f"{self.type} '{self.layer}': {self.status}, {self.reason}"
+
+    def table(self) -> Table:
+        """Return a table for `rich.print`."""
+        from ov_gather.ranges.proof_table import Proofs
+
+        return Proofs([self]).table()
 
 
 def prove_sites(graph: SiteGraph, semantics: Semantics, given: Assumption, sites: Sequence[Site]) -> list[Proof]:
