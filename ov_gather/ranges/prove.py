@@ -15,8 +15,8 @@ from ov_gather.ranges.algebra.intervals import Interval
 from ov_gather.ranges.analysis import Assumption
 from ov_gather.ranges.ir_graph import IrGraph
 from ov_gather.ranges.openvino_graph import OpenvinoGraph
-from ov_gather.ranges.proof_table import Proofs
-from ov_gather.ranges.proofs import Proof, prove_sites
+from ov_gather.ranges.proof import Proof, Proofs
+from ov_gather.ranges.proofs import prove_sites
 from ov_gather.ranges.rules.call import CPU_PLUGIN
 from ov_gather.ranges.sites import SiteGraph
 

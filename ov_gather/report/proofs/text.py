@@ -5,8 +5,8 @@ from __future__ import annotations
 from collections.abc import Iterator, Mapping, Sequence
 from typing import TYPE_CHECKING
 
-from ov_gather.ranges.proof_table import Proofs
-from ov_gather.ranges.proofs import Proof, Status, requirements
+from ov_gather.ranges.proof import Proof, Proofs, Status
+from ov_gather.ranges.proofs import requirements
 from ov_gather.report.findings import text as findings_text
 from ov_gather.report.places import path_text
 from ov_gather.report.proofs.report import ProofReport, ProvedFile
