@@ -32,8 +32,7 @@ COMMANDS = {
     "harden": "Make a model safe for any indices.",
     "bisect": "Find the first node at which two models differ.",
     "bench": "Measure our kernel against other libraries.",
-    "extension": "Compile the OpenVINO extension ahead of time.",
-    "extension-path": "Print the path of the compiled OpenVINO extension.",
+    "extension": "Our library for OpenVINO: path, build, clean.",
 }
 
 

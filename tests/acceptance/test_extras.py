@@ -21,7 +21,7 @@ def test_validate_needs_the_core_alone(real_cli, without):
     [
         ("openvino", "openvino", ("check", VALID / "spec_layer.xml")),
         ("openvino", "openvino", ("accelerate", VALID / "spec_layer.xml", "-o", "unwritten.xml")),
-        ("openvino", "openvino", ("extension-path",)),
+        ("openvino", "openvino", ("extension", "path")),
         ("openvino", "openvino", ("validate", VALID, "--infer", "--baseline", "unwritten.json", "--write-baseline")),
         ("onnx_ir", "onnx", ("convert", VALID / "spec_layer.xml", "-o", "unwritten.xml")),
         ("onnxruntime", "onnxruntime", ("convert", "m.onnx", "-o", "unwritten.xml", "--verify")),
