@@ -47,8 +47,11 @@ def compile_onnx(model: OnnxSource, device: str = "CPU") -> CompiledModel:
 
     Raises:
         ConversionError: the file is not a valid ONNX model, or a node of it cannot be converted; the message names it.
+        TypeError: `model` or `device` is of another type.
         OSError: a file cannot be read.
     """
+    if not isinstance(device, str):
+        raise TypeError(f"compile_onnx: device must be a name such as 'CPU', not {device!r}")
     from .compiled import CompiledModel
 
     with naming(model):

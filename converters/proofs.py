@@ -4,7 +4,8 @@ from __future__ import annotations
 
 from collections.abc import Mapping
 
-from ov_gather.ranges.proofs import Proof, prove_sites
+from ov_gather.ranges.proof import Proof
+from ov_gather.ranges.proofs import prove_sites
 from ov_gather.ranges.prove import Limits, assumption
 from ov_gather.ranges.rules.call import ONNX
 

@@ -6,6 +6,7 @@ All public names are importable from here and loaded on first use: `import ov_ga
 from __future__ import annotations
 
 from importlib import import_module
+from pathlib import Path as _Path
 from typing import TYPE_CHECKING, Any
 
 if TYPE_CHECKING:
@@ -27,6 +28,8 @@ if TYPE_CHECKING:
     from ov_gather.ranges.prove import prove
     from ov_gather.rules.validation import validate
     from ov_gather.runtimes.kernel import execute
+
+    __version__: str
 
 __all__ = [
     "IRError",
@@ -72,18 +75,35 @@ _HOME = {
 }
 
 
-def __getattr__(name: str) -> Any:
+_FOLDER = _Path(__file__).parent
+if not (_FOLDER / "converters").is_dir():  # a checkout, where converters/ lies beside this package
+    __path__.append(str(_FOLDER.parent))
+
+
+def _value_of(name: str) -> Any:
+    if name == "__version__":
+        from importlib.metadata import version
+
+        return version("ov-gather")
     if name not in __all__:
         raise AttributeError(f"module 'ov_gather' has no attribute '{name}'")
-    try:
-        value = import_module("ov_gather.converters") if name == "converters" else getattr(import_module(_HOME[name]), name)
-    except ModuleNotFoundError as error:
-        from ov_gather.system.imports import explained
+    if name == "converters":
+        return import_module("ov_gather.converters")
+    return getattr(import_module(_HOME[name]), name)
 
-        raise explained(error) from error
-    globals()[name] = value  # skip __getattr__ next time: it takes longer than a small gather
-    return value
+
+if not TYPE_CHECKING:  # a type checker that sees `__getattr__` accepts every name
+
+    def __getattr__(name: str) -> Any:
+        try:
+            value = _value_of(name)
+        except ModuleNotFoundError as error:
+            from ov_gather.system.imports import explained
+
+            raise explained(error) from error
+        globals()[name] = value  # skip __getattr__ next time: it takes longer than a small gather
+        return value
 
 
 def __dir__() -> list[str]:
-    return sorted(__all__)
+    return sorted([*__all__, "__version__"])

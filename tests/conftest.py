@@ -1,10 +1,11 @@
 """Where things are, and a guard against testing something else than the installed package."""
 
-import importlib.util
 import shutil
 import subprocess
+import sys
 import zlib
 from collections.abc import Callable, Iterable, Iterator
+from importlib.machinery import PathFinder
 from pathlib import Path
 from typing import Any
 
@@ -18,7 +19,9 @@ Cli = Callable[..., subprocess.CompletedProcess[str]]
 
 
 def pytest_configure() -> None:
-    if importlib.util.find_spec("ov_gather.converters") is None:
+    finder = next(finder for finder in sys.meta_path if finder.find_spec("ov_gather", None))
+    package = finder.find_spec("ov_gather", None)
+    if finder is PathFinder and package and package.origin == str(ROOT / "ov_gather" / "__init__.py"):  # no editable install
         pytest.exit("this imports the bare checkout: install the package and run plain `pytest`", returncode=4)
 
 

@@ -28,7 +28,7 @@ if TYPE_CHECKING:
     import openvino
     import torch
 
-    from ov_gather.ranges.proofs import Proof
+    from ov_gather.ranges.proof import Proof
 
 
 def convert_program(

@@ -55,7 +55,7 @@ class Change:
         return [*self.done, *([ROUNDS_ELSEWHERE] if self.rounds_elsewhere else [])]
 
 
-@dataclass(frozen=True, slots=True)
+@dataclass(frozen=True, slots=True, repr=False)
 class Summary(InNotebooks):
     """The changes to all gathers and scatters of an accelerated model. `str` formats them as a table."""
 
@@ -65,6 +65,11 @@ class Summary(InNotebooks):
     def changed(self) -> tuple[Change, ...]:
         """The gathers and scatters that were rewritten."""
         return tuple(change for change in self.changes if change.done)
+
+    @property
+    def headline(self) -> str:
+        """The number of gathers and scatters that were rewritten."""
+        return f"{len(self.changed)} of {len(self.changes)} gathers and scatters changed"
 
     def table(self) -> Table:
         """Return a table with one row per gather or scatter, for `rich.print`."""

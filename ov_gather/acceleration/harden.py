@@ -32,7 +32,7 @@ from ov_gather.ranges.proofs import prove_sites
 from ov_gather.ranges.prove import Limits, assumption
 from ov_gather.ranges.rules.call import CPU_PLUGIN
 from ov_gather.system import logs
-from ov_gather.system.tables import InNotebooks, as_text, table_of
+from ov_gather.system.tables import InNotebooks, as_text, counted, table_of
 
 if TYPE_CHECKING:
     from rich.table import Table
@@ -62,7 +62,7 @@ class HardenedSite:
     kept: str = ""
 
 
-@dataclass(frozen=True, slots=True)
+@dataclass(frozen=True, slots=True, repr=False)
 class HardeningSummary(InNotebooks):
     """The gathers and scatters of a hardened model. `str` formats them as a table.
 
@@ -77,6 +77,11 @@ class HardeningSummary(InNotebooks):
     def changed(self) -> tuple[HardenedSite, ...]:
         """The gathers and scatters that were changed."""
         return tuple(site for site in self.sites if site.done)
+
+    @property
+    def headline(self) -> str:
+        """The number of gathers and scatters that were changed, and of guards."""
+        return f"{len(self.changed)} of {len(self.sites)} gathers and scatters changed, {counted(self.guards, 'guard')}"
 
     def table(self) -> Table:
         """Return a table with one row per gather or scatter, for `rich.print`."""

@@ -1,4 +1,4 @@
-"""The command `ov-gather extension`: the path of the OpenVINO extension, and its compilation ahead of time."""
+"""The command `ov-gather extension`: the path of the OpenVINO extension, its compilation ahead of time, and its removal."""
 
 from __future__ import annotations
 
@@ -9,13 +9,14 @@ from tempfile import TemporaryDirectory
 
 import click
 
-from ov_gather.cli.output import say
+from ov_gather.cli.output import say, warn
 from ov_gather.extension import cache, extension_path, installed
+from ov_gather.system.tables import counted
 
 
 @click.group(name="extension")
 def command() -> None:
-    """Find or compile our extension for OpenVINO, which is otherwise compiled at first use."""
+    """Find, compile or remove our extension for OpenVINO, which is otherwise compiled at first use."""
 
 
 @command.command(name="path")
@@ -46,6 +47,27 @@ def build(release: str | None) -> None:
     Exit code: 0 done, or it was there already, 2 failed.
     """
     say(extension_path() if release is None else _build_for(release))
+
+
+@command.command(name="clean")
+def clean() -> None:
+    """Remove all compiled extensions from your cache directory, and print what was removed.
+
+    That is $XDG_CACHE_HOME/ov-gather, or ~/.cache/ov-gather. Other files there stay, such as those of `ov-gather validate
+    --cache user`. A process that has loaded an extension keeps it. What is needed again is compiled again.
+
+    Exit code: 0 done, or there was none, 2 failed.
+    """
+    from ov_gather.extension.removal import remove_all
+    from ov_gather.system.private import user_cache
+
+    total = count = 0
+    for removed in remove_all():
+        total, count = total + removed.size, count + (removed.size > 0)
+        say(f"{removed.folder}: removed, {removed.size:,} bytes")
+        for kept in removed.kept:
+            warn(f"{kept}: kept, for it is not ours")
+    say(f"{counted(count, 'extension')} removed from {user_cache()}, {total:,} bytes")
 
 
 def _build_for(release: str) -> Path:

@@ -19,7 +19,7 @@ from ov_gather.cli.paths import paths_argument
 from ov_gather.ir.files import Place
 
 if TYPE_CHECKING:
-    from ov_gather.ranges.proofs import Proof
+    from ov_gather.ranges.proof import Proof
     from ov_gather.report.proofs.report import ProvedFile
 
 _FORMATS = ("text", "json", "sarif")

@@ -28,6 +28,7 @@ from ov_gather.rules.findings import Finding
 from ov_gather.rules.validation import read_and_validate
 from ov_gather.runtimes.devices import CPU
 from ov_gather.runtimes.isolated import RUNTIMES, borrowed
+from ov_gather.system.given import texts
 from ov_gather.system.imports import require
 
 InputsFor = Callable[[Model, Place], Sequence[NDArray[Any]]]
@@ -73,7 +74,7 @@ def cross_check(
             layers.
         FileNotFoundError, ImportError: a runtime is not installed.
     """
-    for name in runtimes:
+    for name in texts("runtimes", runtimes, "openvino"):
         if name not in RUNTIMES:
             raise ValueError(f"there is no runtime '{name}'; there are {', '.join(RUNTIMES)}")
     if not runtimes or cases < 1:

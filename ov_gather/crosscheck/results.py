@@ -14,7 +14,7 @@ from numpy.typing import NDArray
 from ov_gather.divergences import cpu
 from ov_gather.runtimes.base import Runtime
 from ov_gather.system.platforms import core_count
-from ov_gather.system.tables import InNotebooks, cell, new_table
+from ov_gather.system.tables import InNotebooks, cell, counted, new_table
 
 if TYPE_CHECKING:
     from rich.table import Table
@@ -190,7 +190,7 @@ class Environment:
         return cls(versions, cpu.model_name(), core_count(), system, platform.python_version())
 
 
-@dataclass(frozen=True, slots=True)
+@dataclass(frozen=True, slots=True, repr=False)
 class CrossCheckResult(InNotebooks):
     """Result of cross-checking an IR or an ONNX model: its gather-family layers and its outputs.
 
@@ -221,7 +221,15 @@ class CrossCheckResult(InNotebooks):
     in_bodies: tuple[str, ...] = ()
     notes: tuple[str, ...] = ()
     blamed: tuple[str, ...] = ()
-    inputs: Mapping[str, NDArray[Any]] = field(default_factory=dict, repr=False, compare=False)
+    inputs: Mapping[str, NDArray[Any]] = field(default_factory=dict, compare=False)
+
+    @property
+    def headline(self) -> str:
+        """Source, verdict, and number of compared layers and outputs."""
+        verdict = "passed" if self.passed else self.problem or "failed"
+        known = f"; known divergences: {', '.join(self.divergences)}" if self.divergences else ""
+        compared = f"{counted(len(self.layers), 'layer')}, {counted(len(self.outputs), 'output')}"
+        return f"{self.path or 'no path'}: {verdict}, {compared}{known}"
 
     @property
     def path(self) -> str:

@@ -50,14 +50,30 @@ def _bundled(release: str) -> Path | None:
 def register(core: Core) -> Core:
     """Add our operations (opset `ov_gather`) to an `openvino.Core`, and conversions of ONNX nodes to them.
 
+    The core then reads and compiles models with our GatherElements, Gather, GatherND, ScatterElements and ScatterND. They take
+    data and indices of all shapes that ONNX allows, and check each index; negative ones count from the end. An index out of
+    bounds makes the inference fail, and the error names the layer and the position. Stock operations stay as they are.
+
+    The library is compiled first if none fits the installed OpenVINO, which takes about 15 seconds once.
+
+    Args:
+        core: the core to extend; it may be registered twice. Each core needs its own call.
+
     Returns:
-        The core. Its `read_model` converts ONNX GatherElements, Gather and GatherND to ours, except for a Gather from the
-        output of a Shape node.
+        The same core. Its `read_model` converts the ONNX nodes GatherElements, Gather, GatherND, ScatterElements, Scatter and
+        ScatterND to ours, except for a Gather from the output of a Shape node, and a scatter of that.
 
     Raises:
-        FileNotFoundError, ImportError, OSError: there is no extension, and it cannot be compiled (see `extension_path`); or
-            OpenVINO's files belong to two releases.
+        TypeError: `core` is not an `openvino.Core`.
+        FileNotFoundError: there is no compiler, or OpenVINO has no C++ headers.
+        ImportError: OpenVINO is not installed, or its files belong to two releases; or the compiler fails.
+        OSError: the cache directory cannot be written, or another user could change what is in it.
+
+    Source: ONNX GatherElements-13, Gather-13, GatherND-13, ScatterElements-18 and ScatterND-18; with `bounds="zero"` OpenVINO
+    Gather-8. docs/extension.md lists the attributes.
     """
+    if not hasattr(core, "add_extension"):
+        raise TypeError(f"register: core must be an openvino.Core, such as openvino.Core(), not {type(core).__name__}")
     core.add_extension(checked_path())
     return core
 

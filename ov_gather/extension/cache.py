@@ -15,6 +15,7 @@ from importlib.metadata import version
 from pathlib import Path
 from shutil import copyfile
 from tempfile import TemporaryDirectory
+from typing import IO
 
 from ov_gather.extension.compiling import compile_extension, digest
 from ov_gather.extension.installed import FILE_NAME, OpenVINO
@@ -22,6 +23,8 @@ from ov_gather.system.files import replacing
 from ov_gather.system.platforms import lock
 from ov_gather.system.private import NotPrivateError, checked, make_private, read_private, user_cache
 
+LOCK = "lock"
+"""Name of the file in a directory that the process which writes to it has locked."""
 _WHAT_TO_DO = "let XDG_CACHE_HOME name a directory to write to"
 
 
@@ -34,7 +37,7 @@ def library(openvino: OpenVINO) -> Path:
     place = folder / hashlib.sha256(os.fsencode(openvino.libraries)).hexdigest()[:12]
     if place.is_dir() and _is_whole(checked(place) / FILE_NAME, checked(folder)):
         return place / FILE_NAME
-    with _locked(folder):
+    with locked(folder):
         made = _made(openvino, folder)
         with _kept(folder):
             make_private(place)
@@ -48,7 +51,7 @@ def library(openvino: OpenVINO) -> Path:
 def make(openvino: OpenVINO) -> Path:
     """Compile the extension for an OpenVINO that will be installed here, unless it exists. Raises like `library`."""
     folder = _folder(openvino)
-    with _locked(folder):
+    with locked(folder):
         return _made(openvino, folder)
 
 
@@ -71,7 +74,7 @@ def _made(openvino: OpenVINO, folder: Path) -> Path:
             compile_extension(openvino, fresh)
             with _kept(folder):
                 fresh.chmod(0o700)
-                with replacing(_checksum_file(folder), private=True) as file:
+                with replacing(checksum_file(folder), private=True) as file:
                     file.write(_checksum(fresh))
                 fresh.replace(made)
     return made
@@ -80,7 +83,7 @@ def _made(openvino: OpenVINO, folder: Path) -> Path:
 def _is_whole(library: Path, folder: Path) -> bool:
     """Return True if a library has the checksum that was stored when it was compiled. Raises NotPrivateError."""
     try:
-        return read_private(_checksum_file(folder)) == _checksum(library)
+        return read_private(checksum_file(folder)) == _checksum(library)
     except NotPrivateError:
         raise
     except OSError:  # missing or unreadable
@@ -91,7 +94,8 @@ def _checksum(library: Path) -> bytes:
     return hashlib.sha256(read_private(library)).hexdigest().encode()
 
 
-def _checksum_file(folder: Path) -> Path:
+def checksum_file(folder: Path) -> Path:
+    """Return the file with the checksum of the library in a folder."""
     return folder / f"{FILE_NAME}.sha256"
 
 
@@ -116,11 +120,22 @@ def _kept(folder: Path) -> Iterator[None]:
 
 
 @contextmanager
-def _locked(folder: Path) -> Iterator[None]:
+def locked(folder: Path) -> Iterator[None]:
     """Hold the lock of a folder, which is created if needed. Raises OSError if it cannot be written."""
-    with _kept(folder):
-        make_private(folder)
-        file = (folder / "lock").open("w")
-    with file:
-        lock(file)
-        yield
+    while True:
+        with _kept(folder):
+            make_private(folder)
+            file = (folder / LOCK).open("w")
+        with file:
+            lock(file)
+            if not _is_at(file, folder / LOCK):  # removed while this process waited: others lock a new file
+                continue
+            yield
+            return
+
+
+def _is_at(file: IO[str], path: Path) -> bool:
+    try:
+        return os.path.samestat(os.fstat(file.fileno()), path.stat())
+    except FileNotFoundError:
+        return False

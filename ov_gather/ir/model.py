@@ -12,7 +12,7 @@ from ov_gather.ir import element_types
 from ov_gather.ir.element_types import ElementType
 from ov_gather.ir.shapes import UNKNOWN, PartialShape
 from ov_gather.ir.weights import Weights
-from ov_gather.system.tables import InNotebooks, table_of
+from ov_gather.system.tables import InNotebooks, counted, one_line, table_of
 
 if TYPE_CHECKING:
     from dataclasses import dataclass as record
@@ -145,6 +145,10 @@ class Layer:
         name = self.name if len(self.name) <= 100 else f"{self.name[:97]}..."
         return f"{self.type[:100]} '{name}' (layer {self.id})" if name else f"{self.type[:100]} (layer {self.id})"
 
+    def __repr__(self) -> str:
+        sides = (f"({', '.join(map(_outline, ports))})" for ports in (self.inputs, self.outputs))
+        return one_line(self, f"{self}, {self.version or 'no version'}: {' -> '.join(sides)}")
+
     @property
     def declared_shape(self) -> PartialShape | None:
         """The attribute `shape` of a Parameter or Const; None for other layers and for malformed text."""
@@ -204,7 +208,7 @@ def _outline(port: Port) -> str:
     return f"{port.precision or '?'}{list(port.dims)}"
 
 
-@dataclass(frozen=True)
+@dataclass(frozen=True, repr=False)
 class Model(InNotebooks):
     """A whole IR (`tag` "net"), the body of a sub-graph (e.g. "then_body"), or a bare layer fragment ("layer")."""
 
@@ -217,6 +221,12 @@ class Model(InNotebooks):
     line: int = field(default=0, compare=False)
     path: str = field(default="", compare=False)
     weights: Weights | None = field(default=None, compare=False)
+
+    @property
+    def headline(self) -> str:
+        """The name, and the number of layers and edges."""
+        name = self.path if self.is_fragment else self.name
+        return f"{self.tag} '{name}': {counted(len(self.layers), 'layer')}, {counted(len(self.edges), 'edge')}"
 
     def table(self) -> Table:
         """Return a table for `rich.print`: one row a layer."""

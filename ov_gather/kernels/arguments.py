@@ -6,15 +6,15 @@ from operator import index as as_integer
 from typing import Any
 
 import numpy as np
-from numpy.typing import ArrayLike, NDArray
+from numpy.typing import NDArray
 
 
-def as_arguments(function: str, **values: ArrayLike) -> list[NDArray[Any]]:
+def as_arguments(function: str, **values: Any) -> list[NDArray[Any]]:
     """Return the arguments as arrays. Raises TypeError for a masked array or a non-array, ValueError for a ragged list."""
     return [_as_argument(function, name, value) for name, value in values.items()]
 
 
-def _as_argument(function: str, name: str, value: ArrayLike) -> NDArray[Any]:
+def _as_argument(function: str, name: str, value: Any) -> NDArray[Any]:
     if isinstance(value, np.ma.MaskedArray):
         raise TypeError(f"{function}: {name} is a masked array: give its masked elements values first, by filled()")
     try:

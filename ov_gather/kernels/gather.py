@@ -2,12 +2,13 @@
 
 from __future__ import annotations
 
-from typing import Any, Literal
+from typing import Any, Literal, overload
 
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
 from ov_gather.kernels import native, reference
+from ov_gather.kernels.annotations import ScalarT, TensorT, Values
 from ov_gather.kernels.arguments import as_arguments, checked_axis, checked_indices, checked_output, out_of_bounds, unravel
 from ov_gather.kernels.gather_elements import fill
 from ov_gather.kernels.tensors import has_tensor, on_arrays
@@ -15,15 +16,31 @@ from ov_gather.kernels.tensors import has_tensor, on_arrays
 Bounds = Literal["error", "zero"]
 
 
+@overload
 def gather(
-    data: ArrayLike,
-    indices: ArrayLike,
+    data: Values, indices: Values, axis: int = 0, batch_dims: int = 0, *, bounds: Bounds = "error", out: TensorT
+) -> TensorT: ...
+@overload
+def gather(
+    data: NDArray[ScalarT], indices: Values, axis: int = 0, batch_dims: int = 0, *, bounds: Bounds = "error", out: None = None
+) -> NDArray[ScalarT]: ...
+@overload
+def gather(
+    data: TensorT, indices: Values, axis: int = 0, batch_dims: int = 0, *, bounds: Bounds = "error", out: None = None
+) -> TensorT: ...
+@overload
+def gather(
+    data: ArrayLike, indices: Values, axis: int = 0, batch_dims: int = 0, *, bounds: Bounds = "error", out: None = None
+) -> NDArray[Any]: ...
+def gather(
+    data: Values,
+    indices: Values,
     axis: int = 0,
     batch_dims: int = 0,
     *,
     bounds: Bounds = "error",
-    out: NDArray[Any] | None = None,
-) -> NDArray[Any]:
+    out: Any = None,
+) -> Any:
     """Gather slices along one axis: `output[b, o, i, n] = data[b, o, indices[b, i], n]`.
 
     b ranges over the first `batch_dims` dimensions, o over data's dimensions from there to `axis`, i over the remaining

@@ -2,12 +2,13 @@
 
 from __future__ import annotations
 
-from typing import Any
+from typing import Any, overload
 
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
 from ov_gather.kernels import native, reference
+from ov_gather.kernels.annotations import ScalarT, TensorT, Values
 from ov_gather.kernels.arguments import as_arguments, checked_elements, checked_indices, checked_output, out_of_bounds, unravel
 from ov_gather.kernels.tensors import has_tensor, on_arrays
 
@@ -17,7 +18,15 @@ def kernel_name(dtype: np.dtype[Any]) -> str:
     return "native" if native.supports(dtype) and native.load() else "reference"
 
 
-def gather_elements(data: ArrayLike, indices: ArrayLike, axis: int = 0, *, out: NDArray[Any] | None = None) -> NDArray[Any]:
+@overload
+def gather_elements(data: Values, indices: Values, axis: int = 0, *, out: TensorT) -> TensorT: ...
+@overload
+def gather_elements(data: NDArray[ScalarT], indices: Values, axis: int = 0, *, out: None = None) -> NDArray[ScalarT]: ...
+@overload
+def gather_elements(data: TensorT, indices: Values, axis: int = 0, *, out: None = None) -> TensorT: ...
+@overload
+def gather_elements(data: ArrayLike, indices: Values, axis: int = 0, *, out: None = None) -> NDArray[Any]: ...
+def gather_elements(data: Values, indices: Values, axis: int = 0, *, out: Any = None) -> Any:
     """Gather along one axis: `output[p] = data[p with p[axis] replaced by indices[p]]`.
 
     Args:

@@ -3,19 +3,28 @@
 from __future__ import annotations
 
 from math import prod
-from typing import Any
+from typing import Any, overload
 
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
 from ov_gather.kernels import native
+from ov_gather.kernels.annotations import ScalarT, TensorT, Values
 from ov_gather.kernels.arguments import as_arguments, checked_axis, checked_indices, checked_output
 from ov_gather.kernels.gather import gather
 from ov_gather.kernels.tensors import has_tensor, on_arrays
 from ov_gather.kernels.tuples import flatten
 
 
-def gather_nd(data: ArrayLike, indices: ArrayLike, batch_dims: int = 0, *, out: NDArray[Any] | None = None) -> NDArray[Any]:
+@overload
+def gather_nd(data: Values, indices: Values, batch_dims: int = 0, *, out: TensorT) -> TensorT: ...
+@overload
+def gather_nd(data: NDArray[ScalarT], indices: Values, batch_dims: int = 0, *, out: None = None) -> NDArray[ScalarT]: ...
+@overload
+def gather_nd(data: TensorT, indices: Values, batch_dims: int = 0, *, out: None = None) -> TensorT: ...
+@overload
+def gather_nd(data: ArrayLike, indices: Values, batch_dims: int = 0, *, out: None = None) -> NDArray[Any]: ...
+def gather_nd(data: Values, indices: Values, batch_dims: int = 0, *, out: Any = None) -> Any:
     """Gather slices that coordinate tuples name: `output[b, i] = data[b, *indices[b, i]]`.
 
     b ranges over the first `batch_dims` dimensions, i over the other dimensions of indices except the last, which holds the

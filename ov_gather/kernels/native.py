@@ -5,6 +5,9 @@ from __future__ import annotations
 import os
 import warnings
 from functools import cache
+from importlib import import_module
+from importlib.metadata import PackageNotFoundError, files
+from pathlib import Path
 from types import ModuleType
 from typing import Any
 
@@ -21,21 +24,39 @@ _CARRIER = {1: np.uint8, 2: np.uint16, 4: np.uint32, 8: np.uint64, 16: np.comple
 def load() -> ModuleType | None:
     """Import the compiled kernel once. If it is missing, return None and warn once, with the reason and the fix."""
     try:
-        from ov_gather import _native
+        module = import_module("ov_gather._native")
     except ImportError as error:
         logs.info("kernels", "the NumPy reference kernel is used: the compiled kernel is missing (%s)", error)
         warnings.warn(
-            f"the compiled kernel is missing ({error}); the slower NumPy reference kernel is used. "
-            "To build it, install a C++17 compiler (g++) and reinstall ov-gather.",
+            f"the compiled kernel is missing ({error}); the slower NumPy reference kernel is used. {_remedy()}",
             RuntimeWarning,
             stacklevel=3,
         )
         return None
-    module: ModuleType = _native
     logs.debug("kernels", "the compiled kernel is loaded: %s", module.__file__)
     if "OV_GATHER_NUM_THREADS" in os.environ:
         module.set_num_threads(checked_count(os.environ["OV_GATHER_NUM_THREADS"], "OV_GATHER_NUM_THREADS"))
     return module
+
+
+def _remedy() -> str:
+    """Return what to do about a missing kernel: often Python was started in a checkout, which hides an installed package."""
+    here = Path(__file__).parents[1]
+    if here.with_name("converters").is_dir():
+        for installed in _installed_kernels():
+            if installed.parent != here and installed.is_file():
+                return (
+                    f"Python imports ov_gather from the checkout {here.parent}, not the one installed in {installed.parent}: "
+                    f"start Python in another directory, or pip install -e {here.parent}"
+                )
+    return "To build it, install a C++17 compiler (g++) and reinstall ov-gather."
+
+
+def _installed_kernels() -> list[Path]:
+    try:
+        return [Path(str(file.locate())) for file in files("ov-gather") or () if file.name.startswith("_native.")]
+    except PackageNotFoundError:
+        return []
 
 
 def set_num_threads(n: int) -> None:

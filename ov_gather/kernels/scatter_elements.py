@@ -2,12 +2,13 @@
 
 from __future__ import annotations
 
-from typing import Any, Literal
+from typing import Any, Literal, overload
 
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
 from ov_gather.kernels import native, reference
+from ov_gather.kernels.annotations import ScalarT, TensorT, Values
 from ov_gather.kernels.arguments import as_arguments, checked_elements, checked_indices, checked_output, out_of_bounds, unravel
 from ov_gather.kernels.reductions import NATIVE, check_updates, checked_reduction, kind_of, reduce_into
 from ov_gather.kernels.tensors import has_tensor, on_arrays
@@ -15,16 +16,60 @@ from ov_gather.kernels.tensors import has_tensor, on_arrays
 Reduction = Literal["none", "add", "mul", "min", "max", "mean", "sum", "prod"]
 
 
+@overload
 def scatter_elements(
-    data: ArrayLike,
-    indices: ArrayLike,
-    updates: ArrayLike,
+    data: Values,
+    indices: Values,
+    updates: Values,
     axis: int = 0,
     *,
     reduction: Reduction = "none",
     use_init_val: bool = True,
-    out: NDArray[Any] | None = None,
-) -> NDArray[Any]:
+    out: TensorT,
+) -> TensorT: ...
+@overload
+def scatter_elements(
+    data: NDArray[ScalarT],
+    indices: Values,
+    updates: Values,
+    axis: int = 0,
+    *,
+    reduction: Reduction = "none",
+    use_init_val: bool = True,
+    out: None = None,
+) -> NDArray[ScalarT]: ...
+@overload
+def scatter_elements(
+    data: TensorT,
+    indices: Values,
+    updates: Values,
+    axis: int = 0,
+    *,
+    reduction: Reduction = "none",
+    use_init_val: bool = True,
+    out: None = None,
+) -> TensorT: ...
+@overload
+def scatter_elements(
+    data: ArrayLike,
+    indices: Values,
+    updates: Values,
+    axis: int = 0,
+    *,
+    reduction: Reduction = "none",
+    use_init_val: bool = True,
+    out: None = None,
+) -> NDArray[Any]: ...
+def scatter_elements(
+    data: Values,
+    indices: Values,
+    updates: Values,
+    axis: int = 0,
+    *,
+    reduction: Reduction = "none",
+    use_init_val: bool = True,
+    out: Any = None,
+) -> Any:
     """Copy data, then update `output[p with p[axis] replaced by indices[p]]` by `updates[p]` for every position p.
 
     Updates of the same element apply in the order of their positions: without a reduction the last one wins. float16 and

@@ -3,12 +3,13 @@
 from __future__ import annotations
 
 from math import prod
-from typing import Any, Literal
+from typing import Any, Literal, overload
 
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
 from ov_gather.kernels import native, reference
+from ov_gather.kernels.annotations import ScalarT, TensorT, Values
 from ov_gather.kernels.arguments import as_arguments, checked_indices, checked_output
 from ov_gather.kernels.reductions import NATIVE, check_updates, checked_reduction, kind_of, reduce_into
 from ov_gather.kernels.tensors import has_tensor, on_arrays
@@ -17,14 +18,28 @@ from ov_gather.kernels.tuples import flatten
 Reduction = Literal["none", "add", "mul", "min", "max", "sum", "prod"]
 
 
+@overload
+def scatter_nd(data: Values, indices: Values, updates: Values, *, reduction: Reduction = "none", out: TensorT) -> TensorT: ...
+@overload
 def scatter_nd(
-    data: ArrayLike,
-    indices: ArrayLike,
-    updates: ArrayLike,
+    data: NDArray[ScalarT], indices: Values, updates: Values, *, reduction: Reduction = "none", out: None = None
+) -> NDArray[ScalarT]: ...
+@overload
+def scatter_nd(
+    data: TensorT, indices: Values, updates: Values, *, reduction: Reduction = "none", out: None = None
+) -> TensorT: ...
+@overload
+def scatter_nd(
+    data: ArrayLike, indices: Values, updates: Values, *, reduction: Reduction = "none", out: None = None
+) -> NDArray[Any]: ...
+def scatter_nd(
+    data: Values,
+    indices: Values,
+    updates: Values,
     *,
     reduction: Reduction = "none",
-    out: NDArray[Any] | None = None,
-) -> NDArray[Any]:
+    out: Any = None,
+) -> Any:
     """Copy data, then update `output[tuple(indices[p])]` by `updates[p]` for every position p of tuples.
 
     Updates of the same element apply in the order of their positions: without a reduction the last one wins. float16 and

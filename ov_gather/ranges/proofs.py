@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import re
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
-from dataclasses import dataclass, field
+from dataclasses import dataclass
 from math import inf
 from typing import Literal
 
@@ -14,45 +14,11 @@ from ov_gather.ranges.analysis import LARGEST_DIM, Analysis, Assumption, Outcome
 from ov_gather.ranges.conditions import Conditions
 from ov_gather.ranges.graph import Key
 from ov_gather.ranges.inequalities import FINITE
+from ov_gather.ranges.proof import Bound, Proof, Status
 from ov_gather.ranges.rules.call import Semantics
 from ov_gather.ranges.runs import AnalysisCache
 from ov_gather.ranges.sites import BoundsCheck, Obstacle, Site, SiteGraph
-from ov_gather.ranges.witness import Witness, witness_of
-
-Status = Literal["proved", "refuted", "conditional", "unknown"]
-Bound = int | float | str | None
-"""A number; a text such as "dim(x, 1) - 1"; or None if unbounded."""
-
-
-@dataclass(frozen=True)
-class Proof:
-    """The verdict on the indices of one gather or scatter.
-
-    Attributes:
-        layer: the name of the layer, prefixed by those of the layers whose bodies contain it.
-        type: the type of the layer, e.g. "Gather".
-        line: the line of the layer in its document; 0 if unknown.
-        status: "proved": every index is in bounds for all inputs. "refuted": every run that gets here has one out of bounds.
-            "conditional": every index is in bounds if inputs and sizes satisfy `requires`. "unknown": none of these was shown.
-        axis: the axis of data that the indices address; for coordinate tuples, the axis that `index_range` is about.
-        axis_size: the size of this axis; None if unknown.
-        index_range: the least and the greatest index.
-        reason: an explanation of the status for people.
-        requires: the least and the greatest value, by name of an input, of an open dimension such as "dim(x, 1)", or of a
-            product such as "dim(x, 0) * dim(y, 0)".
-        witness: for a refuted site, an index out of bounds, and our kernel's error; otherwise None.
-    """
-
-    layer: str
-    type: str
-    line: int
-    status: Status
-    axis: int | None
-    axis_size: int | str | None
-    index_range: tuple[Bound, Bound]
-    reason: str
-    requires: Mapping[str, tuple[Bound, Bound]] = field(default_factory=dict)
-    witness: Witness | None = None
+from ov_gather.ranges.witness import witness_of
 
 
 def prove_sites(graph: SiteGraph, semantics: Semantics, given: Assumption, sites: Sequence[Site]) -> list[Proof]:

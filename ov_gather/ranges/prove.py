@@ -5,6 +5,8 @@ from __future__ import annotations
 import sys
 from collections.abc import Mapping
 from math import inf
+from numbers import Real
+from reprlib import repr as shortened
 from typing import Any
 
 from ov_gather.ir.model import Model
@@ -13,7 +15,8 @@ from ov_gather.ranges.algebra.intervals import Interval
 from ov_gather.ranges.analysis import Assumption
 from ov_gather.ranges.ir_graph import IrGraph
 from ov_gather.ranges.openvino_graph import OpenvinoGraph
-from ov_gather.ranges.proofs import Proof, prove_sites
+from ov_gather.ranges.proof import Proof, Proofs
+from ov_gather.ranges.proofs import prove_sites
 from ov_gather.ranges.rules.call import CPU_PLUGIN
 from ov_gather.ranges.sites import SiteGraph
 
@@ -30,15 +33,16 @@ def prove(source: Source | Model, *, weights: WeightsSource = None, assume: Mapp
             None means unbounded.
 
     Returns:
-        A Proof for each site, including those in bodies, in the order of the model.
+        A Proof for each site, including those in bodies, in the order of the model; notebooks show the list as a table.
 
     Raises:
         IRError: the IR cannot be read.
+        TypeError: `assume` is no dict of such pairs.
         ValueError: `assume` has an unknown name, contradicts itself or contradicts the model.
     """
     graph = graph_of(source, weights)
     proofs = prove_sites(graph, CPU_PLUGIN, assumption(graph, assume or {}), graph.sites)
-    return proofs + (_of_broken_layers(graph) if isinstance(graph, IrGraph) else [])
+    return Proofs([*proofs, *(_of_broken_layers(graph) if isinstance(graph, IrGraph) else [])])
 
 
 def _of_broken_layers(graph: IrGraph) -> list[Proof]:
@@ -65,7 +69,8 @@ def names_of(graph: SiteGraph) -> list[str]:
 
 
 def assumption(graph: SiteGraph, assume: Mapping[str, Limits]) -> Assumption:
-    """Convert `assume` to an assumption. Raises ValueError if a name is unknown or the bounds are contradictory."""
+    """Convert `assume` to an assumption. Raises ValueError if a name is unknown or the bounds are contradictory; TypeError."""
+    _check_form(assume)
     known = ", ".join(names_of(graph))
     inputs, dims = {}, {}
     for name, (low, high) in assume.items():
@@ -85,3 +90,12 @@ def assumption(graph: SiteGraph, assume: Mapping[str, Limits]) -> Assumption:
         else:
             raise ValueError(f"assume {name}: the model has no such input or open dimension, but {known or 'none at all'}")
     return Assumption(inputs, dims)
+
+
+def _check_form(assume: Mapping[str, Limits]) -> None:
+    if not isinstance(assume, Mapping):
+        raise TypeError(f"assume must be a dict such as {{'input_ids': (0, 999)}}, not {shortened(assume)}")
+    for name, limits in assume.items():
+        is_pair = isinstance(limits, tuple | list) and len(limits) == 2
+        if not is_pair or not all(limit is None or isinstance(limit, Real) for limit in limits):
+            raise TypeError(f"assume {name}: give two numbers (lowest, highest), None if unbounded; not {shortened(limits)}")

@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING
 
 from ov_gather.ir.location import Location
 from ov_gather.rules.fixes import Fix
-from ov_gather.system.tables import InNotebooks, table_of
+from ov_gather.system.tables import InNotebooks, TableList
 
 if TYPE_CHECKING:
     from rich.table import Table
@@ -27,7 +27,7 @@ class Severity(Enum):
         return order.index(self) <= order.index(other)
 
 
-@dataclass(frozen=True, slots=True)
+@dataclass(frozen=True, slots=True, repr=False)
 class Finding(InNotebooks):
     """One violation of a rule, with its severity, what is wrong, what would be right, and where.
 
@@ -41,11 +41,27 @@ class Finding(InNotebooks):
     hint: str
     location: Location
     fingerprint: str = field(default="", compare=False)
-    fix: Fix | None = field(default=None, compare=False, repr=False)
+    fix: Fix | None = field(default=None, compare=False)
+
+    @property
+    def headline(self) -> str:
+        """Severity, rule, place and message."""
+        file, rule, layer, message, _ = Findings.row(self)
+        return f"{rule} at {file}{layer and ', '}{layer}: {message}"
 
     def table(self) -> Table:
         """Return a table for `rich.print`: what is wrong, where, and what would be right."""
-        place = self.location
+        return Findings([self]).table()
+
+
+class Findings(TableList[Finding]):
+    """A list of findings that a notebook shows as a table."""
+
+    columns = ("place", "rule", "layer", "what is wrong", "what would be right")
+
+    @staticmethod
+    def row(entry: Finding) -> tuple[str, ...]:
+        """Return place, rule, layer, message and hint."""
+        place = entry.location
         file = f"{place.path}:{place.line}" if place.line else place.path
-        rows = [(file, f"{self.severity.value} {self.rule}", place.layer_text, self.message, self.hint)]
-        return table_of(("place", "rule", "layer", "what is wrong", "what would be right"), rows)
+        return file, f"{entry.severity.value} {entry.rule}", place.layer_text, entry.message, entry.hint

@@ -15,7 +15,9 @@ RELEASES = tuple(dict.fromkeys(line.split()[0] for line in TABLE.strip().splitli
 
 
 def release_named(text: str) -> str:
-    """Return the release that "2025.4" or "2025.4.1" names. Raises ValueError if it is none of RELEASES."""
+    """Return the release that "2025.4" or "2025.4.1" names. Raises ValueError if it is none of RELEASES; TypeError."""
+    if not isinstance(text, str):
+        raise TypeError(f"a release of OpenVINO is a text such as '{RELEASES[-1]}', not {text!r}")
     named = re.fullmatch(r"(\d+\.\d+)(\.\d+)?", text.strip())
     if named is None or named[1] not in RELEASES:
         raise ValueError(f"'{text}' is no release that ov-gather knows; there are {', '.join(RELEASES)}")

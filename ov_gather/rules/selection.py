@@ -7,6 +7,7 @@ from dataclasses import dataclass
 
 from ov_gather.rules.base import Rule
 from ov_gather.rules.register import RULES
+from ov_gather.system.given import texts
 from ov_gather.system.suggestions import did_you_mean
 
 GROUP_LENGTH = len("OVG4")
@@ -25,9 +26,10 @@ def select_rules(select: Iterable[str] = (), ignore: Iterable[str] = ()) -> list
     """Return the rules that are selected (all, if `select` is empty) and not ignored, by id ("OVG401") or group ("OVG4").
 
     Raises:
+        TypeError: `select` or `ignore` is no list of texts.
         ValueError: an id or group is unknown. Skipping it would check less than was asked for.
     """
-    select, ignore = tuple(select), tuple(ignore)
+    select, ignore = texts("select", select, "OVG4"), texts("ignore", ignore, "OVG4")
     for name in (*select, *ignore):
         _require_known(name)
     return [rule for rule in RULES.values() if rule.id.startswith(select or ("",)) and not rule.id.startswith(ignore)]

@@ -13,7 +13,7 @@ from ov_gather.ops.layer_view import LayerView, family_layers
 from ov_gather.rules.base import Rule
 from ov_gather.rules.constants import Payloads
 from ov_gather.rules.document import Unfinished, Unopened
-from ov_gather.rules.findings import Finding, Severity
+from ov_gather.rules.findings import Finding, Findings, Severity
 from ov_gather.rules.fingerprints import with_fingerprints
 from ov_gather.rules.indices import ErrorFreeModel
 from ov_gather.rules.inference import Inferred, inferred_graphs
@@ -48,13 +48,16 @@ def validate(
         target: a release of OpenVINO, such as "2025.4": also report what that release lacks (OVG708, OVG709).
 
     Returns:
-        The findings, in document order. A document that cannot be opened or read is a finding, too.
+        The findings, in document order; notebooks show the list as a table. A document that cannot be opened or read is a
+            finding, too.
 
     Raises:
+        TypeError: `source`, `select`, `ignore` or `target` is of another type.
         ValueError: `select` or `ignore` names an unknown rule or group, or `target` an unknown release.
         ImportError: `infer` needs openvino, which is not installed.
     """
-    return read_and_validate(source, weights=weights, select=select, ignore=ignore, infer=infer, target=target)[1]
+    _, findings = read_and_validate(source, weights=weights, select=select, ignore=ignore, infer=infer, target=target)
+    return Findings(findings)
 
 
 def read_and_validate(

@@ -32,11 +32,15 @@ def execute(layer: Layer, inputs: Sequence[ArrayLike]) -> list[NDArray[Any]]:
 
     Raises:
         IndexError: an index is out of bounds.
-        TypeError: the operation does not accept the dtype of an input.
+        TypeError: the operation does not accept the dtype of an input; `layer` is no Layer, or `inputs` are no list.
         ValueError: the layer is not of the gather family, an attribute is missing or malformed, or shapes do not fit.
 
     Source: the operation's page of the OpenVINO IR specification.
     """
+    if not isinstance(layer, Layer):
+        raise TypeError(f"execute: layer must be a Layer such as read_ir(path).layers[0], not {type(layer).__name__}")
+    if not isinstance(inputs, Sequence | np.ndarray) or isinstance(inputs, str | bytes):
+        raise TypeError(f"execute: inputs must be a list of arrays, not {type(inputs).__name__}")
     operation = find_operation(layer)
     if operation is None:
         raise ValueError(f"{layer} of version '{layer.version}' is not a gather-family operation")

@@ -14,6 +14,7 @@ import pytest
 import ov_gather
 from helpers.paths import ROOT
 from helpers.saved_models import saved
+from ov_gather.extension import cache, installed
 from ov_gather.ir.builder import ModelBuilder
 from ov_gather.ir.element_types import F32, I64
 from ov_gather.ir.shapes import PartialShape
@@ -49,6 +50,37 @@ def layer(tmp_path):
 def test_extension_path(real_cli, command):
     result = real_cli(*command)
     assert (result.returncode, result.stdout) == (0, f"{ov_gather.extension_path()}\n")
+
+
+def test_a_process_keeps_the_extension_that_is_removed_meanwhile(real_cli, layer, tmp_path, monkeypatch):
+    built = ov_gather.extension_path()
+    monkeypatch.setenv("XDG_CACHE_HOME", str(tmp_path / "caches"))
+    monkeypatch.setattr(cache, "compile_extension", lambda openvino, library: shutil.copyfile(built, library))
+    library = cache.library(installed.find())
+    folder, caches = library.parents[1], library.parents[2]
+    (caches / "validate").mkdir()
+    code = f"""
+import numpy, openvino, ov_gather
+core = openvino.Core()
+core.add_extension({str(library)!r})
+print("loaded", flush=True)
+input()
+compiled = core.compile_model(core.read_model({str(layer)!r}), "CPU")
+print(compiled([numpy.float32([[0, 1], [2, 3]]), numpy.int64([[1, 0], [1, -2]])])[0].tolist())
+"""
+    pipes = {"stdin": subprocess.PIPE, "stdout": subprocess.PIPE, "text": True}
+    with subprocess.Popen([sys.executable, "-c", code], **pipes) as process:
+        assert process.stdout.readline() == "loaded\n"
+        done = real_cli("extension", "clean")
+        assert done.returncode == 0
+        first, last = done.stdout.splitlines()
+        assert first.startswith(f"{folder}: removed, ")
+        assert last.startswith(f"1 extension removed from {caches}, ")
+        assert int(last.split()[-2].replace(",", "")) > 2 * built.stat().st_size
+        assert [path.name for path in caches.iterdir()] == ["validate"]
+        assert process.communicate("\n")[0] == "[[1.0, 0.0], [3.0, 2.0]]\n"
+    again = real_cli("extension", "clean")
+    assert (again.returncode, again.stdout) == (0, f"0 extensions removed from {caches}, 0 bytes\n")
 
 
 @needs_compiler

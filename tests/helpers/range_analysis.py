@@ -20,7 +20,7 @@ from ov_gather.ranges.analysis import Assumption, analyse
 from ov_gather.ranges.graph import Graph, Key, in_order
 from ov_gather.ranges.ir_graph import IrGraph
 from ov_gather.ranges.openvino_graph import OpenvinoGraph
-from ov_gather.ranges.proofs import Proof
+from ov_gather.ranges.proof import Proof
 from ov_gather.ranges.prove import prove
 from ov_gather.ranges.rules.call import CPU_PLUGIN, Semantics
 

@@ -12,7 +12,7 @@ from helpers.range_analysis import Found, Names, claimed, complaint_of_site, com
 from helpers.range_judgements import Judgement
 from helpers.range_trials import Trial, is_known, keeps, trial_within, trials, trials_beyond
 from ov_gather.ranges.algebra.values import Value
-from ov_gather.ranges.proofs import Proof
+from ov_gather.ranges.proof import Proof
 
 ALONE = 8
 """In one model of so many, each index is also observed at the end of a model of its own, which takes time."""

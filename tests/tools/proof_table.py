@@ -16,7 +16,8 @@ from ov_gather.ir.reader import read_ir
 from ov_gather.ranges.analysis import Assumption
 from ov_gather.ranges.graph import Step, has_dynamic_shape, in_order
 from ov_gather.ranges.ir_graph import IrGraph
-from ov_gather.ranges.proofs import Proof, prove_sites
+from ov_gather.ranges.proof import Proof
+from ov_gather.ranges.proofs import prove_sites
 from ov_gather.ranges.rules.call import CPU_PLUGIN
 from ov_gather.ranges.sites import Site
 

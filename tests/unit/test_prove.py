@@ -15,7 +15,7 @@ import pytest
 from helpers.legalized import constant, model
 from ov_gather import prove
 from ov_gather.converters import prove_onnx
-from ov_gather.ranges.proofs import Proof
+from ov_gather.ranges.proof import Proof
 from ov_gather.ranges.sites import Site
 from ov_gather.ranges.solver import Solver
 

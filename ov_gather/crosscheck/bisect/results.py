@@ -72,7 +72,7 @@ class ComparedOutput:
     excuse: str = ""
 
 
-@dataclass(frozen=True, slots=True)
+@dataclass(frozen=True, slots=True, repr=False)
 class BisectResult(InNotebooks):
     """Result of a bisection.
 
@@ -100,6 +100,12 @@ class BisectResult(InNotebooks):
     setting: str = ""
     seed: int | None = None
     input_shapes: Mapping[str, str] = field(default_factory=dict)
+
+    @property
+    def headline(self) -> str:
+        """The models, and where they differ first."""
+        found = self.not_run or (f"differs at {self.node}" if self.culprits else "passed" if self.passed else "outputs differ")
+        return f"{self.reference} and {self.model}: {found}"
 
     @property
     def passed(self) -> bool:

@@ -7,7 +7,7 @@ from dataclasses import dataclass
 from typing import TYPE_CHECKING, Literal
 
 from ov_gather.ir.location import Location
-from ov_gather.system.tables import InNotebooks, cell
+from ov_gather.system.tables import InNotebooks, cell, counted
 
 if TYPE_CHECKING:
     from rich.table import Table
@@ -51,7 +51,7 @@ class IRChange:
         return f"{self.layer}: {what}: {self.before or 'none'} -> {self.after or 'none'}"
 
 
-@dataclass(frozen=True, slots=True)
+@dataclass(frozen=True, slots=True, repr=False)
 class Differences(InNotebooks):
     """All differences of two models.
 
@@ -64,6 +64,13 @@ class Differences(InNotebooks):
     changes: tuple[IRChange, ...]
     consequences: tuple[IRChange, ...]
     same: int
+
+    @property
+    def headline(self) -> str:
+        """The number of differences and of equal layers, and the first difference."""
+        first = f", first {self.changes[0]}" if self.changes else ""
+        counts = f"{counted(len(self.changes), 'change')}, {counted(len(self.consequences), 'consequence')}"
+        return f"{counts}, {counted(self.same, 'layer')} the same{first}"
 
     def table(self) -> Table:
         """Return a table for `rich.print`: one row a change."""

@@ -7,7 +7,8 @@ from dataclasses import asdict
 from importlib.metadata import version
 from typing import Any
 
-from ov_gather.ranges.proofs import Proof, Requirement, requirements
+from ov_gather.ranges.proof import Proof
+from ov_gather.ranges.proofs import Requirement, requirements
 from ov_gather.report import json
 from ov_gather.report.findings.json import finding_object
 from ov_gather.report.places import path_text

@@ -7,7 +7,7 @@ from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from typing import get_args
 
-from ov_gather.ranges.proofs import Proof, Status
+from ov_gather.ranges.proof import Proof, Status
 from ov_gather.rules.findings import Finding
 
 

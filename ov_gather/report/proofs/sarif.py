@@ -4,11 +4,10 @@ from __future__ import annotations
 
 from typing import Any
 
-from ov_gather.ranges.proofs import Proof
+from ov_gather.ranges.proof import Proof, why
 from ov_gather.report import sarif
 from ov_gather.report.findings import sarif as findings_sarif
 from ov_gather.report.proofs.report import ProofReport
-from ov_gather.report.proofs.text import why
 
 _RULES = {
     "refuted": "An index is out of bounds in every run that gets to the layer.",

@@ -5,7 +5,8 @@ from __future__ import annotations
 from collections.abc import Iterator, Mapping, Sequence
 from typing import TYPE_CHECKING
 
-from ov_gather.ranges.proofs import Bound, Proof, Status, requirements
+from ov_gather.ranges.proof import Proof, Proofs, Status
+from ov_gather.ranges.proofs import requirements
 from ov_gather.report.findings import text as findings_text
 from ov_gather.report.places import path_text
 from ov_gather.report.proofs.report import ProofReport, ProvedFile
@@ -48,21 +49,7 @@ def _file(file: ProvedFile, with_proved: bool) -> Iterator[Table | str]:
 def _table(proofs: Sequence[Proof]) -> Table:
     from rich.table import Column
 
-    table = new_table(*(Column(name, overflow="fold") for name in ("layer", "status", "indices", "axis", "why")))
+    table = new_table(*(Column(name, overflow="fold") for name in Proofs.columns))
     for proof in proofs:
-        layer = f"{proof.type} '{proof.layer}'" + (f", line {proof.line}" if proof.line else "")
-        axis = "?" if proof.axis is None else f"{proof.axis}: {proof.axis_size}"
-        cells = (layer, proof.status, _range_text(*proof.index_range), axis, why(proof))
-        table.add_row(*map(cell, cells), style=_STYLE[proof.status])
+        table.add_row(*map(cell, Proofs.row(proof)), style=_STYLE[proof.status])
     return table
-
-
-def _range_text(low: Bound, high: Bound) -> str:
-    if low == high:
-        return "any" if low is None else f"{low}"
-    return f"{'?' if low is None else low}..{'?' if high is None else high}"
-
-
-def why(proof: Proof) -> str:
-    """Return the reason for a status, with our kernel's error if a witness refutes the site."""
-    return proof.reason if proof.witness is None else f"{proof.reason}: {proof.witness.error}"

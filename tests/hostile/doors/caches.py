@@ -76,7 +76,7 @@ def _extension(rng: np.random.Generator, folder: Path) -> None:
         folders = [library, *library.parents[:4]]  # the last is $XDG_CACHE_HOME itself
         for place in (library, library.parents[1] / library.name):
             place.write_bytes(FOREIGN)
-        checksum = libraries._checksum_file(library.parents[1])
+        checksum = libraries.checksum_file(library.parents[1])
         if rng.integers(2):  # by somebody who knows the format
             checksum.write_bytes(libraries._checksum(library))
             _open(rng, folders)

@@ -1,0 +1,81 @@
+"""A proof: whether the indices of one gather or scatter can be out of bounds, for which inputs, and why."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from dataclasses import dataclass, field
+from typing import TYPE_CHECKING, Literal
+
+from ov_gather.ranges.witness import Witness
+from ov_gather.system.tables import InNotebooks, TableList
+
+if TYPE_CHECKING:
+    from rich.table import Table
+
+Status = Literal["proved", "refuted", "conditional", "unknown"]
+Bound = int | float | str | None
+"""A number; a text such as "dim(x, 1) - 1"; or None if unbounded."""
+
+
+@dataclass(frozen=True, repr=False)
+class Proof(InNotebooks):
+    """The verdict on the indices of one gather or scatter.
+
+    Attributes:
+        layer: the name of the layer, prefixed by those of the layers whose bodies contain it.
+        type: the type of the layer, e.g. "Gather".
+        line: the line of the layer in its document; 0 if unknown.
+        status: "proved": every index is in bounds for all inputs. "refuted": every run that gets here has one out of bounds.
+            "conditional": every index is in bounds if inputs and sizes satisfy `requires`. "unknown": none of these was shown.
+        axis: the axis of data that the indices address; for coordinate tuples, the axis that `index_range` is about.
+        axis_size: the size of this axis; None if unknown.
+        index_range: the least and the greatest index.
+        reason: an explanation of the status for people.
+        requires: the least and the greatest value, by name of an input, of an open dimension such as "dim(x, 1)", or of a
+            product such as "dim(x, 0) * dim(y, 0)".
+        witness: for a refuted site, an index out of bounds, and our kernel's error; otherwise None.
+    """
+
+    layer: str
+    type: str
+    line: int
+    status: Status
+    axis: int | None
+    axis_size: int | str | None
+    index_range: tuple[Bound, Bound]
+    reason: str
+    requires: Mapping[str, tuple[Bound, Bound]] = field(default_factory=dict)
+    witness: Witness | None = None
+
+    @property
+    def headline(self) -> str:
+        """Layer, status and reason."""
+        return f"{self.type} '{self.layer}': {self.status}, {self.reason}"
+
+    def table(self) -> Table:
+        """Return a table for `rich.print`."""
+        return Proofs([self]).table()
+
+
+class Proofs(TableList[Proof]):
+    """A list of proofs that a notebook shows as a table."""
+
+    columns = ("layer", "status", "indices", "axis", "why")
+
+    @staticmethod
+    def row(entry: Proof) -> tuple[str, ...]:
+        """Return layer, status, range of indices, axis with its size, and reason."""
+        layer = f"{entry.type} '{entry.layer}'" + (f", line {entry.line}" if entry.line else "")
+        axis = "?" if entry.axis is None else f"{entry.axis}: {entry.axis_size}"
+        return layer, entry.status, _range_text(*entry.index_range), axis, why(entry)
+
+
+def _range_text(low: Bound, high: Bound) -> str:
+    if low == high:
+        return "any" if low is None else f"{low}"
+    return f"{'?' if low is None else low}..{'?' if high is None else high}"
+
+
+def why(proof: Proof) -> str:
+    """Return the reason for a status, with our kernel's error if a witness refutes the site."""
+    return proof.reason if proof.witness is None else f"{proof.reason}: {proof.witness.error}"
