@@ -119,11 +119,11 @@ def _print_versions(context: click.Context, option: click.Parameter, wanted: boo
         except PackageNotFoundError:
             say(f"{package}: not installed")
     try:
-        from ov_gather import _native
+        native = import_module("ov_gather._native")
     except ImportError:
         say("kernel: NumPy, as ours is not compiled")
     else:
-        say(f"kernel: {_native.isa_name()}")
+        say(f"kernel: {native.isa_name()}")
     context.exit()
 
 

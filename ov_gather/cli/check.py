@@ -5,19 +5,23 @@ from __future__ import annotations
 import sys
 from functools import partial
 from pathlib import Path
+from typing import TYPE_CHECKING
 
 import click
 
 from ov_gather.cli.checking import FAILURES, FORMAT, REPORT, RUNTIMES, SEED, run
 from ov_gather.cli.files import array_files, check_outputs
 from ov_gather.cli.inputs import load_inputs
-from ov_gather.cli.options import DEVICE, FORCE, INPUTS, SCHEDULER, TIMEOUT_OF_SERVERS
+from ov_gather.cli.options import DEVICE, FORCE, INPUTS, SCHEDULER, TIMEOUT_OF_SERVERS, with_tolerances
 from ov_gather.cli.output import warn
 from ov_gather.cli.paths import PathOrUrl, paths_argument
 from ov_gather.crosscheck.defaults import DEFAULT_CASES
 from ov_gather.ir.files import NoIRError, Place
 from ov_gather.ir.urls import Url
 from ov_gather.runtimes.devices import CPU
+
+if TYPE_CHECKING:
+    from ov_gather.crosscheck.tolerances import Tolerances
 
 
 @click.command(name="check")
@@ -31,6 +35,7 @@ from ov_gather.runtimes.devices import CPU
 @REPORT
 @FORCE
 @FORMAT
+@with_tolerances
 @TIMEOUT_OF_SERVERS
 @SCHEDULER
 def command(
@@ -45,6 +50,7 @@ def command(
     force: bool,
     format_: str,
     scheduler: str | None,
+    tolerances: Tolerances,
 ) -> None:
     """Execute every gather-family layer of OpenVINO IR files on several runtimes, and compare the results.
 
@@ -59,7 +65,8 @@ def command(
 
     An IR with several such layers is also executed whole, on made-up inputs: each layer gets its operands in the model as one
     more case, and the outputs with our gathers must equal those without. An .onnx file is converted and compared with
-    onnxruntime, whole, and gather by gather on the operands of each.
+    onnxruntime, whole, and gather by gather on the operands of each. --atol and --rtol are for the outputs of these models,
+    and for named outputs of IRs.
 
     A difference or crash that a known divergence explains is accepted and named. Types and operations that a runtime lacks are
     skipped, but a layer that only our kernel can execute is a failure. A failed case is made smaller and written to disk, with
@@ -85,7 +92,7 @@ def command(
     if scheduler and inputs:
         raise click.UsageError("--input is for one file, and --scheduler for many")
     check_outputs([page], [*paths, *array_files(inputs)], force=force, are_reports=True)
-    checks = CheckOptions(runtimes, seed, cases, device, failures)
+    checks = CheckOptions(runtimes, seed, cases, device, failures, tolerances)
     inputs_for = partial(load_inputs, texts=inputs) if inputs else None
     try:
         sys.exit(run(lambda progress: checks.of_paths(paths, scheduler, progress, warn, inputs_for), page, format_))

@@ -12,15 +12,17 @@ import click
 
 from ov_gather.cli.convert_many import convert_many, outputs_for, written_files
 from ov_gather.cli.files import array_files, check_outputs
-from ov_gather.cli.options import ASSUME_IN_BOUNDS, FORCE, JOBS, SCHEDULER, TARGET
+from ov_gather.cli.options import ASSUME_IN_BOUNDS, FORCE, JOBS, SCHEDULER, TARGET, with_tolerances
 from ov_gather.cli.output import is_quiet, is_verbose, print_all, print_table, say, tell, warn
 from ov_gather.cli.paths import FileOf, paths_argument
 from ov_gather.system.imports import require
+from ov_gather.system.kinds import ONNX, PROGRAM
 
 if TYPE_CHECKING:
     import openvino
     from numpy.typing import NDArray
-from ov_gather.system.kinds import ONNX, PROGRAM
+
+    from ov_gather.crosscheck.tolerances import Tolerances
 
 
 @dataclass(frozen=True)
@@ -37,6 +39,7 @@ class _Options:
     no_bisect: bool
     inputs: tuple[str, ...]
     trust: bool
+    tolerances: Tolerances
 
 
 @click.command(name="convert")
@@ -55,6 +58,7 @@ class _Options:
 @click.option("--verify", is_flag=True, help="Compare the result on OpenVINO with the original on onnxruntime or PyTorch.")
 @click.option("--no-bisect", is_flag=True, help="After a failed --verify, do not search for the first node that differs.")
 @click.option("--input", "inputs", multiple=True, metavar="NAME=FILE.npy", help="An input for --verify; default: made up.")
+@with_tolerances
 @click.option("--trust", is_flag=True, help="Load a .pt2, which executes code that the file holds.")
 @FORCE
 @JOBS
@@ -80,8 +84,10 @@ def command(
     original, the exit code is 2, too, but the IR is written, unverified.
     """
     given = _Options(**options)
-    if given.inputs and (len(models) > 1 or not given.verify):
-        raise click.UsageError("--input is for --verify of a single model")
+    if (given.inputs or given.tolerances) and not given.verify:
+        raise click.UsageError("--input, --atol and --rtol are for --verify")
+    if given.inputs and len(models) > 1:
+        raise click.UsageError("--input is for a single model")
     outputs = outputs_for(models, output, ".xml")
     if len(models) > 1 or scheduler:
         sys.exit(convert_many("convert", models, outputs, jobs, scheduler))
@@ -123,9 +129,8 @@ def _convert(source: Path, output: Path, options: _Options) -> int:
         _accelerate(conversion.model, options)
     with written(conversion.model, output, fp16=options.fp16) as path:
         code = _verify(source, path, output, options, inputs, conversion.in_lanes) if options.verify else 0
-    tell(
-        *(f"{output}: '{name}' holds {dtype} '{original}' in lanes" for name, (original, dtype) in conversion.in_lanes.items())
-    )
+    for name, (held, dtype) in conversion.in_lanes.items():
+        tell(f"{output}: '{name}' holds {dtype} '{held}' in lanes")
     tell(f"{output}: {len(conversion.model.get_ops())} layers")
     return code
 
@@ -150,11 +155,13 @@ def _verify(
     if _is_program(source):
         from ov_gather.crosscheck.models.verify import verify_program
 
-        result = verify_program(source, ir, target=options.target, inputs=inputs or None)
+        result = verify_program(source, ir, target=options.target, inputs=inputs or None, tolerances=options.tolerances)
     else:
         from ov_gather.crosscheck.models.verify import verify_conversion
 
-        result = verify_conversion(source, ir, target=options.target, inputs=inputs or None, lanes=lanes)
+        result = verify_conversion(
+            source, ir, target=options.target, inputs=inputs or None, lanes=lanes, tolerances=options.tolerances
+        )
     if result.no_reference:
         say(f"{source}: not verified: {result.not_run}", err=True)
         return 2
@@ -162,17 +169,19 @@ def _verify(
         raise ValueError(f"{source}: not verified: {result.not_run}")
     print_all([result.table(), *verification_summary(result)])
     if not (result.passed or _is_program(source) or options.no_bisect or lanes):
-        _bisect(source, ir, output, options.target, inputs or result.inputs)
+        _bisect(source, ir, output, options, inputs or result.inputs)
     return 0 if result.passed else 1
 
 
-def _bisect(source: Path, ir: Path, output: Path, target: str, inputs: Mapping[str, NDArray[Any]]) -> None:
+def _bisect(source: Path, ir: Path, output: Path, options: _Options, inputs: Mapping[str, NDArray[Any]]) -> None:
     """Print the first node at which the IR differs from the original on these inputs."""
     from ov_gather.crosscheck.bisect.run import bisect
     from ov_gather.report.bisect import text
 
-    found = bisect(source, ir, inputs, runtime="extension" if target == "extension" else "openvino")
-    print_all(text.found(replace(found, model=str(output))))
+    runtime, bounds = "extension" if options.target == "extension" else "openvino", options.tolerances
+    found = bisect(source, ir, inputs, runtime=runtime, atol=bounds.atol, rtol=bounds.rtol)
+    found = replace(found, model=str(output))
+    print_all([*text.found(found), *([] if found.culprits else text.notes(found))])
 
 
 def _accelerate(model: openvino.Model, options: _Options) -> None:

@@ -57,7 +57,7 @@ def test_one_model_into_a_directory_that_exists(cli, refusal, zoo, tmp_path):
     ("options", "text"),
     [
         (["-o", "irs.xml"], "--output irs.xml: several models need a directory"),
-        (["-o", "irs", "--verify", "--input", "x=x.npy"], "--input is for --verify of a single model"),
+        (["-o", "irs", "--verify", "--input", "x=x.npy"], "--input is for a single model"),
     ],
 )
 def test_what_is_not_for_several(refusal, zoo, tmp_path, options, text):

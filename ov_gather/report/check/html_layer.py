@@ -7,6 +7,7 @@ from typing import TypeAlias
 
 from lxml import etree
 
+from ov_gather.crosscheck.deviation import Deviation, far_off
 from ov_gather.crosscheck.results import CaseResult, Comparison, Difference, LayerResult, Status
 from ov_gather.report.check.page import fact_list, row, table
 from ov_gather.report.check.report import failures, outcome, word
@@ -160,20 +161,22 @@ def duration(seconds: float) -> str:
 def _failure(name: str, case: CaseResult, comparison: Comparison) -> Element:
     """Return the section for one failed comparison, with `name` as the target of links."""
     heading = element("h5", comparison.runtime, element("small", f" in the case “{case.name}”"))
-    body = [difference_section(comparison.difference) if comparison.difference else element("pre", comparison.detail)]
+    where, off = comparison.difference, comparison.deviation
+    body = [difference_section(where, off) if where else element("pre", comparison.detail)]
     if case.replay:
         label = "To run it again, though it passes alone:" if case.passes_again else "To run it again:"
         body += [element("p", label, class_="label"), element("pre", case.replay, class_="replay")]
     return element("section", heading, *body, class_="failure", id=name)
 
 
-def difference_section(difference: Difference) -> Element:
-    """Return both values at the first difference, the number of differences, and a picture of their positions."""
+def difference_section(difference: Difference, deviation: Deviation | None = None) -> Element:
+    """Return both values at the first difference, the number and size of differences, and a picture of their positions."""
     facts = {
         "first difference": f"output[{', '.join(map(str, difference.position))}]",
         "expected": difference.expected,
         "found": difference.found,
         "elements that differ": f"{difference.count:,} of {difference.size:,} ({difference.count / difference.size:.1%})",
+        "how far off": far_off(deviation),
     }
     caption = "The output as rows, its last dimension across. The stronger the colour, the more elements differ."
     picture = element("figure", _picture(difference.picture), element("figcaption", caption))
