@@ -12,7 +12,7 @@ import pytest
 from ov_gather.cli import group
 from ov_gather.divergences.register import DIVERGENCES
 from ov_gather.rules.register import RULES
-from tools.docs_site import commands, divergences, python_api, rules
+from tools.docs_site import commands, divergences, plots, python_api, rules
 from tools.docs_site.staging import stage
 from tools.sessions import ROOT
 
@@ -75,6 +75,15 @@ def test_each_divergence_has_a_page(known):
     for fact in (known.since, known.before, *known.operations, *known.upstream, *(seen.value for seen in known.observed)):
         assert fact in text
     assert f"]({known.name}.md)" in divergences.pages()[f"{divergences.FOLDER}/README.md"]
+
+
+@pytest.mark.parametrize("name", plots.DRAWN)
+def test_each_plot_shows_the_results_of_today(name):
+    results = plots.DRAWN[name][0]()
+    assert len(results) > 20
+    drawing = (plots.PLOTS / f"{name}.svg").read_text()
+    assert f"results: {plots.fingerprint(results)}" in drawing, "run: python tests/tools/docs_site/plots.py"
+    assert all(f">{label}</text>" in drawing for label in results)
 
 
 @pytest.mark.slow

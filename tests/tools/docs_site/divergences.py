@@ -34,16 +34,6 @@ What the runtime does:
 - *does not have it*: it lacks the operation or type, and is not executed.
 - *cannot happen in a check of layers*: `check` avoids it, but it can happen when a model is executed.
 """
-BY_RELEASE = """
-`3/4` means: stock OpenVINO showed the divergence in 3 of the 4 cases that it concerns. A case does not show it if another
-divergence comes first, or if memory happened to hold the right value. An empty cell had no case. Cells in parentheses are
-releases outside of *since* and *before*: there, another divergence can have the same effect.
-
-Each release executed all layers of `ir_samples/valid` and `ir_samples/divergent` in their designed cases, and generated
-layers, on a CPU ({cpu}). A divergence explained every difference. `python tests/tools/release_matrix.py DIRECTORY` makes the
-table, and installs the releases in the directory. Operations and types that a release lacks are not executed, and large
-tensors are too large for this table.
-"""
 
 
 def pages() -> Pages:
@@ -72,7 +62,7 @@ def _index() -> Iterator[str]:
         yield from (f"## {' and '.join(f'`{name}`' for name in runtimes)}", "", *_runtimes(runtimes), "")
         rows = [(f"[{known.name}]({known.name}.md)", _observed(known), escaped(known.why)) for known in divergences]
         yield from (*table(["divergence", "what the runtime does", "why"], rows), "")
-    yield from ("## Releases of OpenVINO", *BY_RELEASE.format(cpu=MEASURED["cpu"]).splitlines(), "")
+    yield from ("## Releases of OpenVINO", "", "[How to read this](../../evidence/releases.md).", "")
     rows = [(f"[{known.name}]({known.name}.md)", *cells(known)) for known in DIVERGENCES]
     yield from table(["divergence", *RELEASES], [row for row in rows if any(cell[:1].isdigit() for cell in row[1:])])
 
@@ -94,7 +84,7 @@ def _divergence(known: Divergence) -> Iterator[str]:
         yield ""
     if any(cells(known)):
         yield from ("## Releases of OpenVINO", "", "Cases that showed it, of those that it concerns")
-        yield from ("([how to read this](README.md#releases-of-openvino)):", "")
+        yield from ("([how to read this](../../evidence/releases.md)):", "")
         yield from table(["release", "cases"], [row for row in zip(RELEASES, cells(known), strict=True) if row[1]])
 
 
