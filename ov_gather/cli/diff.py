@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import sys
+from importlib import import_module
 from pathlib import Path
 
 import click
@@ -13,13 +14,13 @@ from ov_gather.ir.differences.diff import diff
 from ov_gather.report.diff import text
 from ov_gather.system.kinds import IR
 
+_FORMATS = ("text", "json", "github")
+
 
 @click.command(name="diff")
 @click.argument("a", metavar="A.xml", type=FileOf(IR))
 @click.argument("b", metavar="B.xml", type=FileOf(IR))
-@click.option(
-    "--format", "format_", type=click.Choice(("text", "json")), default="text", show_default=True, help="Report format."
-)
+@click.option("--format", "format_", type=click.Choice(_FORMATS), default="text", show_default=True, help="Report format.")
 def command(a: Path, b: Path, format_: str) -> None:
     """List the differences between two IRs: operations, attributes, connections, types, shapes and constants.
 
@@ -30,10 +31,8 @@ def command(a: Path, b: Path, format_: str) -> None:
     Exit code: 0 no difference, 1 there are differences, 2 bad arguments or an unreadable file.
     """
     found = diff(a, b)
-    if format_ == "json":
-        from ov_gather.report.diff import json
-
-        show(json.render(str(a), str(b), found))
+    if format_ != "text":
+        show(import_module(f"ov_gather.report.diff.{format_}").render(str(a), str(b), found))
     else:
         print_all(text.render(found, with_consequences=is_verbose()))
     sys.exit(0 if found.passed else 1)

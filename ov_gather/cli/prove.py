@@ -22,7 +22,7 @@ if TYPE_CHECKING:
     from ov_gather.ranges.proof import Proof
     from ov_gather.report.proofs.report import ProvedFile
 
-_FORMATS = ("text", "json", "sarif")
+_FORMATS = ("text", "json", "sarif", "github")
 _NOT_IN_THE_WAY = ("OVG406", "OVG6", "OVG7")
 """Rules whose errors do not prevent a proof: indices are its subject, and OpenVINO itself writes Ifs that violate OVG406."""
 

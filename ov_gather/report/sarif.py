@@ -5,7 +5,8 @@ from __future__ import annotations
 import os
 import re
 from collections.abc import Sequence
-from importlib.metadata import version
+from functools import cache
+from importlib.metadata import metadata, version
 from pathlib import Path
 from typing import Any
 from urllib.parse import quote
@@ -23,8 +24,21 @@ def document(rules: Sequence[dict[str, Any]], results: Sequence[dict[str, Any]],
     return json.document({"$schema": _SCHEMA, "version": "2.1.0", "runs": [run]})
 
 
-def described(rule_id: str, name: str, summary: str, documentation: str, level: str) -> dict[str, Any]:
-    """Return a rule with its documentation. `name` has underscores, e.g. "missing_attribute"."""
+@cache
+def site() -> str:
+    """Return the address of the documentation; "" if the metadata of the package have none.
+
+    It is `Documentation` in `[project.urls]` of pyproject.toml.
+    """
+    urls = (entry.partition(", ") for entry in metadata("ov-gather").get_all("Project-URL") or ())
+    return next((url.rstrip("/") for label, _, url in urls if label.lower() == "documentation"), "")
+
+
+def described(rule_id: str, name: str, summary: str, documentation: str, level: str, page: str) -> dict[str, Any]:
+    """Return a rule with its documentation, and the address of its `page` on the site, if there is one.
+
+    `name` has underscores, e.g. "missing_attribute".
+    """
     return {
         "id": rule_id,
         "name": "".join(word.capitalize() for word in name.split("_")),
@@ -32,7 +46,7 @@ def described(rule_id: str, name: str, summary: str, documentation: str, level: 
         "fullDescription": {"text": documentation},
         "help": {"text": documentation},
         "defaultConfiguration": {"level": level},
-    }
+    } | ({"helpUri": f"{site()}/{page}"} if site() else {})
 
 
 def result(rule_id: str, index: int, level: str, text: str, location: dict[str, Any]) -> dict[str, Any]:

@@ -140,6 +140,29 @@ def test_action_fails_on_findings_and_takes_inputs_as_data(action, tmp_path):
     assert not (ROOT / "pwned").exists()
 
 
+@pytest.mark.parametrize("format_", ["github", "sarif"])
+def test_action_lists_findings_in_the_summary_of_the_job(action, tmp_path, monkeypatch, format_):
+    summary = tmp_path / "summary.md"
+    summary.write_text("of an earlier step\n")
+    monkeypatch.setenv("GITHUB_STEP_SUMMARY", str(summary))
+    done = action(paths="ir_samples/invalid/OVG204", format=format_, output=str(tmp_path / "out.sarif"), args="--select OVG204")
+    assert done.returncode == 1
+    before, heading, _, *table = summary.read_text().splitlines()
+    assert (before, heading) == ("of an earlier step", "### ov-gather: files: 3, errors: 3, warnings: 0, notes: 0")
+    assert sum("error OVG204" in row for row in table) == 3
+    assert "<table>" not in done.stdout
+    assert action(paths="no such file", format=format_).returncode == 2
+    assert len(summary.read_text().splitlines()) == 3 + len(table)
+
+
+def test_action_takes_globs(action):
+    pytest.importorskip("ov_gather.cli.paths", reason="commands take globs from this module on")
+    done = action(paths="ir_samples/invalid/OVG20[34]/*.xml\nir_samples/**/onnx_page_1.xml", args="--fail-on never")
+    assert done.returncode == 0, done.stderr
+    assert done.stdout.count("title=OVG204::") == 3
+    assert action(paths="ir_samples/no*.xml").returncode == 2
+
+
 def test_action_writes_sarif(action, tmp_path):
     done = action(paths="ir_samples/divergent", format="sarif", output=str(tmp_path / "out.sarif"))
     assert done.returncode == 0, done.stderr

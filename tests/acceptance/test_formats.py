@@ -4,6 +4,7 @@ import json
 import os
 import re
 import sqlite3
+from email.message import Message
 from importlib.util import find_spec
 from pathlib import Path
 from urllib.parse import unquote_to_bytes
@@ -13,7 +14,9 @@ import jsonschema
 import pytest
 
 from helpers.paths import VALID
+from ov_gather.cli import run_command
 from ov_gather.ir.location import Location
+from ov_gather.report import sarif
 from ov_gather.report.findings import FORMATS, Report, render
 from ov_gather.rules.findings import Finding, Severity
 from ov_gather.rules.register import RULES
@@ -276,3 +279,88 @@ def test_sarif_of_proofs(cli, sarif_schema, options, level):
     assert location["physicalLocation"]["artifactLocation"]["uri"] == "ir_samples/valid/loop.xml"
     assert location["physicalLocation"]["region"]["startLine"] > 1
     assert broken["locations"][0]["physicalLocation"]["artifactLocation"]["uri"] == AXIS_3
+
+
+def test_markdown(cli):
+    done = cli("validate", "ir_samples/invalid/OVG204", "--format", "markdown", code=1)
+    heading, empty, *table = done.stdout.splitlines()
+    assert (heading, empty) == ("### ov-gather: files: 3, errors: 3, warnings: 0, notes: 0", "")
+    rows = ElementTree.fromstring("".join(table)).findall("tr")
+    assert [cell.text for cell in rows[1]] == [
+        f"{AXIS_3}:25",
+        "error OVG204",
+        "GatherElements 'gather' (layer 2): axis=3 is out of range",
+        "for these inputs it may be -3 to 2",
+    ]
+    assert len(rows) == 4
+    done = cli("validate", "ir_samples/valid", "--format", "markdown", code=0)
+    assert done.stdout == f"### ov-gather: files: {COUNT_VALID}, errors: 0, warnings: 0, notes: 0\n"
+
+
+def test_markdown_of_hostile_names_and_of_many_findings(cli, hostile):
+    """A blank line would end the HTML, and names after it would be Markdown."""
+    table = cli("validate", hostile, "--format", "markdown", code=1).stdout.partition("\n\n")[2]
+    assert "\n\n" not in table
+    assert len(ElementTree.fromstring(table).findall("tr")) == 2
+    place = Location("m.xml", 1, 7, "</td>`<b>|" * 10, "Gather")
+    found = [Finding("OVG204", Severity.ERROR, "is wrong", "", place)] * 20_000
+    text = render(Report(["m.xml"], found), "markdown")
+    assert 800_000 < len(text.encode()) < 1_000_000
+    rows = ElementTree.fromstring(text.partition("\n\n")[2]).findall("tr")
+    assert rows[-1].find("td").text == f"and {20_000 - (len(rows) - 2):,} more, see the log"
+
+
+@pytest.mark.parametrize(("options", "level"), [((), "notice"), (("--strict",), "warning")])
+def test_annotations_of_proofs(cli, options, level):
+    paths = ("ir_samples/invalid/OVG603/one_past_the_end.xml", "ir_samples/valid/loop.xml", AXIS_3)
+    refuted, conditional, broken, summary = cli("prove", *paths, "--format", "github", *options, code=1).stdout.splitlines()
+    assert refuted.startswith(f"::error file={paths[0]},line=22,title=Gather")
+    assert "refuted::an index is out of bounds" in refuted
+    assert "indices[0] = 5 is out of bounds for axis 0 of size 5 (valid -5..4)" in refuted
+    assert conditional.startswith(f"::{level} file={paths[1]},line=")
+    assert "title=Gather 'Loop 'loop'/body/gather'%3A conditional::in bounds if " in conditional
+    assert broken.startswith(f"::error file={AXIS_3},line=25,title=OVG204::")
+    assert summary == "0 proved, 1 refuted, 1 conditional, 0 unknown in 3 files"
+
+
+def test_annotations_of_differences(cli):
+    a, b = "ir_samples/valid/onnx_page_1.xml", "ir_samples/valid/onnx_page_2.xml"
+    *commands, summary = cli("diff", a, b, "--format", "github", code=1).stdout.splitlines()
+    assert len(commands) == 3
+    assert all(re.fullmatch(rf"::error file={b},line=\d+,title=[^:]+::[^:].*", command) for command in commands)
+    assert commands[0].endswith("title=attribute axis::GatherElements 'gather' (layer 2): attribute axis: 1 -> 0")
+    assert summary.startswith("1 attribute, 2 constants; ")
+    assert cli("diff", a, a, "--format", "github", code=0).stdout == "no difference: 2 layers are the same\n"
+
+
+def test_annotations_of_a_removed_layer_are_in_the_first_model(cli, copied, tmp_path):
+    a, b = "ir_samples/valid/if_bodies.xml", "ir_samples/valid/onnx_page_1.xml"
+    commands = cli("diff", a, b, "--format", "github", code=1).stdout.splitlines()[:-1]
+    places = {command.partition("file=")[2].partition(",")[0]: command for command in commands}
+    assert set(places) == {a, b}
+    assert all((" removed" in command) == (f"file={a}," in command) for command in commands)
+
+
+@pytest.mark.parametrize("arguments", [("validate", AXIS_3), ("prove", "ir_samples/valid/loop.xml")])
+def test_sarif_names_the_pages_of_a_site_that_is_configured(monkeypatch, capsys, sarif_schema, arguments):
+    entries = ["Source, https://example.org/x", "Documentation, https://example.org/docs/"]
+    message = Message()
+    for entry in entries:
+        message["Project-URL"] = entry
+    monkeypatch.setattr(sarif, "metadata", lambda name: message)
+    sarif.site.cache_clear()
+    try:
+        with pytest.raises(SystemExit):
+            run_command([*arguments, "--format", "sarif"])
+    finally:
+        sarif.site.cache_clear()
+    document = json.loads(capsys.readouterr().out)
+    jsonschema.validate(document, sarif_schema)
+    pages = {rule["id"]: rule["helpUri"] for rule in document["runs"][0]["tool"]["driver"]["rules"]}
+    assert pages["OVG204"] == "https://example.org/docs/reference/rules/OVG204.html"
+    assert pages.get("refuted") == (None if arguments[0] == "validate" else "https://example.org/docs/howto/prove.html")
+
+
+def test_sarif_names_no_page_without_a_site(cli):
+    (run,) = json.loads(cli("validate", AXIS_3, "--format", "sarif", code=1).stdout)["runs"]
+    assert ("helpUri" in run["tool"]["driver"]["rules"][0]) == bool(sarif.site())

@@ -14,7 +14,7 @@ if TYPE_CHECKING:
     from ov_gather.rules.suppression import Suppressed
 
 # A new format needs its name here and a module of that name, which is imported on demand.
-FORMATS = ("text", "concise", "json", "sarif", "junit", "github")
+FORMATS = ("text", "concise", "json", "sarif", "junit", "github", "markdown")
 
 
 @dataclass(frozen=True, slots=True)

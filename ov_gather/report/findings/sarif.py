@@ -25,7 +25,10 @@ def render(report: Report) -> str:
 def rules() -> list[dict[str, Any]]:
     """Return every rule with its documentation."""
     return [
-        sarif.described(rule.id, rule.name, rule.summary, rule.documentation, rule.severity.value) for rule in RULES.values()
+        sarif.described(
+            rule.id, rule.name, rule.summary, rule.documentation, rule.severity.value, f"reference/rules/{rule.id}.html"
+        )
+        for rule in RULES.values()
     ]
 
 

@@ -20,7 +20,9 @@ def render(report: ProofReport) -> str:
     """Return one run. Refuted sites are errors; other sites that are not proved are notes, or warnings with --strict."""
     open_level = "warning" if report.strict else "note"
     levels = {"refuted": "error", "conditional": open_level, "unknown": open_level}
-    rules = [sarif.described(name, f"{name}_index", text, text, levels[name]) for name, text in _RULES.items()]
+    rules = [
+        sarif.described(name, f"{name}_index", text, text, levels[name], "howto/prove.html") for name, text in _RULES.items()
+    ]
     results = [_result(file.path, proof, levels) for file in report.files for proof in file.proofs if proof.status != "proved"]
     results += [findings_sarif.result(finding, len(rules)) for file in report.files for finding in file.findings]
     return sarif.document(rules + findings_sarif.rules(), results)

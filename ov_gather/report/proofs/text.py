@@ -10,7 +10,7 @@ from ov_gather.ranges.proofs import requirements
 from ov_gather.report.findings import text as findings_text
 from ov_gather.report.places import path_text
 from ov_gather.report.proofs.report import ProofReport, ProvedFile
-from ov_gather.system.tables import cell, new_table, printable
+from ov_gather.system.tables import cell, counted, new_table, printable
 
 if TYPE_CHECKING:
     from rich.table import Table
@@ -23,11 +23,16 @@ def render(report: ProofReport, *, with_proved: bool = False) -> Iterator[Table 
 
     `with_proved` also lists proved sites.
     """
-    read = [file for file in report.files if file.is_read]
-    for file in read:
-        yield from _file(file, with_proved)
-    counted = ", ".join(f"{number} {status}" for status, number in report.counts.items())
-    yield f"{counted} in {len(read)} file{'' if len(read) == 1 else 's'}"
+    for file in report.files:
+        if file.is_read:
+            yield from _file(file, with_proved)
+    yield summary(report)
+
+
+def summary(report: ProofReport) -> str:
+    """Return the number of sites by status, and of files that could be read."""
+    counts = ", ".join(f"{number} {status}" for status, number in report.counts.items())
+    return f"{counts} in {counted(sum(file.is_read for file in report.files), 'file')}"
 
 
 def _file(file: ProvedFile, with_proved: bool) -> Iterator[Table | str]:
@@ -37,8 +42,8 @@ def _file(file: ProvedFile, with_proved: bool) -> Iterator[Table | str]:
         yield f"{path}: nothing is proved of a model with errors"
         return
     listed = [proof for proof in file.proofs if with_proved or proof.status != "proved"]
-    counted = ", ".join(f"{number} {status}" for status, number in file.counts.items() if number)
-    yield f"{path}: {counted or 'no gather or scatter'}"
+    counts = ", ".join(f"{number} {status}" for status, number in file.counts.items() if number)
+    yield f"{path}: {counts or 'no gather or scatter'}"
     if listed:
         yield _table(listed)
     if found := requirements(file.proofs):

@@ -15,7 +15,7 @@ TRIALS = 8
 SECONDS = 60
 TIMEOUT = 0.5
 SECRET = "S3CR3T"
-FORMATS = ("text", "concise", "json", "sarif", "junit", "github")
+FORMATS = ("text", "concise", "json", "sarif", "junit", "github", "markdown")
 PATHS = ("{0}/m.xml", "{0}/", "{0}", "{0}/**/*.xml", "{0}/*/m.xml", "{0}/m.xml?X-Amz-Signature={1}&sig={1}", "{0}/m.xml#{1}")
 
 
