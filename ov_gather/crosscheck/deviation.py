@@ -10,14 +10,17 @@ from __future__ import annotations
 
 from collections.abc import Callable, Iterator
 from dataclasses import dataclass
-from math import log10, sqrt
+from math import log10
 from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
 
-PIECE = 1 << 16
-"""Number of elements compared at a time, so that intermediate results of a piece stay in the cache."""
+PIECE = 1 << 15
+"""Number of elements compared at a time, so that intermediate results of a piece stay in the cache.
+
+On a Xeon (Sapphire Rapids), pieces of 2^14 and 2^15 float32 took equally long, 2^16 8% and 2^12 50% longer.
+"""
 _MOST = float(np.finfo(np.float64).max)
 _EXACT_ULP = 10**6
 """Distances in ULP from this on are shown rounded."""
@@ -78,20 +81,23 @@ def measure(expected: NDArray[Any], found: NDArray[Any]) -> Deviation | None:
     not_finite, largest, relative, ulp = 0, 0.0, 0.0, 0
     signal, noise = _Norm(), _Norm()
     for _, one, other in pieces(_real(expected), _real(found)):
-        error, wide = errors(one, other), _wide(one)
-        known = np.isfinite(error) & np.isfinite(wide)
-        not_finite += int(np.count_nonzero(np.isinf(error)))
-        if not known.any():
+        error = errors(one, other)
+        known = np.isfinite(error)
+        not_finite += known.size - int(np.count_nonzero(known))
+        known &= np.isfinite(_wide(one))  # two equal infinities have no error
+        if not known.all():
+            one, other, error = one[known], other[known], error[known]
+        if not error.size:
             continue
-        error, sizes = error[known], np.abs(wide[known])
+        sizes = np.abs(_wide(one))
         signal.add(sizes)
         noise.add(error)
         largest = max(largest, _largest(one, other, error))
-        with np.errstate(over="ignore", divide="ignore", invalid="ignore"):
-            quotients = np.minimum(error / sizes, _MOST)[sizes > 0]
-        relative = max(relative, float(quotients.max(initial=0)))
+        with np.errstate(over="ignore"):
+            quotients = np.divide(error, sizes, out=np.zeros_like(error), where=sizes > 0)
+        relative = max(relative, min(float(quotients.max()), _MOST))
         if has_steps:
-            ulp = max(ulp, int(_distance(_steps(one), _steps(other))[known].max()))
+            ulp = max(ulp, int(_distance(_steps(one), _steps(other)).max()))
     return Deviation(
         expected.size,
         differing,
@@ -99,7 +105,7 @@ def measure(expected: NDArray[Any], found: NDArray[Any]) -> Deviation | None:
         largest,
         relative if relative or not largest else None,
         ulp if has_steps else None,
-        20 * (log10(signal.root) - log10(noise.root)) if signal.root and noise.root else None,
+        signal.decibels - noise.decibels if signal and noise else None,
     )
 
 
@@ -135,7 +141,10 @@ def errors(expected: NDArray[Any], found: NDArray[Any]) -> NDArray[np.float64]:
     wide, here = _wide(expected), _wide(found)
     with np.errstate(invalid="ignore", over="ignore"):
         error = np.minimum(np.abs(wide - here), _MOST)
-    error = np.where(np.isfinite(wide) & np.isfinite(here), error, np.inf)
+        is_finite = np.isfinite(wide - here) | (np.isfinite(wide) & np.isfinite(here))
+    if is_finite.all():
+        return error
+    error = np.where(is_finite, error, np.inf)
     return np.asarray(np.where((wide == here) | (np.isnan(wide) & np.isnan(here)), 0, error))
 
 
@@ -182,9 +191,12 @@ class _Norm:
         if largest:
             self._total += float(np.square(numbers / self._scale).sum())
 
+    def __bool__(self) -> bool:
+        return self._scale > 0
+
     @property
-    def root(self) -> float:
-        return min(self._scale * sqrt(self._total), _MOST)
+    def decibels(self) -> float:
+        return 20 * log10(self._scale) + 10 * log10(self._total)
 
 
 def _largest(one: NDArray[Any], other: NDArray[Any], error: NDArray[np.float64]) -> float:
@@ -203,18 +215,17 @@ def _long(array: NDArray[Any]) -> NDArray[Any]:
 
 def _distance(one: NDArray[Any], other: NDArray[Any]) -> NDArray[np.uint64]:
     """Return the distances of 64-bit integers of one type, which fit into uint64."""
-    here, there = one.view(np.uint64), other.view(np.uint64)
-    return np.asarray(np.where(one > other, here - there, there - here))
+    return np.asarray(np.maximum(one, other).view(np.uint64) - np.minimum(one, other).view(np.uint64))
 
 
 def _steps(array: NDArray[Any]) -> NDArray[np.int64]:
     """Return the number of representable steps from 0 to each float of a format with a sign bit, or with no sign."""
-    bits = _bits(array).astype(np.uint64)
+    bits = _bits(array).astype(np.uint64).view(np.int64)
     if array.dtype.name == "float8_e8m0fnu":
-        return bits.view(np.int64)
-    sign = np.uint64(1 << (4 if "float4" in array.dtype.name else 8 * array.itemsize) - 1)
-    steps = (bits & (sign - np.uint64(1))).view(np.int64)
-    return np.where(bits & sign, -steps, steps)
+        return bits
+    width = 4 if "float4" in array.dtype.name else 8 * array.itemsize
+    negative = -((bits >> (width - 1)) & 1)  # -1 or 0
+    return ((bits & ((1 << (width - 1)) - 1)) ^ negative) - negative  # np.where takes 5 times as long
 
 
 def _bits(array: NDArray[Any]) -> NDArray[Any]:

@@ -152,6 +152,8 @@ def test_json():
         "difference": {"position": [1, 17], "expected": "-0.25", "found": "8.5", "count": 40, "size": 120},
         "seconds": 1e-4,
         "stale": [],
+        "deviation": None,
+        "tolerance": None,
     }
     assert set(document["divergences"]) == {"narrowed-to-32-bits", "no-strings"}
     assert "64-bit" in document["divergences"]["narrowed-to-32-bits"]
