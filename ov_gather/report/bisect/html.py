@@ -4,9 +4,9 @@ from __future__ import annotations
 
 from ov_gather.crosscheck.bisect.results import BisectResult, ComparedValue, Culprit
 from ov_gather.report.bisect.text import facts, headline, notes
-from ov_gather.report.check.html_layer import difference_section
-from ov_gather.report.check.page import environment_section, fact_list, header, page, row, table
 from ov_gather.report.elements import Element, element
+from ov_gather.report.page.difference import difference_section
+from ov_gather.report.page.skeleton import environment_section, fact_list, header, page, row, table
 
 
 def render(result: BisectResult) -> str:
