@@ -11,7 +11,9 @@ from typing import TYPE_CHECKING, Any
 
 from numpy.typing import NDArray
 
+from ov_gather.crosscheck.magnitudes import Magnitudes
 from ov_gather.divergences import cpu
+from ov_gather.ir.excerpts import Excerpt
 from ov_gather.runtimes.base import Runtime
 from ov_gather.system.platforms import core_count
 from ov_gather.system.tables import InNotebooks, cell, new_table
@@ -40,6 +42,7 @@ class Difference:
         count, size: the number of differing elements, and of all elements.
         picture: the fraction of differing elements in each cell of a grid of up to 16 x 32, over the output flattened to rows
             of its last dimension.
+        magnitudes: histogram of the differences.
     """
 
     position: tuple[int, ...]
@@ -48,6 +51,7 @@ class Difference:
     count: int
     size: int
     picture: tuple[tuple[float, ...], ...]
+    magnitudes: Magnitudes = ()
 
     def __str__(self) -> str:
         where = ", ".join(map(str, self.position))
@@ -120,6 +124,7 @@ class LayerResult:
         assumptions: what the document of a fragment omits and was assumed.
         problem: why the layer fails regardless of its cases: it was not executed, or there was nothing to compare with.
         executed_as: the identical layer whose cases are shared; "" if there is none.
+        surroundings: what feeds a failed layer in its model.
     """
 
     path: str
@@ -132,6 +137,7 @@ class LayerResult:
     assumptions: tuple[str, ...] = ()
     problem: str = ""
     executed_as: str = ""
+    surroundings: Excerpt | None = None
 
     @property
     def passed(self) -> bool:

@@ -9,6 +9,7 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
+from ov_gather.crosscheck.magnitudes import magnitudes
 from ov_gather.crosscheck.results import Comparison, Difference, Status
 from ov_gather.divergences.base import CPU, Divergence, Observed
 from ov_gather.divergences.conditions import reduces_floats_in_lanes
@@ -128,7 +129,13 @@ def difference_at(different: NDArray[np.bool_], expected: NDArray[Any], found: N
         return ""
     position = tuple(map(int, np.unravel_index(int(np.argmax(different)), expected.shape)))
     return Difference(
-        position, str(expected[position]), str(found[position]), int(different.sum()), different.size, _picture(different)
+        position,
+        str(expected[position]),
+        str(found[position]),
+        int(different.sum()),
+        different.size,
+        _picture(different),
+        magnitudes(expected[different], found[different]) if expected.dtype == found.dtype else (),
     )
 
 

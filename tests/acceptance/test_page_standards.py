@@ -2,8 +2,9 @@
 
 import pytest
 
-from helpers.artificial_report import EXPECTED, FAILED, GOOD, everything, hostile, report
+from helpers.artificial_report import EXPECTED, FAILED, GOOD, bisection, everything, hostile, report
 from helpers.pages import AXE, LOWEST_CONTRAST, SERIOUS
+from ov_gather.report.bisect import html as bisect_html
 from ov_gather.report.check import html as check_html
 
 pytestmark = pytest.mark.slow
@@ -12,8 +13,12 @@ PAGES = {
     "check": lambda: check_html.render(everything()),
     "check that passed": lambda: check_html.render(report(GOOD, EXPECTED)),
     "check of one layer": lambda: check_html.render(report(FAILED)),
+    "bisect": lambda: bisect_html.render(bisection()),
 }
-HOSTILE = {"check": lambda text: check_html.render(hostile(text))}
+HOSTILE = {
+    "check": lambda text: check_html.render(hostile(text)),
+    "bisect": lambda text: bisect_html.render(bisection(text)),
+}
 EVIL = """</title></style></script><script>document.title = 1</script><img src=x onerror="document.title = 1">' "><a>"""
 LONG = "W" * 400
 

@@ -56,7 +56,7 @@ def many() -> CheckReport:
 def test_rows_of_many_layers_are_made_when_a_layer_is_opened(opened, expect):
     with opened(render(many())) as page:
         failed = page.locator("details.card").first
-        expect(failed.locator("tbody tr")).to_have_count(4)  # a bar of times, three cases
+        expect(failed.locator("tbody tr")).to_have_count(6)  # a bar of times, two of differences, three cases
         last = page.locator("details.card", has_text="rows 199")
         expect(last.locator("table")).to_have_count(0)
         for _ in range(3):  # however often the layer is opened, the rows are there once
@@ -188,6 +188,7 @@ def test_of_what_runtimes_really_do(opened, expect, copied, tmp_path):
         for words in ("expected output", "output[1, 1]", "99", "2.0", "1 of 6 (16.7%)"):
             expect(failure).to_contain_text(words)
         expect(failure.get_by_role("img", name="in 1 of 6 fields")).to_be_visible()
+        expect(page.get_by_role("img", name="indices of GatherElements 'gather' comes from Const 'indices'")).to_be_visible()
         expect(page.get_by_role("link", name="negative-indices").first).to_be_visible()
         headers = page.locator("details thead th").all_inner_texts()
         assert headers == ["case", "kernel", "openvino", "expected output", "threads", "shapes"]

@@ -149,7 +149,14 @@ def test_json():
         "status": "failed",
         "detail": "output[1, 17]: expected -0.25, here 8.5; 40 of 120 differ",
         "divergences": [],
-        "difference": {"position": [1, 17], "expected": "-0.25", "found": "8.5", "count": 40, "size": 120},
+        "difference": {
+            "position": [1, 17],
+            "expected": "-0.25",
+            "found": "8.5",
+            "count": 40,
+            "size": 120,
+            "magnitudes": [["1e-1 to 1e+0", 10], ["1e+0 to 1e+1", 30]],
+        },
         "seconds": 1e-4,
         "stale": [],
     }
@@ -206,6 +213,20 @@ def test_html_shows_times_without_first_calls():
     assert "Median of 3 calls" in table.text_content()
 
 
+def test_html_shows_how_far_off_and_what_feeds_a_layer_that_failed():
+    page = html.document_fromstring(check_html.render(report(FAILED)))
+    (histogram,) = page.find_class("histogram")
+    assert [row.text_content() for row in histogram.iter("tr")] == ["1e-1 to 1e+010", "1e+0 to 1e+130"]
+    (graph,) = page.find_class("graph")
+    assert graph.get("aria-label") == (
+        "data of GatherElements '/attention/pick' comes from Parameter 'scores'; "
+        "indices of GatherElements '/attention/pick' comes from Subtract 'distance'; "
+        "an operand of Subtract 'distance' comes from Const 'c2p_pos'"
+    )
+    left = {node.find("text[2]").text: float(node.get("x")) for node in graph.find_class("node")}
+    assert left["c2p_pos"] < left["distance"] == left["scores"] < left["/attention/pick"]
+
+
 def test_html_of_a_check_that_passed_and_of_nothing():
     assert "All 2 layers passed, in 2 cases and 5 comparisons" in Page(check_html.render(report(GOOD, EXPECTED))).text
     assert "1 layer passed, in 1 case and 2 comparisons" in Page(check_html.render(report(GOOD))).text
@@ -252,7 +273,7 @@ def test_html_of_ten_thousand_cases_is_of_a_size_that_opens(failing):
     page = check_html.render(report(*[replace(FAILED, cases=(case,) * 16)] * 625))
     assert len(page) < 2e6
     assert len(re.findall(r"<details[^>]* open", page)) == (10 if failing else 0)
-    assert page.count("<svg") == (10 if failing else 0), "one picture for each layer that failed and is open"
+    assert page.count('class="picture"') == (10 if failing else 0), "one for each layer that failed and is open"
 
 
 def test_divergences_that_do_not_show_are_told_in_one_line():

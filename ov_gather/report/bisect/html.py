@@ -6,6 +6,7 @@ from ov_gather.crosscheck.bisect.results import BisectResult, ComparedValue, Cul
 from ov_gather.report.bisect.text import facts, headline, notes
 from ov_gather.report.elements import Element, element
 from ov_gather.report.page.difference import difference_section
+from ov_gather.report.page.graph import graph
 from ov_gather.report.page.skeleton import environment_section, fact_list, header, page, row, table
 
 
@@ -21,9 +22,11 @@ def _culprit(culprit: Culprit) -> Element:
     body = [element("h2", culprit.node), fact_list(facts(culprit))]
     rows = [_row("in", value) for value in culprit.inputs] + [_row("out", culprit.output)]
     body.append(table("values", ("", "value", "in the reference", "type", "known by", "outcome"), rows))
+    if culprit.surroundings is not None:
+        body.append(graph(culprit.surroundings, "What feeds it in the model, two steps back. Green: equal in both models."))
     if culprit.output.difference is not None:
         body.append(difference_section(culprit.output.difference))
-    return element("section", *body)
+    return element("section", *body, class_="culprit")
 
 
 def _row(side: str, value: ComparedValue) -> Element:

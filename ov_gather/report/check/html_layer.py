@@ -11,6 +11,7 @@ from ov_gather.report.check.report import failures, outcome, word
 from ov_gather.report.elements import Element, element
 from ov_gather.report.page import cards
 from ov_gather.report.page.difference import difference_section
+from ov_gather.report.page.graph import graph
 from ov_gather.report.page.skeleton import fact_list, row, table
 from ov_gather.report.places import path_text
 
@@ -30,6 +31,7 @@ def card(number: int, layer: LayerResult, in_full: int, packed: cards.Packed | N
     chips = element("ul", *(_chip(layer, name, count) for name, count in counts.items()), class_="chips")
     content = [
         element("div", *_about(layer, list(counts)), class_="about"),
+        *([graph(layer.surroundings, "What feeds this layer in its model, two steps back.")] if layer.surroundings else []),
         *(_failure(name, case, comparison) for name, case, comparison in shown),
         *_matrix(layer, list(counts), {id(comparison): name for name, _, comparison in shown}),
     ]

@@ -1,12 +1,12 @@
-"""A difference between two outputs: both values at the first one, the number, and a picture of the positions."""
+"""A difference between two outputs: the first one, the number, a picture of positions, and a histogram of sizes."""
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Iterator, Sequence
 
 from ov_gather.crosscheck.results import Difference
 from ov_gather.report.elements import Element, element
-from ov_gather.report.page.skeleton import fact_list
+from ov_gather.report.page.skeleton import fact_list, row
 
 _SHADES = 4  # number of shades in a picture
 _FIELD = 14  # width of a grid cell in pixels
@@ -22,7 +22,23 @@ def difference_section(difference: Difference) -> Element:
     }
     caption = "The output as rows, its last dimension across. The stronger the colour, the more elements differ."
     picture = element("figure", _picture(difference.picture), element("figcaption", caption))
-    return element("div", fact_list(facts, "values"), picture, class_="difference")
+    return element("div", fact_list(facts, "values"), picture, *_histogram(difference), class_="difference")
+
+
+def _histogram(difference: Difference) -> Iterator[Element]:
+    """Yield a bar for each range of differences."""
+    if difference.magnitudes:
+        most = max(count for _, count in difference.magnitudes)
+        rows = (
+            row(
+                element("th", words, scope="row"),
+                element("td", element("span", style=f"width: {count / most:.1%}"), class_="time"),
+                f"{count:,}",
+            )
+            for words, count in difference.magnitudes
+        )
+        caption = element("caption", "Elements that differ, by how far they are off.")
+        yield element("table", caption, element("tbody", *rows), class_="times histogram")
 
 
 def _picture(fields: Sequence[Sequence[float]]) -> Element:
