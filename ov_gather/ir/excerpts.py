@@ -15,10 +15,10 @@ from ov_gather.ir.model import Layer, Model, Port
 _STEPS = 2
 _MAX_FEEDS = 4
 """Number of operands drawn per node; the others are counted."""
+_MAX_NAME = 100
+"""Names are cut to this length in sentences, because a hostile document may have longer ones."""
 _MAX_SHOWN = 4
 """Number of elements up to which the value of a constant is shown."""
-_MAX_NAME = 100
-"""Names are cut to this length, because a hostile document may have longer ones."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -37,7 +37,8 @@ class ExcerptNode:
     mark: str = ""
 
     def __str__(self) -> str:
-        return f"{self.type} '{self.name}'" if self.name else self.type
+        type_, name = self.type[:_MAX_NAME], self.name[:_MAX_NAME]
+        return f"{type_} '{name}'" if name else type_
 
 
 @dataclass(frozen=True, slots=True)
@@ -72,7 +73,7 @@ def excerpt(
         describe: returns the record of a node.
         feeds: returns the nodes whose results a node uses, each with the name of the operand.
     """
-    positions, nodes, edges = {subject: 0}, [_cut(describe(subject))], list[ExcerptEdge]()
+    positions, nodes, edges = {subject: 0}, [describe(subject)], list[ExcerptEdge]()
     front = [subject]
     for _ in range(steps):
         further = []
@@ -81,18 +82,14 @@ def excerpt(
             for label, source in found[:_MAX_FEEDS]:
                 if source not in positions:
                     positions[source] = len(nodes)
-                    nodes.append(_cut(describe(source)))
+                    nodes.append(describe(source))
                     further.append(source)
-                edges.append(ExcerptEdge(positions[source], positions[target], label[:_MAX_NAME]))
+                edges.append(ExcerptEdge(positions[source], positions[target], label))
             if len(found) > _MAX_FEEDS:
                 edges.append(ExcerptEdge(len(nodes), positions[target]))
                 nodes.append(ExcerptNode(f"and {len(found) - _MAX_FEEDS} more", ""))
         front = further
     return Excerpt(tuple(nodes), tuple(edges))
-
-
-def _cut(node: ExcerptNode) -> ExcerptNode:
-    return ExcerptNode(*(text[:_MAX_NAME] for text in (node.type, node.name, node.note, node.mark)))
 
 
 def around(graph: Model, layer: Layer, operands: Sequence[str]) -> Excerpt:

@@ -2,10 +2,12 @@
 
 import pytest
 
-from helpers.artificial_report import EXPECTED, FAILED, GOOD, bisection, everything, hostile, report
+from helpers.artificial_report import EXPECTED, FAILED, GOOD, bisection, everything, hostile, proofs, report
 from helpers.pages import AXE, LOWEST_CONTRAST, SERIOUS
 from ov_gather.report.bisect import html as bisect_html
 from ov_gather.report.check import html as check_html
+from ov_gather.report.proofs import html as proofs_html
+from ov_gather.report.proofs.report import ProofReport, ProvedFile
 
 pytestmark = pytest.mark.slow
 
@@ -14,10 +16,12 @@ PAGES = {
     "check that passed": lambda: check_html.render(report(GOOD, EXPECTED)),
     "check of one layer": lambda: check_html.render(report(FAILED)),
     "bisect": lambda: bisect_html.render(bisection()),
+    "prove": lambda: proofs_html.render(proofs()),
 }
 HOSTILE = {
     "check": lambda text: check_html.render(hostile(text)),
     "bisect": lambda text: bisect_html.render(bisection(text)),
+    "prove": lambda text: proofs_html.render(proofs(text)),
 }
 EVIL = """</title></style></script><script>document.title = 1</script><img src=x onerror="document.title = 1">' "><a>"""
 LONG = "W" * 400
@@ -93,3 +97,55 @@ def test_its_policy_runs_no_other_script(browser, tmp_path, name):
     page.goto(file.as_uri())
     assert page.title().startswith("ov-gather ")
     page.close()
+
+
+FOCUSED = """() => {
+  const { activeElement: element } = document;
+  const style = getComputedStyle(element);
+  return [`${element.tagName} ${element.name ?? element.className}`.trim().toLowerCase(), style.outlineStyle];
+}"""
+
+
+def test_the_keyboard_reaches_everything_and_shows_where_it_is(opened, expect):
+    with opened(check_html.render(report(GOOD, FAILED))) as page:
+        places = []
+        while not places or places[-1][0] != "body":
+            page.keyboard.press("Tab")
+            places.append(page.evaluate(FOCUSED))
+            assert len(places) < 100
+        reached = [place for place, _ in places]
+        wanted = [
+            "input text",
+            "select outcome",
+            "select runtime",
+            "button",
+            "div scroll overview",
+            "a",
+            "summary",
+            "div scroll",
+        ]
+        assert [place for place in dict.fromkeys(reached) if place in wanted] == wanted
+        assert {outline for place, outline in places[:-1]} == {"solid"}
+        last = page.locator("summary").last
+        last.focus()
+        page.keyboard.press("Enter")
+        expect(page.locator("details").last).to_have_attribute("open", "")
+
+
+def test_filters_of_proofs(opened, expect):
+    with opened(PAGES["prove"](), "?status=conditional") as page:
+        shown = page.locator("details.card:visible h4")
+        assert shown.all_inner_texts() == ["look_up GatherND"]
+        page.locator("[name=status]").select_option("")
+        page.locator("[name=operation]").select_option("Gather")
+        assert shown.all_inner_texts() == ["look_up Gather"] * 3
+        expect(page.locator("output")).to_have_text("3 of 4 shown")
+
+
+def test_a_thousand_proofs_are_a_small_page(opened, expect):
+    (first, *_) = proofs().files
+    text = proofs_html.render(ProofReport([ProvedFile(f"models/{i}.xml", first.proofs) for i in range(250)]))
+    assert len(text.encode()) < 2e6
+    with opened(text, "#card-999") as page:
+        expect(page.locator("output")).to_have_text("1000 of 1000 shown")
+        expect(page.locator("details[open]:has(:target) svg.graph")).to_be_in_viewport()

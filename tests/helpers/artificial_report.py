@@ -15,7 +15,10 @@ from ov_gather.crosscheck.results import (
 )
 from ov_gather.ir.excerpts import Excerpt, ExcerptEdge, ExcerptNode
 from ov_gather.ir.location import Location
+from ov_gather.ranges.proofs import Proof
+from ov_gather.ranges.witness import Witness
 from ov_gather.report.check.report import CheckReport
+from ov_gather.report.proofs.report import ProofReport, ProvedFile
 from ov_gather.rules.findings import Finding, Severity
 
 SHAPES = ((3, 40), (3, 40))
@@ -142,3 +145,18 @@ def bisection(text: str = "") -> BisectResult:
     return BisectResult(
         text or "m.onnx", text or "m.xml", (culprit,), outputs, 4, 5, notes, "", ENVIRONMENT, text or "openvino", 1, shapes
     )
+
+
+def proofs(text: str = "") -> ProofReport:
+    """Proofs of each status, and a file with an error; a text stands wherever a file or a document may put any."""
+    layer, bound, path = text or "look_up", text or "dim(x, 1) - 1", around(text) if text else SURROUNDINGS
+    found = (
+        Proof(layer, text or "Gather", 9, "refuted", 0, 5, (5, 9), text or "out of bounds", {}, Witness(5, 5, bound), path),
+        Proof(
+            layer, text or "GatherND", 9, "conditional", 0, bound, (None, None), bound, {text or "ids": (0, bound)}, path=path
+        ),
+        Proof(layer, text or "Gather", 9, "unknown", None, None, (None, bound), text or "nothing is known", path=path),
+        Proof(layer, text or "Gather", 0, "proved", 0, 5, (0, 4), "every index is in bounds", path=path),
+    )
+    error = Finding("OVG204", Severity.ERROR, text or "axis=3 is out of range", text, Location(text or "models/c.xml", 25))
+    return ProofReport([ProvedFile(text or "models/a.xml", found), ProvedFile(text or "models/c.xml", (), (error,))])

@@ -12,6 +12,7 @@ _GAP = 16  # between boxes of one layer
 _LAYERS = 84, 34  # between layers: across, where labels stand, and downwards
 _MARGIN = 6
 _WIDTHS = 212, 400  # of a box: across and downwards
+_MAX_NOTE = 200  # letters of a note in a sentence; bounds of hostile documents may be longer
 _LETTER = 6.4  # width of a letter, on average
 
 
@@ -101,7 +102,7 @@ def _box(node: ExcerptNode, x: float, y: float, width: float) -> Element:
         for i, (class_, text) in enumerate((class_, text) for class_, text in lines if text)
     )
     frame = element("rect", x="1", y="1", width=f"{width - 2:g}", height=f"{_HEIGHT - 2}", rx="6")
-    title = element("title", f"{node} {node.note}".rstrip())
+    title = element("title", _with_note(node))
     size = {"x": f"{x:g}", "y": f"{y:g}", "width": f"{width:g}", "height": f"{_HEIGHT}"}
     return element("svg", title, frame, *texts, class_=f"node {node.mark}".rstrip(), **size)
 
@@ -115,8 +116,13 @@ def _cut(text: str, width: float) -> str:
 
 def _in_words(excerpt: Excerpt) -> str:
     """Return the edges as a sentence."""
+    nodes = excerpt.nodes
     parts = (
-        f"{edge.label or 'an operand'} of {excerpt.nodes[edge.target]} comes from {excerpt.nodes[edge.source]}"
+        f"{edge.label[:_MAX_NOTE] or 'an operand'} of {nodes[edge.target]} comes from {_with_note(nodes[edge.source])}"
         for edge in excerpt.edges
     )
-    return "; ".join(parts) or f"nothing feeds {excerpt.nodes[0]}"
+    return "; ".join(parts) or f"nothing feeds {nodes[0]}"
+
+
+def _with_note(node: ExcerptNode) -> str:
+    return f"{node}: {node.note[:_MAX_NOTE]}" if node.note else str(node)

@@ -5,7 +5,8 @@ from __future__ import annotations
 from collections.abc import Iterator, Mapping, Sequence
 from typing import TYPE_CHECKING
 
-from ov_gather.ranges.proofs import Bound, Proof, Status, requirements
+from ov_gather.ranges.bounds import Bound
+from ov_gather.ranges.proofs import Proof, Status, requirements
 from ov_gather.report.findings import text as findings_text
 from ov_gather.report.places import path_text
 from ov_gather.report.proofs.report import ProofReport, ProvedFile
@@ -52,12 +53,13 @@ def _table(proofs: Sequence[Proof]) -> Table:
     for proof in proofs:
         layer = f"{proof.type} '{proof.layer}'" + (f", line {proof.line}" if proof.line else "")
         axis = "?" if proof.axis is None else f"{proof.axis}: {proof.axis_size}"
-        cells = (layer, proof.status, _range_text(*proof.index_range), axis, why(proof))
+        cells = (layer, proof.status, range_text(*proof.index_range), axis, why(proof))
         table.add_row(*map(cell, cells), style=_STYLE[proof.status])
     return table
 
 
-def _range_text(low: Bound, high: Bound) -> str:
+def range_text(low: Bound, high: Bound) -> str:
+    """Return the bounds of indices, e.g. "0..?"."""
     if low == high:
         return "any" if low is None else f"{low}"
     return f"{'?' if low is None else low}..{'?' if high is None else high}"
