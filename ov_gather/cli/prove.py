@@ -64,7 +64,7 @@ def command(
     are printed as by `ov-gather validate`; 2 bad arguments, an unreadable file, or nothing to do.
     """
     from ov_gather.report.findings import text as findings_text
-    from ov_gather.report.proofs import html, text
+    from ov_gather.report.proofs import text
     from ov_gather.report.proofs.report import ProofReport
 
     files = find_irs(paths).files
@@ -73,6 +73,8 @@ def command(
         proved = _prove_all(files, assume, with_paths=page is not None)
         report = ProofReport([*with_progress(proved, len(files), "proving")], strict)
         if stream is not None:
+            from ov_gather.report.proofs import html
+
             stream.write(html.render(report).encode())
     if format_ == "text":
         print_all(text.render(report, with_proved=with_proved))
