@@ -34,9 +34,9 @@ def prove_onnx(source: OnnxSource, *, assume: Mapping[str, Limits] | None = None
     return prove_graph(analysed(source), assume=assume)
 
 
-def prove_graph(graph: AnalysedGraph, *, assume: Mapping[str, Limits] | None = None) -> list[Proof]:
-    """Prove like `prove_onnx`, for a model prepared by `analysed`."""
-    return prove_sites(graph, ONNX, assumption(graph, assume or {}), graph.sites)
+def prove_graph(graph: AnalysedGraph, *, assume: Mapping[str, Limits] | None = None, with_paths: bool = False) -> list[Proof]:
+    """Prove like `prove_onnx`, for a model prepared by `analysed`; `with_paths` adds how the indices are computed."""
+    return prove_sites(graph, ONNX, assumption(graph, assume or {}), graph.sites, with_paths=with_paths)
 
 
 def analysed(source: OnnxSource) -> AnalysedGraph:

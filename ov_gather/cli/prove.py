@@ -12,8 +12,8 @@ from typing import TYPE_CHECKING
 
 import click
 
-from ov_gather.cli.files import find_irs
-from ov_gather.cli.options import ASSUME, Limits
+from ov_gather.cli.files import check_outputs, find_irs, opened
+from ov_gather.cli.options import ASSUME, FORCE, WRITTEN, Limits
 from ov_gather.cli.output import is_verbose, print_all, show, with_progress
 from ov_gather.cli.paths import paths_argument
 from ov_gather.ir.files import Place
@@ -30,9 +30,18 @@ _NOT_IN_THE_WAY = ("OVG406", "OVG6", "OVG7")
 @click.command(name="prove")
 @paths_argument("paths", click.Path(exists=True, path_type=Path), "PATH...")
 @click.option("--format", "format_", type=click.Choice(_FORMATS), default="text", show_default=True, help="Report format.")
+@click.option("--report", "page", type=WRITTEN, help="Also write an HTML page with the way of each index.")
+@FORCE
 @click.option("--strict", is_flag=True, help="Also exit 1 if an index is not proved to be in bounds.")
 @ASSUME
-def command(paths: tuple[Path, ...], format_: str, strict: bool, assume: Mapping[str, Limits]) -> None:
+def command(
+    paths: tuple[Path, ...],
+    format_: str,
+    page: Path | None,
+    force: bool,
+    strict: bool,
+    assume: Mapping[str, Limits],
+) -> None:
     """Prove for every gather and scatter whether its indices stay in bounds; no runtime is needed.
 
     PATH is an .xml file with a whole IR, a directory (searched for *.xml that are IRs), or an .onnx file, which is proved as
@@ -43,6 +52,9 @@ def command(paths: tuple[Path, ...], format_: str, strict: bool, assume: Mapping
     refuted      an index is out of bounds in every run that reaches the layer
     conditional  no index is out of bounds if inputs and open dimensions are within the ranges that are printed
     unknown      none of these is shown; the report names the first value on which the proof fails
+
+    --report writes an HTML page that opens without a network. It overwrites an earlier page of ov-gather, any other file only
+    with --force.
 
     The report of a file ends with the ranges that all its conditional layers need: a server must enforce them. --assume must
     name an input, or an open dimension, of one of the files.
@@ -55,7 +67,14 @@ def command(paths: tuple[Path, ...], format_: str, strict: bool, assume: Mapping
     from ov_gather.report.proofs.report import ProofReport
 
     files = find_irs(paths).files
-    report = ProofReport([*with_progress(_prove_all(files, assume), len(files), "proving")], strict)
+    check_outputs([page], files, force=force, are_reports=True)
+    with opened(page) as stream:
+        proved = _prove_all(files, assume, with_paths=page is not None)
+        report = ProofReport([*with_progress(proved, len(files), "proving")], strict)
+        if stream is not None:
+            from ov_gather.report.proofs import html
+
+            stream.write(html.render(report).encode())
     if format_ == "text":
         print_all(text.render(report, with_proved=is_verbose()))
     else:
@@ -66,24 +85,24 @@ def command(paths: tuple[Path, ...], format_: str, strict: bool, assume: Mapping
     sys.exit(report.exit_code)
 
 
-def _prove_all(files: Sequence[Place], assume: Mapping[str, Limits]) -> Iterator[ProvedFile]:
+def _prove_all(files: Sequence[Place], assume: Mapping[str, Limits], *, with_paths: bool) -> Iterator[ProvedFile]:
     """Yield the proofs of each file. Raises UsageError if an assumption fits no file, or contradicts one."""
     from ov_gather.report.proofs.report import ProvedFile
 
     unused = set(assume)
     for number, path in enumerate(files):
-        opened = _open_onnx(path) if path.suffix == ".onnx" else _open_ir(path)
-        names = [] if isinstance(opened, ProvedFile) else opened.names
+        found = _open_onnx(path) if path.suffix == ".onnx" else _open_ir(path)
+        names = [] if isinstance(found, ProvedFile) else found.names
         unused.difference_update(names)
         if unused and number == len(files) - 1:
             known = f"{path} has {', '.join(names) or 'none'}"
             raise click.UsageError(f"--assume {min(unused)}: there is no such input or open dimension; {known}")
-        if isinstance(opened, ProvedFile):
-            yield opened
+        if isinstance(found, ProvedFile):
+            yield found
             continue
         try:
             given = {name: limits for name, limits in assume.items() if name in names}
-            yield ProvedFile(str(path), opened.prove(assume=given))
+            yield ProvedFile(str(path), found.prove(assume=given, with_paths=with_paths))
         except ValueError as error:
             raise click.UsageError(f"{path}: {error}") from None
 

@@ -22,6 +22,7 @@ from ov_gather.crosscheck.runtime_queue import PreparedCase, QueueResult, Runtim
 from ov_gather.crosscheck.verdict import Outcome, first_difference
 from ov_gather.divergences.register import lacking
 from ov_gather.ir.constants import payload
+from ov_gather.ir.excerpts import Excerpt, around
 from ov_gather.ir.model import Model
 from ov_gather.kernels.gather_elements import kernel_name
 from ov_gather.ops.isolation import isolate
@@ -132,7 +133,9 @@ class LayerChecks:
     def _finished(self, position: int, identity: Hashable, execution: _Execution) -> tuple[int, LayerResult]:
         result = execution.result()
         first = self._first.setdefault(identity, result)
-        return position, result if first is result or execution.problem else _renamed(first, result)
+        if first is not result and not execution.problem:
+            result = _renamed(first, result)
+        return position, result if result.passed else replace(result, surroundings=execution.surroundings())
 
 
 def _renamed(first: LayerResult, result: LayerResult) -> LayerResult:
@@ -211,6 +214,11 @@ class _Execution:
             result = self._reducer(self._alone, case, result, self._job.expected)
             self._reducer = None  # only the first failure of a layer is reduced
         self._results.append(result)
+
+    def surroundings(self) -> Excerpt:
+        """Return what feeds the layer in its model."""
+        view = self._job.view
+        return around(view.graph, view.layer, [given.name for given in view.operation.inputs])
 
     def result(self) -> LayerResult:
         """Wait for all runtimes, and return the layer's result."""

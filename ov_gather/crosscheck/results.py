@@ -12,8 +12,10 @@ from typing import TYPE_CHECKING, Any
 from numpy.typing import NDArray
 
 from ov_gather.crosscheck.deviation import Deviation, far_off
+from ov_gather.crosscheck.histogram import Histogram
 from ov_gather.crosscheck.tolerances import Tolerance
 from ov_gather.divergences import cpu
+from ov_gather.ir.excerpts import Excerpt
 from ov_gather.runtimes.base import Runtime
 from ov_gather.system.platforms import core_count
 from ov_gather.system.tables import InNotebooks, cell, counted, new_table
@@ -42,6 +44,7 @@ class Difference:
         count, size: the number of differing elements, and of all elements.
         picture: the fraction of differing elements in each cell of a grid of up to 16 x 32, over the output flattened to rows
             of its last dimension.
+        histogram: histogram of the differences.
     """
 
     position: tuple[int, ...]
@@ -50,6 +53,7 @@ class Difference:
     count: int
     size: int
     picture: tuple[tuple[float, ...], ...]
+    histogram: Histogram = ()
 
     def __str__(self) -> str:
         where = ", ".join(map(str, self.position))
@@ -142,6 +146,7 @@ class LayerResult:
         assumptions: what the document of a fragment omits and was assumed.
         problem: why the layer fails regardless of its cases: it was not executed, or there was nothing to compare with.
         executed_as: the identical layer whose cases are shared; "" if there is none.
+        surroundings: what feeds a failed layer in its model.
     """
 
     path: str
@@ -154,6 +159,7 @@ class LayerResult:
     assumptions: tuple[str, ...] = ()
     problem: str = ""
     executed_as: str = ""
+    surroundings: Excerpt | None = None
 
     @property
     def passed(self) -> bool:

@@ -10,6 +10,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from ov_gather.crosscheck.deviation import Deviation, beyond, measure, unequal
+from ov_gather.crosscheck.histogram import histogram
 from ov_gather.crosscheck.results import Comparison, Difference, Status
 from ov_gather.crosscheck.tolerances import Tolerance
 from ov_gather.divergences.base import CPU, Divergence, Observed
@@ -144,7 +145,13 @@ def difference_at(different: NDArray[np.bool_], expected: NDArray[Any], found: N
         return ""
     position = tuple(map(int, np.unravel_index(int(np.argmax(different)), expected.shape)))
     return Difference(
-        position, str(expected[position]), str(found[position]), int(different.sum()), different.size, _picture(different)
+        position,
+        str(expected[position]),
+        str(found[position]),
+        int(different.sum()),
+        different.size,
+        _picture(different),
+        histogram(expected[different], found[different]) if expected.dtype == found.dtype else (),
     )
 
 

@@ -6,6 +6,8 @@ from collections.abc import Mapping
 from dataclasses import dataclass, field
 from typing import TYPE_CHECKING, Literal
 
+from ov_gather.ir.excerpts import Excerpt
+from ov_gather.ranges.bounds import Bound
 from ov_gather.ranges.witness import Witness
 from ov_gather.system.tables import InNotebooks, TableList
 
@@ -13,8 +15,6 @@ if TYPE_CHECKING:
     from rich.table import Table
 
 Status = Literal["proved", "refuted", "conditional", "unknown"]
-Bound = int | float | str | None
-"""A number; a text such as "dim(x, 1) - 1"; or None if unbounded."""
 
 
 @dataclass(frozen=True, repr=False)
@@ -34,6 +34,7 @@ class Proof(InNotebooks):
         requires: the least and the greatest value, by name of an input, of an open dimension such as "dim(x, 1)", or of a
             product such as "dim(x, 0) * dim(y, 0)".
         witness: for a refuted site, an index out of bounds, and our kernel's error; otherwise None.
+        path: how the indices are computed, with what is known of each value; only if it was asked for.
     """
 
     layer: str
@@ -46,6 +47,7 @@ class Proof(InNotebooks):
     reason: str
     requires: Mapping[str, tuple[Bound, Bound]] = field(default_factory=dict)
     witness: Witness | None = None
+    path: Excerpt | None = field(default=None, repr=False, compare=False)
 
     @property
     def headline(self) -> str:
@@ -67,10 +69,11 @@ class Proofs(TableList[Proof]):
         """Return layer, status, range of indices, axis with its size, and reason."""
         layer = f"{entry.type} '{entry.layer}'" + (f", line {entry.line}" if entry.line else "")
         axis = "?" if entry.axis is None else f"{entry.axis}: {entry.axis_size}"
-        return layer, entry.status, _range_text(*entry.index_range), axis, why(entry)
+        return layer, entry.status, range_text(*entry.index_range), axis, why(entry)
 
 
-def _range_text(low: Bound, high: Bound) -> str:
+def range_text(low: Bound, high: Bound) -> str:
+    """Return the bounds of indices, e.g. "0..?"."""
     if low == high:
         return "any" if low is None else f"{low}"
     return f"{'?' if low is None else low}..{'?' if high is None else high}"

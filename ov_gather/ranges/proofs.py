@@ -2,33 +2,43 @@
 
 from __future__ import annotations
 
-import re
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from math import inf
 from typing import Literal
 
-from ov_gather.ranges.algebra.intervals import Interval
 from ov_gather.ranges.algebra.polynomials import Number, Polynomial
 from ov_gather.ranges.analysis import LARGEST_DIM, Analysis, Assumption, Outcome, analyse, steps_to
+from ov_gather.ranges.bounds import Bound, is_loose, range_of, shown
 from ov_gather.ranges.conditions import Conditions
 from ov_gather.ranges.graph import Key
 from ov_gather.ranges.inequalities import FINITE
-from ov_gather.ranges.proof import Bound, Proof, Status
+from ov_gather.ranges.paths import path_to
+from ov_gather.ranges.proof import Proof, Status
 from ov_gather.ranges.rules.call import Semantics
 from ov_gather.ranges.runs import AnalysisCache
 from ov_gather.ranges.sites import BoundsCheck, Obstacle, Site, SiteGraph
 from ov_gather.ranges.witness import witness_of
 
 
-def prove_sites(graph: SiteGraph, semantics: Semantics, given: Assumption, sites: Sequence[Site]) -> list[Proof]:
-    """Return a proof for each site of a graph."""
+def prove_sites(
+    graph: SiteGraph, semantics: Semantics, given: Assumption, sites: Sequence[Site], *, with_paths: bool = False
+) -> list[Proof]:
+    """Return a proof for each site of a graph; `with_paths` adds how its indices are computed."""
     runs = AnalysisCache(graph, semantics, given, sites)
     conditions = Conditions(graph, semantics, given, runs)
     known = runs.under(Assumption())
     runs.leave_out([site for site in sites if known.outcome(site) is not Outcome.OPEN])
     ends: dict[Key, Key] = {}
-    return [_proof(runs, conditions, site, ends) for site in sites]
+    proofs = (_proof(runs, conditions, site, ends) for site in sites)
+    return [_with_path(proof, runs, site) if with_paths else proof for proof, site in zip(proofs, sites, strict=True)]
+
+
+def _with_path(proof: Proof, runs: AnalysisCache, site: Site) -> Proof:
+    analysis = runs.under(Assumption())
+    if analysis.outcome(site) is Outcome.OPEN:
+        analysis = runs.around(site)
+    return replace(proof, path=path_to(analysis, site))
 
 
 def _proof(runs: AnalysisCache, conditions: Conditions, site: Site, ends: dict[Key, Key]) -> Proof:
@@ -77,26 +87,10 @@ def _made(
         return Proof(site.name, site.type, site.line, status, None, None, range_of(elements), reason, requires or {})
     if demand is None:
         demand = next((one for one in wanted if not one.holds(analysis.algebra)), wanted[0])
-    size = _shown(demand.size) if demand.size.value is None else demand.size.value
+    size = shown(demand.size) if demand.size.value is None else demand.size.value
     bounds = range_of(demand.indices)
     witness = witness_of(analysis.algebra, demand) if status == "refuted" else None
     return Proof(site.name, site.type, site.line, status, demand.axis, size, bounds, reason, requires or {}, witness)
-
-
-def range_of(interval: Interval) -> tuple[Bound, Bound]:
-    """Return both ends of an interval: a symbolic bound if there is one, else the number."""
-    return _end(interval.lows, interval.low), _end(interval.highs, interval.high)
-
-
-def _end(bounds: Sequence[Polynomial], number: Number) -> Bound:
-    if bounds:
-        return _shown(bounds[0])
-    return None if number in (inf, -inf) else number
-
-
-def _shown(polynomial: Polynomial) -> str:
-    """Format a polynomial without the numbers that tell layers apart: dim(x#0.3.1, 0) becomes dim(x, 0)."""
-    return re.sub(r"#[^,]*,", ",", str(polynomial))
 
 
 def _requirements(condition: Assumption) -> dict[str, tuple[Bound, Bound]]:
@@ -106,11 +100,11 @@ def _requirements(condition: Assumption) -> dict[str, tuple[Bound, Bound]]:
     }
     for name, (low, high) in condition.dims.items():
         found[name] = (low or None, None if high >= LARGEST_DIM else high)
-    found |= {_shown(product): (None, limit) for product, limit in condition.limits.items()}
+    found |= {shown(product): (None, limit) for product, limit in condition.limits.items()}
     for name, same in condition.same.items():
         slack = next((term for term in same.terms if any(part.startswith("slack(") for part in term[0])), None)
         if slack is None:
-            found[name] = (_shown(same), _shown(same))
+            found[name] = (shown(same), shown(same))
             continue
         low, high = condition.dims.get(name, (0, inf))
         high = inf if high >= LARGEST_DIM else high
@@ -126,7 +120,7 @@ def _requirements(condition: Assumption) -> dict[str, tuple[Bound, Bound]]:
 def _tightest(function: Literal["min", "max"], bounds: Sequence[Polynomial], number: Number) -> Bound:
     """Return a bound as tight as all of these: "min(dim(x, 1) - 1, 9)" if there are several."""
     numbers = [bound.value for bound in bounds if bound.value is not None] + ([] if number in (inf, -inf) else [number])
-    texts = [_shown(bound) for bound in bounds if bound.value is None]
+    texts = [shown(bound) for bound in bounds if bound.value is None]
     if not texts:
         return (min(numbers) if function == "min" else max(numbers)) if numbers else None
     texts += map(str, numbers)
@@ -162,7 +156,7 @@ def _first_unknown(analysis: Analysis, site: Site, ends: dict[Key, Key]) -> str:
             break
         way[key] = None
         step = analysis.graph.step_of(key)
-        loose = [given for given in (step.inputs if step else ()) if given is not None and _is_loose(analysis, given)]
+        loose = [given for given in (step.inputs if step else ()) if given is not None and is_loose(analysis.value(given))]
         if not loose:
             break
         key = loose[0]
@@ -173,12 +167,6 @@ def _first_unknown(analysis: Analysis, site: Site, ends: dict[Key, Key]) -> str:
     return (
         f"the values of {name(key)} may be {low if low is not None else 'anything'}..{high if high is not None else 'anything'}"
     )
-
-
-def _is_loose(analysis: Analysis, key: Key) -> bool:
-    """Return True if the elements may reach a limit of i32, as those of an unknown tensor do."""
-    elements = analysis.value(key).elements
-    return elements.high >= 2**31 - 1 or elements.low <= -(2**31)
 
 
 @dataclass(frozen=True)

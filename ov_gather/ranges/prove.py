@@ -23,7 +23,13 @@ from ov_gather.ranges.sites import SiteGraph
 Limits = tuple[int | float | None, int | float | None]
 
 
-def prove(source: Source | Model, *, weights: WeightsSource = None, assume: Mapping[str, Limits] | None = None) -> list[Proof]:
+def prove(
+    source: Source | Model,
+    *,
+    weights: WeightsSource = None,
+    assume: Mapping[str, Limits] | None = None,
+    with_paths: bool = False,
+) -> list[Proof]:
     """Prove for each Gather, GatherElements, GatherND and Scatter* whether its indices can be out of bounds.
 
     Args:
@@ -31,6 +37,7 @@ def prove(source: Source | Model, *, weights: WeightsSource = None, assume: Mapp
         weights: path or bytes of the .bin, if it is not beside the .xml.
         assume: the least and the greatest value to assume, by name of an input or of an open dimension such as "dim(x, 1)";
             None means unbounded.
+        with_paths: add to each proof how its indices are computed, with what is known of each value.
 
     Returns:
         A Proof for each site, including those in bodies, in the order of the model; notebooks show the list as a table.
@@ -41,7 +48,7 @@ def prove(source: Source | Model, *, weights: WeightsSource = None, assume: Mapp
         ValueError: `assume` has an unknown name, contradicts itself or contradicts the model.
     """
     graph = graph_of(source, weights)
-    proofs = prove_sites(graph, CPU_PLUGIN, assumption(graph, assume or {}), graph.sites)
+    proofs = prove_sites(graph, CPU_PLUGIN, assumption(graph, assume or {}), graph.sites, with_paths=with_paths)
     return Proofs([*proofs, *(_of_broken_layers(graph) if isinstance(graph, IrGraph) else [])])
 
 

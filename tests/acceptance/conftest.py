@@ -2,11 +2,14 @@
 
 import os
 from collections.abc import Callable, Iterator
+from contextlib import contextmanager
 from pathlib import Path
 from typing import Any
 
 import numpy as np
 import pytest
+
+from helpers.pages import CHROMIUM
 
 
 @pytest.fixture(scope="module")
@@ -58,3 +61,44 @@ def without(tmp_path_factory: pytest.TempPathFactory) -> Callable[..., dict[str,
         return os.environ | {"PYTHONPATH": str(folder)}
 
     return environment
+
+
+@pytest.fixture(scope="module")
+def browser() -> Iterator[Any]:
+    """The Chromium of the system."""
+    if CHROMIUM is None:
+        pytest.skip("there is no chromium on the PATH (Debian: apt-get install chromium)")
+    from playwright.sync_api import sync_playwright
+
+    with sync_playwright() as playwright:
+        yield playwright.chromium.launch(executable_path=CHROMIUM, args=["--no-sandbox"])
+
+
+@pytest.fixture
+def expect(browser: Any) -> Callable[..., Any]:
+    """The assertions of playwright, which wait."""
+    from playwright.sync_api import expect
+
+    return expect
+
+
+@pytest.fixture
+def opened(browser: Any, tmp_path: Path) -> Callable[..., Any]:
+    """A function that opens a page; afterwards there must have been no other request, and no word on the console."""
+
+    @contextmanager
+    def open_page(text: str, query: str = "", **options: Any) -> Iterator[Any]:
+        file = tmp_path / "page.html"
+        file.write_text(text, encoding="utf-8")
+        with browser.new_context(**options) as context:
+            page = context.new_page()
+            requests, complaints = [], []
+            page.on("request", lambda request: requests.append(request.url.partition("?")[0]))
+            page.on("console", lambda message: complaints.append(message.text))
+            page.on("pageerror", lambda error: complaints.append(str(error)))
+            page.goto(file.as_uri() + query)
+            yield page
+            assert set(requests) == {file.as_uri()}
+            assert complaints == []
+
+    return open_page

@@ -44,7 +44,8 @@ def test_they_part(cli, models, tmp_path):
     assert sorted(path.name for path in (folder / "c").iterdir()) == ["inputs.npz", "model.bin", "model.xml", "reference.onnx"]
     text = page.read_text()
     assert "Subtract 'node_c'" in text
-    assert "<svg" in text
+    assert "an operand of Subtract 'node_c' comes from Tanh 'node_a'" in text
+    assert text.count('class="node passed"') == 2, "both operands of the Subtract are equal in the models"
 
 
 def test_they_are_equal_and_nothing_is_written(cli, models, tmp_path):

@@ -240,3 +240,15 @@ def test_bad_arguments(cli, refusal, tmp_path):
     cli("prove", code=2)
     cli("prove", tmp_path / "nowhere.xml", code=2)
     assert "there is nothing to do" in refusal("prove", tmp_path)
+
+
+def test_a_page_shows_the_way_of_each_index(cli, conditional, tmp_path):
+    page = tmp_path / "page.html"
+    cli("prove", conditional, "--report", page, code=0)
+    text = page.read_text()
+    assert "<title>ov-gather prove: conditional</title>" in text
+    assert "indices of Gather 'rows' comes from Parameter 'ids'" in text
+    cli("prove", conditional, "--report", page, code=0)  # an earlier page may be replaced, another file may not
+    page.write_text("mine")
+    assert "exists; --force overwrites it" in cli("prove", conditional, "--report", page, code=2).stderr
+    assert "which is read" in cli("prove", conditional, "--report", conditional, "--force", code=2).stderr

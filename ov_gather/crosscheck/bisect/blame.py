@@ -16,6 +16,7 @@ from ov_gather.crosscheck.bisect.reproducer import IsShown, Piece, Replay, Writt
 from ov_gather.crosscheck.bisect.results import ComparedValue, Culprit
 from ov_gather.crosscheck.bisect.rounding import difference
 from ov_gather.crosscheck.bisect.search import Refusal, Search, SearchResult
+from ov_gather.crosscheck.bisect.surroundings import surroundings
 from ov_gather.crosscheck.results import Difference
 from ov_gather.runtimes.base import FAILURES, CrashedError
 from ov_gather.runtimes.configured import Setting
@@ -144,7 +145,9 @@ class Blame:
         other = str(self.comparer.reference.graph.producers.get(pairs[value], ""))
         output = ComparedValue(graph.label(value), "", "", "", str(refusal.error))
         records = tuple(map(self.comparer.record, self.search.region(value).sources))
-        return Culprit(kind, node, (node,), other, records, output, (), detail + written.note, written.folder, written.command)
+        near = surroundings(graph, value, frozenset())
+        detail += written.note
+        return Culprit(kind, node, (node,), other, records, output, (), detail, written.folder, written.command, near)
 
     def _refused_piece(self, value: Value, is_reference: bool) -> Piece | None:
         """Return the node alone, if the same side refuses it in isolation."""
@@ -172,7 +175,11 @@ class Blame:
             self._detail(kind, found, piece) + written.note,
             written.folder,
             written.command,
+            surroundings(self.comparer.model.graph, found.value, frozenset(filter(self._is_equal, found.sources))),
         )
+
+    def _is_equal(self, value: Value) -> bool:
+        return self.comparer.record(value).outcome == "equal"
 
     def _detail(self, kind: str, found: SearchResult, piece: Piece | None) -> str:
         label = self.comparer.model.graph.label

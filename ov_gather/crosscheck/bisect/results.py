@@ -9,6 +9,7 @@ from typing import TYPE_CHECKING
 from ov_gather.crosscheck.deviation import Deviation, far_off
 from ov_gather.crosscheck.results import Difference, Environment
 from ov_gather.crosscheck.tolerances import Tolerance
+from ov_gather.ir.excerpts import Excerpt
 from ov_gather.system.tables import InNotebooks, cell, new_table
 
 if TYPE_CHECKING:
@@ -53,6 +54,7 @@ class Culprit:
         detail: the observation, in a sentence.
         reproducer: the folder of the smallest model that shows the fault; "" if there is none.
         command: the command that executes the reproducer.
+        surroundings: what feeds the node in its model; None if the model has no such node.
     """
 
     kind: str
@@ -65,6 +67,7 @@ class Culprit:
     detail: str = ""
     reproducer: str = ""
     command: str = ""
+    surroundings: Excerpt | None = None
 
 
 @dataclass(frozen=True, slots=True)

@@ -5,9 +5,10 @@ from __future__ import annotations
 from ov_gather.crosscheck.bisect.results import BisectResult, ComparedValue, Culprit
 from ov_gather.crosscheck.deviation import far_off
 from ov_gather.report.bisect.text import facts, headline, notes
-from ov_gather.report.check.html_layer import difference_section
-from ov_gather.report.check.page import environment_section, fact_list, header, page, row, table
 from ov_gather.report.elements import Element, element
+from ov_gather.report.page.difference import difference_section
+from ov_gather.report.page.graph import graph
+from ov_gather.report.page.skeleton import environment_section, fact_list, header, page, row, table
 
 
 def render(result: BisectResult) -> str:
@@ -22,9 +23,11 @@ def _culprit(culprit: Culprit) -> Element:
     body = [element("h2", culprit.node), fact_list(facts(culprit))]
     rows = [_row("in", value) for value in culprit.inputs] + [_row("out", culprit.output)]
     body.append(table("values", ("", "value", "in the reference", "type", "known by", "outcome", "how far off"), rows))
+    if culprit.surroundings is not None:
+        body.append(graph(culprit.surroundings, "What feeds it in the model, two steps back. Green: equal in both models."))
     if culprit.output.difference is not None:
         body.append(difference_section(culprit.output.difference, culprit.output.deviation))
-    return element("section", *body)
+    return element("section", *body, class_="culprit")
 
 
 def _row(side: str, value: ComparedValue) -> Element:

@@ -9,5 +9,8 @@ from ov_gather.report import json
 
 
 def render(result: BisectResult) -> str:
-    """Return the whole result and its verdict as JSON."""
-    return json.document({"passed": result.passed, "node": result.node, **asdict(result)})
+    """Return the whole result and its verdict as JSON, without the graphs, which are only for display."""
+    document = {"passed": result.passed, "node": result.node, **asdict(result)}
+    for culprit in document["culprits"]:
+        del culprit["surroundings"]
+    return json.document(document)

@@ -1,22 +1,21 @@
 """HTML report of `ov-gather check`.
 
-The page is complete without its script, unless there are so many layers that the script builds the rows of closed ones.
+The page is complete without its script, unless there are so many layers that the script unpacks closed ones.
 """
 
 from __future__ import annotations
 
-import json
-import zlib
-from base64 import b64encode
 from collections import Counter
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Iterator
 from pathlib import Path
 
-from ov_gather.crosscheck.results import LayerResult, Status
-from ov_gather.report.check.html_layer import MARKS, Packed, anchor, card, css_class
-from ov_gather.report.check.page import environment_section, header, page, row, table
+from ov_gather.crosscheck.results import LayerResult, Status, runtimes_of
+from ov_gather.report.check.html_layer import MARKS, card, css_class
+from ov_gather.report.check.html_overview import filters, overview
 from ov_gather.report.check.report import CheckReport, outcome, word
 from ov_gather.report.elements import Element, element
+from ov_gather.report.page import cards
+from ov_gather.report.page.skeleton import environment_section, header, page, row, table
 from ov_gather.report.places import message_text, path_text, place_text
 
 _OUTCOMES = (Status.FAILED, Status.EXPECTED, Status.PASSED)
@@ -32,8 +31,6 @@ _MEANINGS = {
 # that are open at first.
 _IN_FULL = 400
 _OPEN = 10
-# Above this number of layers, rows are packed, and unpacked when a layer is opened.
-_WITH_ROWS = 100
 
 
 def render(report: CheckReport) -> str:
@@ -93,53 +90,27 @@ def _tally(status: Status, count: int) -> Element:
 def _layers(report: CheckReport) -> Iterator[Element]:
     if not report.layers:
         return
-    runtimes = list(dict.fromkeys(name for layer in report.layers for name in layer.counts))
+    layers, runtimes = report.layers, runtimes_of(report.layers)
     in_full = min(4, max(1, _IN_FULL // max(1, report.failed)))
+    packed: cards.Packed | None = {} if len(layers) > cards.WITH_CONTENT else None
+    numbers = {status: [number for number, layer in enumerate(layers) if outcome(layer) is status] for status in _OUTCOMES}
+    opened = set(numbers[Status.FAILED][:_OPEN])
     groups = []
-    packed: dict[int, Packed] | None = {} if len(report.layers) > _WITH_ROWS else None
-    for status in _OUTCOMES:
-        numbers = [number for number, layer in enumerate(report.layers) if outcome(layer) is status]
-        opened = numbers[:_OPEN] if status is Status.FAILED else []
-        cards = [card(number, report.layers[number], in_full, None if number in opened else packed) for number in numbers]
-        for shown in cards[: len(opened)]:
-            shown.set("open", "open")
-        if cards:
-            heading = element(
-                "h3", f"{MARKS[status]} {_TITLES[status]}", element("span", f"{len(cards):,}"), class_=css_class(status)
-            )
-            groups.append(element("section", heading, *cards, class_="group"))
-    yield element("section", element("h2", "Layers"), *(_packing(packed) if packed else ()), _filters(runtimes), *groups)
-
-
-def _packing(packed: Mapping[int, Packed]) -> Iterator[Element]:
-    """Yield the packed rows for the script, and a note for readers without scripts."""
-    yield element("p", "The cases of a closed layer are shown by a script, because there are many.", class_="without-script")
-    data = b64encode(zlib.compress(json.dumps(packed).encode(), 9)).decode()
-    yield element("script", data, type="application/octet-stream", id="packed")
-
-
-def _filters(runtimes: Sequence[str]) -> Element:
-    """Return the form that filters layers, hidden until the script shows it."""
-    outcomes = {
-        "": "any outcome",
-        css_class(Status.FAILED): "something failed",
-        css_class(Status.EXPECTED): "a known divergence",
-        css_class(Status.NOT_APPLICABLE): "something not applicable",
-        css_class(Status.PASSED): "passed throughout",
-    }
-    return element(
-        "form",
-        element("label", "Text", element("input", type="search", name="text", placeholder="name, file, operation")),
-        element("label", "Outcome", _select("outcome", outcomes)),
-        element("label", "Runtime", _select("runtime", {"": "any runtime"} | {name: name for name in runtimes})),
-        element("output", name="count", aria_live="polite"),
-        class_="filters",
-        hidden="hidden",
+    for status, some in numbers.items():
+        made = [card(number, layers[number], in_full, packed, is_open=number in opened) for number in some]
+        if made:
+            title = f"{MARKS[status]} {_TITLES[status]}"
+            heading = element("h3", title, element("span", f"{len(made):,}"), class_=css_class(status))
+            groups.append(element("section", heading, *made, class_="group"))
+    grid = overview([number for some in numbers.values() for number in some], layers, runtimes)
+    yield element(
+        "section",
+        element("h2", "Layers"),
+        *cards.packing(packed or {}),
+        filters(layers, runtimes),
+        *grid,
+        *groups,
     )
-
-
-def _select(name: str, options: dict[str, str]) -> Element:
-    return element("select", *(element("option", text, value=value) for value, text in options.items()), name=name)
 
 
 def _models(report: CheckReport) -> Iterator[Element]:
@@ -191,7 +162,7 @@ def _divergence(report: CheckReport, name: str, why: str) -> Element:
 
 
 def _link(number: int, layer: LayerResult) -> Element:
-    return element("a", f"{Path(path_text(layer.path)).name}: {layer.layer}", href=f"#{anchor(number)}")
+    return element("a", f"{Path(path_text(layer.path)).name}: {layer.layer}", href=f"#{cards.anchor(number)}")
 
 
 def _findings(report: CheckReport) -> Iterator[Element]:

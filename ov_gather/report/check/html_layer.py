@@ -2,24 +2,20 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Mapping, Sequence
-from typing import TypeAlias
+from collections.abc import Iterable, Iterator, Mapping, Sequence
+from itertools import pairwise
+from statistics import median
 
-from lxml import etree
-
-from ov_gather.crosscheck.deviation import Deviation, far_off
-from ov_gather.crosscheck.results import CaseResult, Comparison, Difference, LayerResult, Status
-from ov_gather.report.check.page import fact_list, row, table
+from ov_gather.crosscheck.results import CaseResult, Comparison, LayerResult, Status
 from ov_gather.report.check.report import failures, outcome, word
 from ov_gather.report.elements import Element, element
+from ov_gather.report.page import cards
+from ov_gather.report.page.difference import difference_section
+from ov_gather.report.page.graph import graph
+from ov_gather.report.page.skeleton import fact_list, row, table
 from ov_gather.report.places import path_text
 
 MARKS = {Status.PASSED: "✓", Status.EXPECTED: "≈", Status.FAILED: "✗", Status.NOT_APPLICABLE: "–"}
-_SHADES = 4  # number of shades in a picture
-_FIELD = 14  # width of a grid cell in pixels
-
-Packed: TypeAlias = tuple[str, str]
-"""The facts and the matrix of a layer, as HTML."""
 
 
 def css_class(status: Status) -> str:
@@ -27,49 +23,43 @@ def css_class(status: Status) -> str:
     return word(status).replace(" ", "-")
 
 
-def anchor(number: int) -> str:
-    """Return the id of an element inside a layer's card, so that links to it open the card."""
-    return f"layer-{number}"
-
-
-def card(number: int, layer: LayerResult, in_full: int, packed: dict[int, Packed] | None = None) -> Element:
-    """Return one layer as a closed card with its first `in_full` failures.
-
-    If `packed` is given, it receives the facts and the matrix of all cases, which the script then inserts.
-    """
+def card(number: int, layer: LayerResult, in_full: int, packed: cards.Packed | None, *, is_open: bool) -> Element:
+    """Return one layer as a card with its first `in_full` failures."""
     shown = [(f"failure-{number}-{i}", case, comparison) for i, (case, comparison) in enumerate(failures(layer)[:in_full])]
     counts = layer.counts
-    outcomes = dict.fromkeys([outcome(layer), *(status for found in counts.values() for status in found)])
     title = element("h4", layer.layer, " ", element("small", layer.operation))
-    chips = element("ul", *(_chip(name, count) for name, count in counts.items()), class_="chips")
-    about = [*_about(layer, list(counts))]
-    matrix = [*_matrix(layer, list(counts), {id(comparison): name for name, _, comparison in shown})]
-    if packed is not None:
-        packed[number] = _html(about), _html(matrix)
-        about, matrix = [], []
-    return element(
-        "details",
-        element("summary", title, element("p", path_text(layer.path), class_="path"), chips),
-        element("div", *about, class_="about", id=anchor(number)),
+    chips = element("ul", *(_chip(layer, name, count) for name, count in counts.items()), class_="chips")
+    content = [
+        element("div", *_about(layer, list(counts)), class_="about"),
+        *([graph(layer.surroundings, "What feeds this layer in its model, two steps back.")] if layer.surroundings else []),
         *(_failure(name, case, comparison) for name, case, comparison in shown),
-        *matrix,
-        class_="layer",
-        data_outcome=" ".join(map(css_class, outcomes)),
-    )
+        *_matrix(layer, list(counts), {id(comparison): name for name, _, comparison in shown}),
+    ]
+    facts = {
+        "outcome": _outcomes([outcome(layer), *(status for found in counts.values() for status in found)]),
+        "divergence": layer.divergences,
+        "file": [path_text(layer.path)],
+        "operation": [layer.operation],
+    }
+    heading = (title, element("p", path_text(layer.path), class_="path"), chips)
+    return cards.card(number, heading, content, facts, None if is_open else packed, is_open=is_open)
 
 
-def _html(parts: Sequence[Element]) -> str:
-    return "".join(etree.tostring(part, encoding="us-ascii", method="html").decode() for part in parts)
+def _outcomes(statuses: Iterable[Status]) -> list[str]:
+    """Return the outcomes by which something is found; it passed only if nothing else happened."""
+    found = [css_class(status) for status in dict.fromkeys(statuses)]
+    return [name for name in found if name != css_class(Status.PASSED)] or found
 
 
-def _chip(runtime: str, counts: Mapping[Status, int]) -> Element:
+def _chip(layer: LayerResult, runtime: str, counts: Mapping[Status, int]) -> Element:
     tallies = (
         element("span", f" {mark} {counts[status]}", class_=css_class(status), title=word(status))
         for status, mark in MARKS.items()
         if counts.get(status)
     )
-    outcomes = " ".join(css_class(status) for status in MARKS if counts.get(status))
-    return element("li", runtime, *tallies, data_runtime=runtime, data_outcome=outcomes)
+    seen = [name for comparison in layer.comparisons if comparison.runtime == runtime for name in comparison.divergences]
+    facts = {"outcome": _outcomes(status for status in MARKS if counts.get(status)), "divergence": dict.fromkeys(seen)}
+    return element("li", runtime, *tallies, data_runtime=cards.one_line(runtime), **cards.data(facts))
 
 
 def _about(layer: LayerResult, runtimes: Sequence[str]) -> Iterator[Element]:
@@ -88,26 +78,32 @@ def _about(layer: LayerResult, runtimes: Sequence[str]) -> Iterator[Element]:
 
 
 def _times(layer: LayerResult, asked: Sequence[str]) -> Iterator[Element]:
-    """Yield a bar per runtime: its total time for the cases that all runtimes executed."""
+    """Yield a bar per runtime: the median time of the cases that all runtimes executed.
+
+    The first case with a number of threads is left out, because the model was loaded for it: it takes up to 50 times as long.
+    """
+    changes = (before.threads == case.threads for before, case in pairwise(layer.cases))
     timed = [
         {comparison.runtime: comparison.seconds for comparison in case.comparisons if comparison.seconds is not None}
-        for case in layer.cases
+        for case, is_warm in zip(layer.cases[1:], changes, strict=True)
+        if is_warm
     ]
     runtimes = [name for name in asked if any(name in times for times in timed)]
     common = [times for times in timed if len(times) == len(runtimes)]
     if not runtimes or not common:
         return
-    totals = {name: sum(times[name] for times in common) for name in runtimes}
-    longest = max(totals.values()) or 1
+    medians = {name: median(times[name] for times in common) for name in runtimes}
+    longest = max(medians.values()) or 1
     rows = (
         row(
             element("th", name, scope="row"),
-            element("td", element("span", style=f"width: {total / longest:.1%}"), class_="time"),
-            duration(total),
+            element("td", element("span", style=f"width: {middle / longest:.1%}"), class_="time"),
+            duration(middle),
         )
-        for name, total in totals.items()
+        for name, middle in medians.items()
     )
-    caption = f"Time for {len(common)} of {len(layer.cases)} cases, each executed once: an impression, no benchmark"
+    calls = f"{len(common)} call" + ("" if len(common) == 1 else "s")
+    caption = f"Median of {calls}, one a case, without first calls: an impression, no benchmark"
     yield element("table", element("caption", caption), element("tbody", *rows), class_="times")
 
 
@@ -127,7 +123,7 @@ def _matrix(layer: LayerResult, runtimes: Sequence[str], links: Mapping[int, str
         )
         for case in layer.cases
     )
-    yield table("cases and runtimes", ("case", *runtimes, "threads", "shapes"), rows)
+    yield table(f"cases and runtimes of {layer.layer}", ("case", *runtimes, "threads", "shapes"), rows)
 
 
 def _cells(case: CaseResult, runtimes: Sequence[str], links: Mapping[int, str]) -> Iterator[Element]:
@@ -167,41 +163,3 @@ def _failure(name: str, case: CaseResult, comparison: Comparison) -> Element:
         label = "To run it again, though it passes alone:" if case.passes_again else "To run it again:"
         body += [element("p", label, class_="label"), element("pre", case.replay, class_="replay")]
     return element("section", heading, *body, class_="failure", id=name)
-
-
-def difference_section(difference: Difference, deviation: Deviation | None = None) -> Element:
-    """Return both values at the first difference, the number and size of differences, and a picture of their positions."""
-    facts = {
-        "first difference": f"output[{', '.join(map(str, difference.position))}]",
-        "expected": difference.expected,
-        "found": difference.found,
-        "elements that differ": f"{difference.count:,} of {difference.size:,} ({difference.count / difference.size:.1%})",
-        "how far off": far_off(deviation),
-    }
-    caption = "The output as rows, its last dimension across. The stronger the colour, the more elements differ."
-    picture = element("figure", _picture(difference.picture), element("figcaption", caption))
-    return element("div", fact_list(facts, "values"), picture, class_="difference")
-
-
-def _picture(fields: Sequence[Sequence[float]]) -> Element:
-    """Return the grid as SVG, with a single path per shade to keep it small."""
-    paths = []
-    for shade in range(1, _SHADES + 1):
-        strokes = [
-            f"M{x} {y}h1v1h-1z"
-            for y, row in enumerate(fields)
-            for x, share in enumerate(row)
-            if share and min(_SHADES, int(share * _SHADES) + 1) == shade
-        ]
-        if strokes:
-            paths.append(element("path", d="".join(strokes), fill_opacity=f"{0.25 + 0.75 * shade / _SHADES:.2f}"))
-    columns, rows = len(fields[0]), len(fields)
-    touched = sum(1 for row in fields for share in row if share)
-    return element(
-        "svg",
-        *paths,
-        viewBox=f"0 0 {columns} {rows}",
-        style=f"width: {columns * _FIELD}px",
-        role="img",
-        aria_label=f"in {touched} of {columns * rows} fields of the output",
-    )

@@ -42,6 +42,6 @@ def _layer(layer: LayerResult) -> dict[str, Any]:
 
 
 def _plain(fields: list[tuple[str, Any]]) -> dict[str, Any]:
-    """Return the fields of a record as JSON values, without pictures, which are only for display, and what `detail` says."""
-    left_out = ("picture", "hangs")
+    """Return the fields of a record as JSON values, without what is only for display, and what `detail` says."""
+    left_out = ("picture", "hangs", "surroundings")
     return {name: word(value) if isinstance(value, Status) else value for name, value in fields if name not in left_out}

@@ -1,4 +1,4 @@
-"""Skeleton of the self-contained HTML page, and its common elements."""
+"""Skeleton of a self-contained HTML page, and its common elements."""
 
 from __future__ import annotations
 
@@ -78,4 +78,4 @@ def row(*cells: Element | str) -> Element:
 
 
 def _resource(name: str) -> str:
-    return files("ov_gather.report.check").joinpath(name).read_text(encoding="utf-8")
+    return files("ov_gather.report.page").joinpath(name).read_text(encoding="utf-8")
