@@ -9,9 +9,11 @@ from functools import cache
 from shutil import which
 from urllib.parse import unquote
 
+import click
 import numpy as np
 import pytest
 
+from ov_gather.cli import group
 from tools.sessions import BLOCK, ROOT, pages, refreshed
 
 PAGES = pages()
@@ -84,6 +86,42 @@ def test_files_that_are_named_are_there(path):
     words = [word for span in spans for word in span.split() if not set(word) & set("<>*{")]
     named = [word for word in words if word.split("/")[0] in OURS and "/" in word]
     assert [name for name in named if not (ROOT / name).exists()] == []
+
+
+def commands_on(text):
+    """Yield the words after `ov-gather`, for each of our commands in a block, and in text, which also has `check --sweep`."""
+    names = group.list_commands(click.Context(group))
+    blocks = "\n".join(re.findall(r"```(?:sh|console|yaml)\n(.*?)```", text, re.S)).splitlines()
+    spans = re.findall(r"`([^`\n]+)`", CODE.sub("", text))
+    for part in [part for code in [*blocks, *spans] for part in re.split(r"&&|\|\||[;|(]", code.partition(" # ")[0])]:
+        words = part.strip().removeprefix("$ ").removeprefix("- ").split()
+        if words[:1] == ["ov-gather"]:
+            yield words[1:]
+        elif part in spans and words[:1] and words[0] in names:
+            yield words
+
+
+def options_of(words):
+    """Return the options of the command that words name."""
+    command, options = group, {"--help"}
+    for word in words:
+        if isinstance(command, click.Group) and (below := command.get_command(click.Context(command), word)):
+            command = below
+    return options.union(*((*parameter.opts, *parameter.secondary_opts) for parameter in command.params))
+
+
+@pytest.mark.parametrize("path", PAGES, ids=label)
+def test_options_on_pages_are_there(path):
+    for words in commands_on(path.read_text()):
+        used = {word.partition("=")[0].rstrip("`,.)") for word in words if word.startswith("--") and word != "--"}
+        assert used <= options_of(words), " ".join(words)
+
+
+def test_commands_are_found_on_pages():
+    text = "`check --sweep` and `check`\n```sh\nov-gather run a.xml --input x=y # --no\n$ ls && ov-gather prove\n```\n"
+    assert list(commands_on(text)) == [["run", "a.xml", "--input", "x=y"], ["prove"], ["check", "--sweep"], ["check"]]
+    assert "--openvino" in options_of(["extension", "build"])
+    assert "--openvino" not in options_of(["run"])
 
 
 def test_the_house_is_as_drawn():

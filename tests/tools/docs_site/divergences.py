@@ -79,7 +79,7 @@ def _divergence(known: Divergence) -> Iterator[str]:
     rows += [("upstream", ", ".join(f"[{name}]({_address(name)})" for name in known.upstream))] * bool(known.upstream)
     yield from (*table(["", ""], [(f"**{name}**", escaped(text)) for name, text in rows]), "")
     if samples := sorted(SAMPLES.glob(f"{known.name}/*.xml")):
-        yield from ("## Models that show it", "")
+        yield from ("## Models that show it", "", f"`ov-gather check ir_samples/divergent/{known.name}` executes them.", "")
         yield from (f"- [`{path.name}`](../../../{path.relative_to(ROOT).as_posix()})" for path in samples)
         yield ""
     if any(cells(known)):

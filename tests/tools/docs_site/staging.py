@@ -20,7 +20,7 @@ DOCS = ROOT / "docs"
 REFERENCE = (commands, python_api, rules, divergences)
 FENCE = re.compile(r"^(```+.*?^```+$)", re.M | re.S)
 LINK = re.compile(r"(!?)\[((?:[^][]|\[[^]]*\])*)\]\(([^)\s]+)\)")
-LISTED = re.compile(r"\]\(([^)#:]+\.md)\)")
+LISTED = re.compile(r"^(?:- |\| )?\[[^]]+\]\(([^)#:]+\.md)\)", re.M)
 
 
 def reference() -> Pages:
@@ -29,7 +29,9 @@ def reference() -> Pages:
     overview = (DOCS / "reference" / "README.md").read_text()
     for part in REFERENCE:
         name = part.FOLDER.rpartition("/")[2]
-        overview = re.sub(rf"^(## {name}\n)", rf"\1\n[All {name}]({name}/README.md).\n", overview, flags=re.M | re.I)
+        overview = re.sub(
+            rf"^## ({name})$", rf"## \1\n\n[\1]({name}/README.md): all on this site.", overview, flags=re.M | re.I
+        )
     return {"reference/README.md": overview, **made}
 
 
@@ -69,7 +71,7 @@ def _relinked(text: str, path: str, source_url: str) -> str:
 
 
 def _contents(path: str, text: str) -> str:
-    """Return the hidden table of contents of the page of a folder: the pages that it links to, below it."""
+    """Return the hidden table of contents of the page of a folder: the pages to which lines, items or rows lead first."""
     if not path.endswith("README.md"):
         return ""
     below = [link for link in dict.fromkeys(LISTED.findall(text)) if not link.startswith("../")]
