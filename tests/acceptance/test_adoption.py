@@ -156,7 +156,6 @@ def test_action_lists_findings_in_the_summary_of_the_job(action, tmp_path, monke
 
 
 def test_action_takes_globs(action):
-    pytest.importorskip("ov_gather.cli.paths", reason="commands take globs from this module on")
     done = action(paths="ir_samples/invalid/OVG20[34]/*.xml\nir_samples/**/onnx_page_1.xml", args="--fail-on never")
     assert done.returncode == 0, done.stderr
     assert done.stdout.count("title=OVG204::") == 3

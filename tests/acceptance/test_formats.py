@@ -314,11 +314,11 @@ def test_markdown_of_hostile_names_and_of_many_findings(cli, hostile):
 def test_annotations_of_proofs(cli, options, level):
     paths = ("ir_samples/invalid/OVG603/one_past_the_end.xml", "ir_samples/valid/loop.xml", AXIS_3)
     refuted, conditional, broken, summary = cli("prove", *paths, "--format", "github", *options, code=1).stdout.splitlines()
-    assert refuted.startswith(f"::error file={paths[0]},line=22,title=Gather")
+    assert refuted.startswith(f"::error file={paths[0]},line=64,title=Gather")
     assert "refuted::an index is out of bounds" in refuted
     assert "indices[0] = 5 is out of bounds for axis 0 of size 5 (valid -5..4)" in refuted
     assert conditional.startswith(f"::{level} file={paths[1]},line=")
-    assert "title=Gather 'Loop 'loop'/body/gather'%3A conditional::in bounds if " in conditional
+    assert "title=GatherElements 'Loop 'loop'/body/gather'%3A conditional::in bounds if " in conditional
     assert broken.startswith(f"::error file={AXIS_3},line=25,title=OVG204::")
     assert summary == "0 proved, 1 refuted, 1 conditional, 0 unknown in 3 files"
 

@@ -23,7 +23,7 @@ def render(report: Report) -> str:
         rows = list(map(_row, report.findings))
         sizes = accumulate(len(row.encode(errors="replace")) + 1 for row in rows)
         shown = sum(1 for _ in takewhile(_LONGEST.__ge__, sizes))
-        more = [f"<tr><td colspan=4>and {len(rows) - shown:,} more, see the log</td></tr>"] if shown < len(rows) else []
+        more = [f'<tr><td colspan="4">and {len(rows) - shown:,} more, see the log</td></tr>'] if shown < len(rows) else []
         lines += [*_HEAD, *rows[:shown], *more, "</table>", ""]
     return "\n".join(lines)
 
