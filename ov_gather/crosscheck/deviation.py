@@ -39,8 +39,8 @@ class Deviation:
         not_finite: number of elements that are infinite or NaN on one side and something else on the other. They count in no
             number below.
         max_abs: largest absolute difference, exact for integers of one type; None for booleans and strings.
-        max_rel: largest difference relative to the expected value, where that is not 0; None if there is no such value, but a
-            difference.
+        max_rel: largest difference relative to the expected value, where that is not 0; None if only values differ that are
+            expected to be 0.
         max_ulp: largest difference in units in the last place: the steps from one representable number to the next that lead
             from the expected value to the other; None unless both are floats of one type.
         snr: signal-to-noise ratio in dB, 20 log10(|expected| / |found - expected|) with Euclidean norms; None if one is 0.

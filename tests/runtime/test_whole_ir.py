@@ -207,3 +207,17 @@ def test_check_shows_the_outputs(embedding, plant, planted, tmp_path):
     assert f"whole models: 1, outputs: 2, {counts}, not run: 0" in result.output
     assert "picked" in result.output
     assert ("differ" in result.output) == planted
+
+
+def test_only_a_tolerance_by_name_concerns_the_outputs_of_an_ir(embedding, plant):
+    """Without one, the bits must be the same, whatever is permitted for outputs in general."""
+    plant("accelerated", "Shifted")
+    names = [output.name for output in cross_check(embedding, cases=1).outputs]
+    for atol in (1e6, {"": 1e6, names[0]: 1e6}):
+        named = [isinstance(atol, dict) and name in atol for name in names]
+        outputs = cross_check(embedding, cases=1, atol=atol).outputs
+        assert [output.comparison.passed for output in outputs] == named
+        assert [output.comparison.is_within_tolerance for output in outputs] == named
+        assert all(output.comparison.deviation.differing for output in outputs)
+    with pytest.raises(ValueError, match=f"'nope', but the outputs are {', '.join(names)}"):
+        cross_check(embedding, rtol={"nope": 1})
