@@ -105,11 +105,12 @@ def test_loops_take_from_an_earlier_run_what_holds(first: str, second: str, monk
     def make(ids: ov.Node, mask: ov.Node) -> ov.Node:
         def step(state: ov.Node) -> ov.Node:
             fixed = ops.reduce_max(ops.add(number([1, 2, 3]), number(2)), [0])
-            after = ops.minimum(ops.add(state, fixed), number(1000))
+            after = ops.clamp(ops.abs(ops.subtract(state, fixed)), 0, 1000)
             length = ops.shape_of(ops.range(number(0), after, number(1), "i64"))
-            return ops.minimum(ops.reduce_max(ops.multiply(length, number(2)), [0]), number(900))
+            return ops.reduce_max(ops.add(length, fixed), [0])
 
-        return loop_of(ops.reduce_max(ops.clamp(ids, 0, 9), [0, 1]), size_of(mask), step)
+        first = ops.gather(ops.reshape(ids, number([-1]), False), number(0), number(0))
+        return loop_of(ops.clamp(first, 0, 9), size_of(mask), step)
 
     graph = OpenvinoGraph(made_of(make, ids="i64[?,4]", mask="f32[?,4]"))
     steps = all_steps(graph)
