@@ -137,7 +137,7 @@ def harden(
 
 class _Hardening:
     def __init__(self, model: Model, graph: OpenvinoGraph, given: Assumption, policy: Policy, portable: bool) -> None:
-        self._model, self._given, self._policy, self._portable = model, given, policy, portable
+        self._model, self._graph, self._given, self._policy, self._portable = model, graph, given, policy, portable
         proofs = prove_sites(graph, CPU_PLUGIN, given, graph.sites)
         self._told = {
             node.get_instance_id(): HardenedSite(proof.layer, operation(node), proof.status, proof.reason)
@@ -150,10 +150,12 @@ class _Hardening:
             for root in roots(self._unproved(), is_exact=False):
                 if root.is_input:
                     self._guard(root)
-        left = [site for site in self._unproved() if not self._needs_no_guard(site)]
+        left = [site for site in self._unproved(with_needs=True) if not self._needs_no_guard(site)]
+        before = self._guards
         for group in grouped_by_sizes(left):
             self._check_sizes(group)
-        left = self._unproved()
+        if self._guards > before:
+            left = self._unproved()
         if self._policy == "clamp":
             for group in sharing_constants(left):
                 self._clamp_constants(group)
@@ -189,9 +191,10 @@ class _Hardening:
     def _tell(self, site: Unproved) -> HardenedSite:
         return self._told[site.node.get_instance_id()]
 
-    def _unproved(self) -> list[Unproved]:
+    def _unproved(self, *, with_needs: bool = False) -> list[Unproved]:
         """Return the sites that are neither guarded nor proved in the current state of the model."""
-        safe, left = unproved_sites(self._model, self._given, self._is_open)
+        graph = OpenvinoGraph(self._model) if self._guards else self._graph
+        safe, left = unproved_sites(graph, self._model, self._given, self._is_open, with_needs=with_needs)
         for node in safe:
             self._told[node.get_instance_id()].kept = "in bounds since an input is clamped"
         return left

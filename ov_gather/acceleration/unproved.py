@@ -47,15 +47,19 @@ class Unproved:
         return self.node.input_value(INDICES)
 
 
-def unproved_sites(model: Model, given: Assumption, is_open: Callable[[Node], bool]) -> tuple[list[Node], list[Unproved]]:
-    """Analyse the sites whose node `is_open`, in topological order; return the nodes proved in bounds, and the other sites."""
-    graph = OpenvinoGraph(model)
+def unproved_sites(
+    graph: OpenvinoGraph, model: Model, given: Assumption, is_open: Callable[[Node], bool], *, with_needs: bool
+) -> tuple[list[Node], list[Unproved]]:
+    """Analyse the sites whose node `is_open`, in topological order; return the nodes proved in bounds, and the other sites.
+
+    `needs` of indices that are not constant are only found `with_needs`: this takes an analysis for each group of dimensions.
+    """
     pairs = [(node, site) for node, site in graph.nodes_with_sites if is_open(node)]
     inputs = _sizes_of_inputs(graph, model)
     analysis = analyse(graph, steps_to(graph, [site for _, site in pairs]), CPU_PLUGIN, given)
     is_safe = [analysis.outcome(site) is Outcome.IN_BOUNDS for _, site in pairs]
     left = [pair for pair, safe in zip(pairs, is_safe, strict=True) if not safe]
-    filled = _in_bounds_if_filled(analysis, given, [site for _, site in left])
+    filled = _in_bounds_if_filled(analysis, given, [site for _, site in left]) if with_needs else set()
     found = [_unproved(analysis, node, site, inputs, site in filled) for node, site in left]
     return [node for (node, _), safe in zip(pairs, is_safe, strict=True) if safe], found
 
@@ -104,11 +108,13 @@ def _in_bounds_if_filled(analysis: Analysis, given: Assumption, sites: Sequence[
             if names:
                 groups.setdefault(names, []).append(site)
     found: set[Site] = set()
+    last = analysis
     for names, group in groups.items():
         assumed = joined(given, Assumption(dims=_filled(analysis, names)))
+        near = min((last, analysis), key=lambda one: len(one.differing(assumed.dims, assumed)))
         steps = steps_to(analysis.graph, group)
-        seen = analyse(analysis.graph, steps, CPU_PLUGIN, assumed, analysis, is_part=True)
-        found.update(site for site in group if seen.outcome(site) is Outcome.IN_BOUNDS)
+        last = analyse(analysis.graph, steps, CPU_PLUGIN, assumed, near, is_part=True)
+        found.update(site for site in group if last.outcome(site) is Outcome.IN_BOUNDS)
     return found
 
 

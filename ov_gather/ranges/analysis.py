@@ -143,7 +143,7 @@ def analyse(
     """Analyse steps of a graph under an assumption.
 
     `near` is an earlier analysis with a similar assumption; its results are reused where nothing changed. `is_part` says that
-    the steps are a subset of those of `near`: the cost then depends on these steps alone, not on the model.
+    `near` is an analysis of the whole model or of a part of it: the cost then depends on these steps alone, not on the model.
     """
     if near is not None and near.given.same == given.same:
         shown = near.graph

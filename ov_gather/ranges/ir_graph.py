@@ -50,19 +50,16 @@ class IrGraph:
         self._paths = [path for path, _ in model.walk()]
         self._numbers = {id(graph): number for number, graph in enumerate(self._graphs)}
         self._declared: dict[Key, Value] = {}
-        self._steps: dict[tuple[int, int], Step] = {}
+        self._steps: dict[Key, Step | None] = {}
+        self._by_layer: dict[tuple[int, int], Step] = {}
 
     # The Graph protocol
 
     def step_of(self, key: Key) -> Step | None:
         """Return the layer that produces a tensor; None for a Parameter, a Const or an unknown port."""
-        number, layer_id, port_id = _tensor(key)
-        layer = self._graphs[number].layer_by_id[layer_id]
-        if layer.type in ("Parameter", "Const") or all(port.id != port_id for port in layer.outputs):
-            return None
-        if (number, layer_id) not in self._steps:
-            self._steps[number, layer_id] = self._step(number, layer)
-        return self._steps[number, layer_id]
+        if key not in self._steps:
+            self._steps[key] = self._find_step(*_tensor(key))
+        return self._steps[key]
 
     def declared(self, key: Key) -> Value:
         """Return the declared type and shape of an output port, and the elements of a Const."""
@@ -133,6 +130,14 @@ class IrGraph:
         return f"{layer.type} '{_prefix(self._paths[number])}{layer.name}'"
 
     # Construction of values and steps
+
+    def _find_step(self, number: int, layer_id: int, port_id: int) -> Step | None:
+        layer = self._graphs[number].layer_by_id[layer_id]
+        if layer.type in ("Parameter", "Const") or all(port.id != port_id for port in layer.outputs):
+            return None
+        if (number, layer_id) not in self._by_layer:
+            self._by_layer[number, layer_id] = self._step(number, layer)
+        return self._by_layer[number, layer_id]
 
     def _declare(self, number: int, layer_id: int, port_id: int) -> Value:
         graph = self._graphs[number]

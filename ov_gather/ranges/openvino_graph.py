@@ -29,7 +29,8 @@ class OpenvinoGraph:
         self._places: dict[str, tuple[str, str]] = {}
         self._in_graph: dict[str, list[openvino.Node]] = {}
         self._declared: dict[Key, Value] = {}
-        self._steps: dict[str, Step] = {}
+        self._steps: dict[Key, Step | None] = {}
+        self._by_node: dict[str, Step] = {}
         waiting = [(model, "", "")]
         while waiting:
             graph, prefix, outermost = waiting.pop()
@@ -44,13 +45,9 @@ class OpenvinoGraph:
 
     def step_of(self, key: Key) -> Step | None:
         """Return the node that produces a tensor; None for a Parameter or a Constant."""
-        name, _ = _tensor(key)
-        node = self._nodes[name]
-        if node.get_type_name() in ("Parameter", "Constant"):
-            return None
-        if name not in self._steps:
-            self._steps[name] = self._step(node)
-        return self._steps[name]
+        if key not in self._steps:
+            self._steps[key] = self._find_step(_tensor(key)[0])
+        return self._steps[key]
 
     def declared(self, key: Key) -> Value:
         """Return the type and shape that OpenVINO has inferred, and the elements of a Constant."""
@@ -91,6 +88,14 @@ class OpenvinoGraph:
         return {_input_name(node): (node.get_name(), 0) for node in self._model.get_parameters()}
 
     # Construction of values and steps
+
+    def _find_step(self, name: str) -> Step | None:
+        node = self._nodes[name]
+        if node.get_type_name() in ("Parameter", "Constant"):
+            return None
+        if name not in self._by_node:
+            self._by_node[name] = self._step(node)
+        return self._by_node[name]
 
     def _site(self, node: openvino.Node) -> Site | None:
         prefix, outermost = self._places[node.get_name()]

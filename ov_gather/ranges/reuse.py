@@ -35,8 +35,9 @@ class PreviousRun:
     def holds(self, step: Step, value: Callable[[Key], Value]) -> bool:
         """Return True if the outputs of a step are unchanged; `value` returns the current value of an input.
 
-        A transfer function depends on its inputs, the declared outputs, and the bounds of the names in these. Not reusable are
-        Select, whose refinement looks farther back, and operations with bodies, which may be analysed several times.
+        A transfer function depends on its inputs, the declared outputs, and the bounds of the names in these. The names in its
+        results count, too: an earlier visit of a loop body may have set other bounds for a name that the step introduces.
+        Not reusable are Select, whose refinement looks farther back, and operations with bodies, whose steps are reused.
         """
         if step.bodies or step.type in choices.TYPES:
             return False
@@ -60,7 +61,7 @@ class PreviousRun:
         first = step.outputs[0]
         if first not in self.names:
             values = [self.known[key] for key in step.inputs if key is not None]
-            values += [self.graph.declared(key) for key in step.outputs]
+            values += [value for key in step.outputs for value in (self.graph.declared(key), self.known[key])]
             self.names[first] = frozenset(name for value in values for name in _names(value))
         return self.names[first]
 

@@ -71,7 +71,7 @@ class Solver:
 
     def run(self, steps: Sequence[Step]) -> Solver:
         """Compute the abstract value of each tensor that the steps, in the order of `in_order`, produce; return the solver."""
-        waiting = [self._evaluate(steps, self._earlier)]
+        waiting = [self._evaluate(steps)]
         while waiting:  # an explicit stack, because a file may nest bodies deeper than Python recurses
             inner = next(waiting[-1], None)
             if inner is None:
@@ -80,12 +80,10 @@ class Solver:
                 waiting.append(inner)
         return self
 
-    def _evaluate(self, steps: Sequence[Step], earlier: PreviousRun | None = None) -> _Work:
-        """Evaluate steps in order; yield the work on bodies, which must be done before this continues.
-
-        `earlier` is not given inside of loops: a step that is visited again may have set the bounds of names otherwise before.
-        """
+    def _evaluate(self, steps: Sequence[Step]) -> _Work:
+        """Evaluate steps in order; yield the work on bodies, which must be done before this continues."""
         self.visits += len(steps)
+        earlier = self._earlier
         for step in steps:
             if earlier is not None and earlier.holds(step, self.value):
                 for key in step.outputs:
@@ -214,7 +212,7 @@ class Solver:
             self._inside += 1
             for edge in body.entries:
                 self._arrive(edge)
-            yield self._evaluate(in_order(self._graph, body.ends), None if self._depth else self._earlier)
+            yield self._evaluate(in_order(self._graph, body.ends))
             self._inside -= 1
         self._record_outputs(step)
 

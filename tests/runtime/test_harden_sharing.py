@@ -9,6 +9,10 @@ from openvino import opset13 as ops
 import ov_gather
 from helpers.hardening import EACH_POLICY, RAISED, outputs
 from helpers.openvino_models import made_of
+from ov_gather.acceleration.unproved import unproved_sites
+from ov_gather.ranges import solver
+from ov_gather.ranges.analysis import Assumption
+from ov_gather.ranges.openvino_graph import OpenvinoGraph
 
 
 def guards(model, policy, portable=False):
@@ -152,6 +156,30 @@ def test_the_size_of_an_axis_is_computed_once():
     assert outputs(model, rows(2), *np.int32([[0, 1, -1], [5, 0, 0], [-9, 0, 0], [1, 1, 1]])) == [
         *([1, 2, 2], [2, 1, 1], [1, 1, 1], [2, 2, 2])
     ]
+
+
+def test_groups_of_sizes_share_most_of_their_analyses(monkeypatch):
+    """Without that, the cost of models with many index inputs would be quadratic."""
+    evaluated = []
+    original = solver.results_of
+    monkeypatch.setattr(solver, "results_of", lambda graph, step, call: evaluated.append(step) or original(graph, step, call))
+
+    def make(x, *inputs):
+        for ids in inputs:
+            for _ in range(10):
+                x = ops.relu(ops.add(x, x))
+            x = ops.add(x, ops.reduce_sum(ops.gather(x, ops.add(ids, np.int64(1)), 0), [0], keep_dims=True))
+        return x
+
+    counts = []
+    for count in (10, 20):
+        model = made_of(make, x="f32[?,4]", **{f"ids_{number}": "i64[?]" for number in range(count)})
+        graph = OpenvinoGraph(model)
+        evaluated.clear()
+        _, left = unproved_sites(graph, model, Assumption(), lambda node: True, with_needs=True)
+        assert len(left) == count
+        counts.append(len(evaluated))
+    assert counts[1] < 2.5 * counts[0]
 
 
 @pytest.mark.parametrize("portable", [False, True])

@@ -236,3 +236,12 @@ def test_a_multiple_of_one_number_may_wrap_around():
     product = ops.multiply(ops.clamp(x, 0, 2**24), ops.constant(np.int32(256)))
     check_inside(product, x, np.array(2**24, np.int32))
     check_inside(product, x, np.array(2**23, np.int32))
+
+
+def test_bounds_that_no_float_holds():
+    """Sums over an open axis, one of the other, multiply the bound by the largest size each time."""
+    total = ops.clamp(ops.parameter([-1, 4], np.float32), 0.0, 1.0)
+    for _ in range(60):
+        total = ops.add(total, ops.reduce_sum(total, [0], keep_dims=True))
+    assert value_range(total) == (0, inf)
+    assert value_range(ops.reduce_prod(number([2**31 - 1] * 64), [0])) == EVERY_INT32

@@ -98,6 +98,34 @@ def test_branches_take_from_an_earlier_run_what_holds(first: str, second: str, m
     assert taken
 
 
+@pytest.mark.parametrize(("first", "second"), [*permutations(ASSUMPTIONS, 2)])
+def test_loops_take_from_an_earlier_run_what_holds(first: str, second: str, monkeypatch: pytest.MonkeyPatch) -> None:
+    """A name of a number in a body has other bounds in each visit, although the last of them may be as in the earlier run."""
+
+    def make(ids: ov.Node, mask: ov.Node) -> ov.Node:
+        def step(state: ov.Node) -> ov.Node:
+            fixed = ops.reduce_max(ops.add(number([1, 2, 3]), number(2)), [0])
+            after = ops.clamp(ops.abs(ops.subtract(state, fixed)), 0, 1000)
+            length = ops.shape_of(ops.range(number(0), after, number(1), "i64"))
+            return ops.reduce_max(ops.add(length, fixed), [0])
+
+        first = ops.gather(ops.reshape(ids, number([-1]), False), number(0), number(0))
+        return loop_of(ops.clamp(first, 0, 9), size_of(mask), step)
+
+    graph = OpenvinoGraph(made_of(make, ids="i64[?,4]", mask="f32[?,4]"))
+    steps = all_steps(graph)
+    earlier = analyse(graph, steps, CPU_PLUGIN, ASSUMPTIONS[first])
+    evaluated: list[Step] = []
+    original = solver.results_of
+    monkeypatch.setattr(solver, "results_of", lambda graph, step, call: evaluated.append(step) or original(graph, step, call))
+    after = analyse(graph, steps, CPU_PLUGIN, ASSUMPTIONS[second], earlier)
+    taken = {step.name for step in inside(graph, steps)} - {step.name for step in evaluated}
+    alone = analyse(graph, steps, CPU_PLUGIN, ASSUMPTIONS[second])
+    everything = [*steps, *inside(graph, steps)]
+    assert known(after, everything) == known(alone, everything)
+    assert taken
+
+
 def test_bodies_count_in_the_budget() -> None:
     """A body of many nodes is one step of its graph, but costs as much as all that is visited in it."""
 

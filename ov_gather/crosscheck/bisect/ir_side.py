@@ -32,7 +32,7 @@ from ov_gather.ir.element_types import ElementType, by_dtype
 from ov_gather.ir.errors import IRError
 from ov_gather.ir.model import Layer, Model
 from ov_gather.ir.states import stored_values, without_variables
-from ov_gather.ir.writer import write_ir
+from ov_gather.ir.writer import to_bytes, write_ir
 from ov_gather.runtimes.configured import ConfiguredModel, Setting
 from ov_gather.runtimes.isolated import borrowed
 
@@ -56,6 +56,18 @@ class IRSide(Side):
             ConfiguredModel(with_results(self._model, new), self._setting), list(self._inputs.values()), 1 if plain else 0
         )
         return dict(zip([*self._results(), *new], found, strict=True))
+
+    def executes_the_same_as(self, other: Side) -> bool:
+        """Return True if OpenVINO gets the same bytes, inputs and setting from both sides."""
+        if (
+            not isinstance(other, IRSide)
+            or self._setting != other._setting
+            or len(self._model.layers) != len(other._model.layers)
+        ):
+            return False
+        names = self._inputs.keys()
+        are_same = names == other._inputs.keys() and all(self._inputs[name] is other._inputs[name] for name in names)
+        return are_same and to_bytes(self._model) == to_bytes(other._model)
 
     def _results(self) -> list[Value]:
         sources = {layer.id: (source.id, port.id) for layer, _, source, port in self._model.links if layer.type == "Result"}

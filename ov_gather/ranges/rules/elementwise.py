@@ -13,8 +13,8 @@ from ov_gather.ranges.algebra.polynomials import Number, Polynomial
 from ov_gather.ranges.algebra.values import LARGEST_SIZE, ONE, Shape, Value, in_slices, is_counted, is_integer
 from ov_gather.ranges.rules.call import Operands
 
-ROUNDING = 2**-22
-"""Relative error of a quotient computed in float32."""
+ROUNDED_OFF = 1 << 22
+"""Reciprocal of the relative error of a quotient computed in float32."""
 
 Binary = Callable[[Algebra, Interval, Interval], Interval]
 Limit = Callable[[Operands, Interval], Interval]
@@ -86,8 +86,9 @@ def limited(call: Operands, found: Interval) -> Interval:
     A bound that is a dimension or an element count stays: these are assumed to be small enough to be exact.
     """
     if not is_integer(call.outputs[0].element_type):
-        down, up = (0 if abs(bound) == inf else abs(bound) * call.semantics.float_error for bound in (found.low, found.high))
-        return Interval(found.low - down, found.high + up)
+        low, high = _as_float(found.low), _as_float(found.high)
+        down, up = (0 if abs(bound) == inf else abs(bound) * call.semantics.float_error for bound in (low, high))
+        return Interval(low - down, high + up)
     high, highs = _limited_above(call, found.high, found.highs)
     low, lows = _limited_above(call, -found.low, tuple(-bound for bound in found.lows))
     return Interval(-low, high, tuple(-bound for bound in lows), highs)
@@ -103,9 +104,17 @@ def _limited_above(call: Operands, high: Number, highs: tuple[Polynomial, ...]) 
     return (high, exact) if exact else (high + rounding_of(high), ())
 
 
+def _as_float(number: Number) -> float:
+    """Return a number as a float; infinite if it is too large, as is a product of very many sizes."""
+    try:
+        return float(number)
+    except OverflowError:
+        return inf if number > 0 else -inf
+
+
 def rounding_of(number: Number) -> int:
-    """Return the greatest rounding error of a large integer."""
-    return int(abs(number) * ROUNDING) + 1
+    """Return the greatest rounding error of a large integer, which may exceed every float."""
+    return int(abs(number) // ROUNDED_OFF) + 1
 
 
 def binary(work: Binary, call: Operands, limit: Limit = limited) -> Sequence[Value]:
