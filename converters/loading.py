@@ -14,7 +14,7 @@ from ov_gather.ops.onnx_nodes import GATHERS, SCATTERS
 from ov_gather.system.files import overwritten
 
 from .errors import ConversionError, describe
-from .external_data import check_locations, check_sizes, external_tensors
+from .external_data import check_locations, check_sizes, external_tensors, unmap_unused
 from .graphs import bodies_of, nodes_of
 from .refusals import refuse_endless
 
@@ -63,6 +63,7 @@ def _read(source: str | os.PathLike[str] | onnx.ModelProto) -> onnx_ir.Model:
     check_locations(proto, Path(source).parent)
     model = onnx_ir.from_proto(proto)
     onnx_ir.external_data.set_base_dir(model.graph, Path(source).parent)
+    unmap_unused(model)
     return model
 
 
