@@ -1,7 +1,7 @@
 """Weights of an ONNX file, moved to a temporary file before anything else reads the model.
 
-The checker, shape inference, onnx-ir and OpenVINO would each hold a copy of the weights in the file. This module must not import
-onnx-ir: parsing takes twice the size of the weights, and that import 60 MB.
+The checker, shape inference, onnx-ir and OpenVINO would each hold a copy of the weights in the file. Parsing takes twice their
+size, so this module must not import onnx-ir, which takes 60 MB more.
 """
 
 from __future__ import annotations
@@ -21,11 +21,12 @@ from ov_gather.ir.element_types import by_onnx
 from ov_gather.system.platforms import CAN_REMOVE_MAPPED_FILES
 
 SMALLEST = 1 << 10
-"""Bytes of the smallest tensor that is moved. ONNX propagates values of initializers up to 1,000 bytes, which therefore stay."""
+"""Bytes of the smallest tensor that is moved. Shape inference sees the values of initializers up to 1,000 bytes, which stay."""
 _ALIGNMENT = 64
 _MOST_DIMS = 64
 """Dimensions of a tensor that NumPy supports."""
-_OTHER_DATA = ("float_data", "int32_data", "string_data", "int64_data", "double_data", "uint64_data")
+_PLAIN = {"dims", "data_type", "name", "raw_data", "data_location"}
+"""Fields of the tensors that are moved. Others might make the model invalid only as external data."""
 
 
 @contextmanager
@@ -70,7 +71,7 @@ def _is_movable(tensor: onnx.TensorProto) -> bool:
     element_type, dims = by_onnx(tensor.data_type), tensor.dims
     if element_type is None or len(dims) > _MOST_DIMS or min(dims, default=0) < 0:
         return False
-    if tensor.HasField("segment") or any(len(getattr(tensor, name)) for name in _OTHER_DATA):
+    if any(field.name not in _PLAIN for field, _ in tensor.ListFields()):
         return False
     return SMALLEST <= len(tensor.raw_data) == element_type.byte_size(prod(dims))
 
@@ -86,7 +87,7 @@ def data_files(path: Path) -> list[Path]:
 
 
 def tensors_of(model: onnx.ModelProto) -> Iterator[onnx.TensorProto]:
-    """Yield all tensors of a model, its bodies, functions and training: initializers and attributes, and parts of sparse ones."""
+    """Yield the initializers and attributes of a model, its bodies, functions and training; of sparse ones, both parts."""
     training = (graph for info in model.training_info for graph in (info.initialization, info.algorithm))
     waiting: list[onnx.GraphProto | onnx.FunctionProto] = [model.graph, *model.functions, *training]
     while waiting:
