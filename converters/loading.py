@@ -96,9 +96,13 @@ def _check(source: str | os.PathLike[str] | onnx.ModelProto) -> None:
             raise
         proto = onnx.ModelProto()
         proto.CopyFrom(source if isinstance(source, onnx.ModelProto) else onnx.load(source, load_external_data=False))
-        for tensor in [given for given in proto.graph.initializer if onnx.external_data_helper.uses_external_data(given)]:
-            proto.graph.initializer.remove(tensor)  # the checker would look for it in the working directory
-            if tensor.name not in {value.name for value in proto.graph.input}:
+        inputs = {value.name for value in proto.graph.input}
+        tensors = list(proto.graph.initializer)
+        proto.graph.ClearField("initializer")
+        for tensor in tensors:
+            if not onnx.external_data_helper.uses_external_data(tensor):
+                proto.graph.initializer.append(tensor)
+            elif tensor.name not in inputs:  # the checker would look for its file in the working directory
                 proto.graph.input.append(onnx.helper.make_tensor_value_info(tensor.name, tensor.data_type, tensor.dims))
         for value in (*proto.graph.input, *proto.graph.output):
             if value.type.HasField("tensor_type"):

@@ -18,6 +18,7 @@ from google.protobuf.message import DecodeError  # type: ignore[import-untyped]
 from onnx.external_data_helper import set_external_data, uses_external_data
 
 from ov_gather.ir.element_types import by_onnx
+from ov_gather.system.interrupts import held
 from ov_gather.system.platforms import CAN_REMOVE_MAPPED_FILES
 
 SMALLEST = 1 << 10
@@ -34,15 +35,17 @@ def weights_outside(path: str | os.PathLike[str]) -> Iterator[Path]:
     """Yield the path of a copy of an ONNX file whose large initializers are external data; remove it when the block ends.
 
     Yield the path itself if there is nothing to move, the file cannot be parsed or has external data already, TMPDIR has no
-    room, or the system cannot remove a file that OpenVINO maps.
+    room or is not UTF-8, or the system cannot remove a file that OpenVINO maps.
     """
     with ExitStack() as stack:
         copy = None
         if CAN_REMOVE_MAPPED_FILES:
             try:
-                folder = stack.enter_context(TemporaryDirectory(prefix="ov_gather."))
+                with held():  # a directory that is made is also removed
+                    folder = stack.enter_context(TemporaryDirectory(prefix="ov_gather."))
+                folder.encode()  # the checker opens no other paths than UTF-8
                 copy = _move_weights(Path(path), Path(folder))
-            except (DecodeError, OSError):
+            except (DecodeError, OSError, UnicodeEncodeError):
                 stack.close()
         yield copy or Path(path)
 
