@@ -3,14 +3,20 @@
 from __future__ import annotations
 
 from collections.abc import Iterator
+from copy import copy
 from pathlib import Path
+from typing import Any
 
 import onnx
 import onnx_ir
-from google.protobuf.message import DecodeError  # type: ignore[import-untyped]
+from numpy.typing import NDArray
 from onnx.external_data_helper import uses_external_data
 
 from .errors import ConversionError
+from .weights import tensors_of
+
+_COPIED = 1 << 21
+"""Bytes of the largest constants that passes keep."""
 
 
 def external_tensors(model: onnx_ir.Model) -> Iterator[onnx_ir.ExternalTensor]:
@@ -19,14 +25,33 @@ def external_tensors(model: onnx_ir.Model) -> Iterator[onnx_ir.ExternalTensor]:
     return (value.const_value for value in values if isinstance(value.const_value, onnx_ir.ExternalTensor))
 
 
-def data_files(path: Path) -> list[Path]:
-    """Return the external data files of the .onnx at a path; empty if it cannot be read as a model."""
-    try:
-        proto = onnx.load(path, load_external_data=False)
-    except (DecodeError, OSError):
-        return []
-    entries = (entry for tensor in filter(uses_external_data, _tensors(proto)) for entry in tensor.external_data)
-    return sorted({path.parent / entry.value for entry in entries if entry.key == "location"})
+class _Mapped(onnx_ir.ExternalTensor):
+    """External data that is mapped only as long as an array of it exists: each mapping holds a file descriptor, and memory."""
+
+    __slots__ = ()
+
+    def numpy(self) -> NDArray[Any]:
+        """Return the elements; few enough to be kept by many callers at once, as a copy."""
+        array = super(_Mapped, copy(self)).numpy()
+        return array.copy() if self.nbytes <= _COPIED else array
+
+
+def unmap_unused(model: onnx_ir.Model) -> None:
+    """Make external data mapped only while it is in use."""
+    for graph in model.graphs():
+        for value in graph.initializers.values():
+            if isinstance(tensor := value.const_value, onnx_ir.ExternalTensor):
+                value.const_value = _Mapped(
+                    tensor.location,
+                    tensor.offset,
+                    tensor.length,
+                    tensor.dtype,
+                    shape=tensor.shape,
+                    name=tensor.name,
+                    doc_string=tensor.doc_string,
+                    metadata_props=tensor.metadata_props,
+                    base_dir=tensor.base_dir,
+                )
 
 
 def check_locations(proto: onnx.ModelProto, folder: Path) -> None:
@@ -34,7 +59,7 @@ def check_locations(proto: onnx.ModelProto, folder: Path) -> None:
 
     ONNX's checker tests some of this, only for models given by path, and never names the bad offset.
     """
-    for tensor in filter(uses_external_data, _tensors(proto)):
+    for tensor in filter(uses_external_data, tensors_of(proto)):
         entries = {entry.key: entry.value for entry in tensor.external_data}
         place, file = f"tensor '{tensor.name}'", folder / entries.get("location", "")
         if not file.resolve().is_relative_to(folder.resolve()):
@@ -54,15 +79,3 @@ def check_sizes(model: onnx_ir.Model) -> None:
             raise ConversionError(f"{place} ends at byte {end} of {tensor.path}, which has {size}; its offset is {start}")
         if tensor.length is not None and tensor.length != tensor.nbytes:
             raise ConversionError(f"{place}: its length in {tensor.path} is {tensor.length} bytes, but it has {tensor.nbytes}")
-
-
-def _tensors(proto: onnx.ModelProto) -> Iterator[onnx.TensorProto]:
-    """Yield all tensors of the graph, its bodies and the functions: initializers and attributes."""
-    waiting: list[onnx.GraphProto | onnx.FunctionProto] = [proto.graph, *proto.functions]
-    while waiting:
-        graph = waiting.pop()
-        if isinstance(graph, onnx.GraphProto):
-            yield from graph.initializer
-        for attribute in (attribute for node in graph.node for attribute in node.attribute):
-            yield from (attribute.t, *attribute.tensors)
-            waiting += (*((attribute.g,) if attribute.HasField("g") else ()), *attribute.graphs)

@@ -14,7 +14,7 @@ from ov_gather.ops.onnx_nodes import GATHERS, SCATTERS
 from ov_gather.system.files import overwritten
 
 from .errors import ConversionError, describe
-from .external_data import check_locations, check_sizes, external_tensors
+from .external_data import check_locations, check_sizes, external_tensors, unmap_unused
 from .graphs import bodies_of, nodes_of
 from .refusals import refuse_endless
 
@@ -63,6 +63,7 @@ def _read(source: str | os.PathLike[str] | onnx.ModelProto) -> onnx_ir.Model:
     check_locations(proto, Path(source).parent)
     model = onnx_ir.from_proto(proto)
     onnx_ir.external_data.set_base_dir(model.graph, Path(source).parent)
+    unmap_unused(model)
     return model
 
 
@@ -95,9 +96,13 @@ def _check(source: str | os.PathLike[str] | onnx.ModelProto) -> None:
             raise
         proto = onnx.ModelProto()
         proto.CopyFrom(source if isinstance(source, onnx.ModelProto) else onnx.load(source, load_external_data=False))
-        for tensor in [given for given in proto.graph.initializer if onnx.external_data_helper.uses_external_data(given)]:
-            proto.graph.initializer.remove(tensor)  # the checker would look for it in the working directory
-            if tensor.name not in {value.name for value in proto.graph.input}:
+        inputs = {value.name for value in proto.graph.input}
+        tensors = list(proto.graph.initializer)
+        proto.graph.ClearField("initializer")
+        for tensor in tensors:
+            if not onnx.external_data_helper.uses_external_data(tensor):
+                proto.graph.initializer.append(tensor)
+            elif tensor.name not in inputs:  # the checker would look for its file in the working directory
                 proto.graph.input.append(onnx.helper.make_tensor_value_info(tensor.name, tensor.data_type, tensor.dims))
         for value in (*proto.graph.input, *proto.graph.output):
             if value.type.HasField("tensor_type"):

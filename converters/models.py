@@ -7,7 +7,7 @@ import os
 import re
 import warnings
 from collections.abc import Iterator, Mapping
-from contextlib import contextmanager, suppress
+from contextlib import AbstractContextManager, contextmanager, nullcontext, suppress
 from pathlib import Path
 from typing import TYPE_CHECKING, cast
 
@@ -29,6 +29,7 @@ from .passes.lanes import LaneInterface, travel_in_lanes
 from .pytorch.sources import is_program
 from .refusals import refuse_fatal
 from .saving import data_file, save_onnx, temporary_file
+from .weights import weights_outside
 
 if TYPE_CHECKING:
     import openvino
@@ -95,8 +96,12 @@ def convert(
     lanes: bool = False,
     output: str | os.PathLike[str] | None = None,
     trust: bool = False,
+    readable: Path | None = None,
 ) -> Conversion:
-    """Convert like `convert_model`, but also return rewrites and losses, and write nothing; `output` must not be a source."""
+    """Convert like `convert_model`, but also return rewrites and losses, and write nothing; `output` must not be a source.
+
+    `readable` is what a caller has from `weights_outside`.
+    """
     if is_program(source):
         from .pytorch.conversion import convert_program
 
@@ -104,8 +109,8 @@ def convert(
             raise ConversionError("values travel in lanes only in ONNX models")
         return convert_program(source, target=target, assume_in_bounds=assume_in_bounds, trust=trust)
     onnx_source = cast(OnnxSource, source)
-    with naming(source):
-        original = load(onnx_source)
+    with naming(source), _readable(onnx_source, readable) as light:
+        original = load(light)
         if output is not None:
             refuse_to_overwrite(onnx_source, original, Path(output), Path(output).with_suffix(".bin"))
         rewrites = legalize(original, target=target, assume_in_bounds=assume_in_bounds)
@@ -118,6 +123,13 @@ def convert(
     if in_lanes:
         model.set_rt_info(json.dumps(in_lanes, ensure_ascii=False), ["ov_gather", "lanes"])
     return Conversion(model, rewrites, inexactness, in_lanes)
+
+
+def _readable(source: OnnxSource, readable: Path | None) -> AbstractContextManager[OnnxSource]:
+    """Return a context that yields a path, or the source in memory, from which a model is read."""
+    if readable is None and isinstance(source, str | os.PathLike):
+        return weights_outside(source)
+    return nullcontext(readable or source)
 
 
 def read(model: onnx_ir.Model, target: str) -> openvino.Model:

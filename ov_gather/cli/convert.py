@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import sys
 from collections.abc import Mapping
+from contextlib import nullcontext
 from dataclasses import dataclass, replace
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
@@ -22,6 +23,7 @@ if TYPE_CHECKING:
     import openvino
     from numpy.typing import NDArray
 
+    from ov_gather.converters.finishing import Conversion
     from ov_gather.crosscheck.tolerances import Tolerances
 
 
@@ -105,7 +107,6 @@ def _is_program(model: Path) -> bool:
 def _convert(source: Path, output: Path, options: _Options) -> int:
     """Convert a model, write it, and return the exit code."""
     from ov_gather.cli.inputs import load_array, split_input
-    from ov_gather.converters.models import convert, written
     from ov_gather.report.convert import tables
 
     if _is_program(source):
@@ -115,10 +116,7 @@ def _convert(source: Path, output: Path, options: _Options) -> int:
         require("onnxruntime")
     files = (split_input(text, "NAME=FILE.npy") for text in options.inputs)
     inputs = {name: load_array(file) for name, file in files}
-    target, assume_in_bounds = options.target, options.assume_in_bounds
-    conversion = convert(
-        source, target=target, assume_in_bounds=assume_in_bounds, lanes=options.lanes, output=output, trust=options.trust
-    )
+    conversion = _converted(source, output, options)
     original = "PyTorch" if _is_program(source) else "ONNX"
     if not is_quiet():
         print_all(tables(conversion.rewrites, conversion.inexactness, original, every_place=is_verbose()))
@@ -127,12 +125,31 @@ def _convert(source: Path, output: Path, options: _Options) -> int:
         return 1
     if options.accelerate:
         _accelerate(conversion.model, options)
+    from ov_gather.converters.models import written
+
     with written(conversion.model, output, fp16=options.fp16) as path:
         code = _verify(source, path, output, options, inputs, conversion.in_lanes) if options.verify else 0
     for name, (held, dtype) in conversion.in_lanes.items():
         tell(f"{output}: '{name}' holds {dtype} '{held}' in lanes")
     tell(f"{output}: {len(conversion.model.get_ops())} layers")
     return code
+
+
+def _converted(source: Path, output: Path, options: _Options) -> Conversion:
+    from ov_gather.converters.weights import weights_outside
+
+    with nullcontext() if _is_program(source) else weights_outside(source) as readable:
+        from ov_gather.converters.models import convert  # not earlier: onnx-ir takes 60 MB, and parsing twice the weights
+
+        return convert(
+            source,
+            target=options.target,
+            assume_in_bounds=options.assume_in_bounds,
+            lanes=options.lanes,
+            output=output,
+            trust=options.trust,
+            readable=readable,
+        )
 
 
 def _verify(

@@ -83,7 +83,7 @@ def _read_with(inputs: Iterable[Place], *, data: bool) -> Iterator[Path]:
         if path.suffix == ".xml":
             yield from map(path.with_suffix, (".bin", ".expected.json"))
         elif path.suffix == ".onnx" and data:
-            from ov_gather.converters.external_data import data_files
+            from ov_gather.converters.weights import data_files
 
             yield from data_files(path)
         elif data and path.is_dir():

@@ -18,7 +18,8 @@ HAS_FORKS = sys.platform == "linux" and hasattr(os, "fork")
 """Whether a process that has imported OpenVINO can fork; on macOS, system libraries crash in a fork."""
 HAS_SOCKETS_AS_FILES = hasattr(socket, "AF_UNIX")
 """Whether a socket can be the stdin of a new process; not on Windows, where a socket is no file."""
-
+CAN_REMOVE_MAPPED_FILES = sys.platform != "win32"
+"""Whether a file can be removed while it is mapped into memory; its content then stays until it is unmapped."""
 HAS_OWNERS = hasattr(os, "geteuid")
 """Whether files have a POSIX owner and mode; on Windows, access to a profile is inherited from its directory."""
 
