@@ -158,7 +158,8 @@ def _in_openvino(core: Any, work: Callable[..., Any], case: BenchCase, condition
     properties = {"INFERENCE_NUM_THREADS": conditions.threads, "INFERENCE_PRECISION_HINT": conditions.precision}
     session = Session(core, model, properties=properties)
     inference = session.prepare([case.inputs[name] for name in parameters])
-    return inference.run, lambda: inference.outputs()[0]
+    inference.run()  # raises errors
+    return inference.run_here, lambda: inference.outputs()[0]
 
 
 def limit(case: BenchCase, conditions: BenchConditions) -> tuple[Run, Result]:

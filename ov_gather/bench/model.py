@@ -140,12 +140,13 @@ def _outputs(inference: Inference) -> list[Array]:
 
 def by_turns(first: Inference, second: Inference, seconds: float | None = None) -> list[tuple[float, float]]:
     """Return the seconds of pairs of inferences, which start alternately with the first and the second."""
-    seconds_of(first.run), seconds_of(second.run)
+    for inference in (first, second):
+        inference.run()  # raises errors
     pairs: list[tuple[float, float]] = []
     end = time.perf_counter() + (SECONDS if seconds is None else seconds)
     while len(pairs) < PAIRS or time.perf_counter() < end:
-        pairs.append((seconds_of(first.run), seconds_of(second.run)))
-        pairs.append((seconds_of(second.run), seconds_of(first.run))[::-1])
+        pairs.append((seconds_of(first.run_here), seconds_of(second.run_here)))
+        pairs.append((seconds_of(second.run_here), seconds_of(first.run_here))[::-1])
     return pairs
 
 

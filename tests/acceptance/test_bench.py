@@ -2,6 +2,7 @@
 
 import json
 import re
+import sys
 from dataclasses import replace
 from pathlib import Path
 from statistics import median
@@ -146,6 +147,20 @@ def test_compiled_peers_have_64_bits_for_data_of_64_bits():
     assert result().tolist() == [1 << 40, 1 << 40]
     _, result = contenders.jax(SMALL[0], ONE)
     assert result().dtype == np.float32
+
+
+@pytest.mark.skipif(sys.platform != "linux", reason="switches of a thread are counted on Linux")
+@pytest.mark.parametrize("contender", [contenders.openvino, contenders.extension])
+def test_inferences_wait_for_no_other_thread(contender):
+    """Else the time of a small model is that of waking threads, whatever the model."""
+    import resource
+
+    run, _ = contender(SMALL[0], ONE)
+    run()
+    before = resource.getrusage(resource.RUSAGE_THREAD).ru_nvcsw
+    for _ in range(200):
+        run()
+    assert resource.getrusage(resource.RUSAGE_THREAD).ru_nvcsw - before < 50
 
 
 def test_the_limit_copies_the_least_bytes():

@@ -22,6 +22,11 @@ bool fits(const Dimension& indices, const Dimension& data, Dimension& output) {
     return Dimension::merge(output, indices, Dimension(0, data.get_max_length()));
 }
 
+// Return true if both are the same size, which fits by each of the rules above.
+bool are_equal(const Dimension& indices, const Dimension& data) {
+    return indices.is_static() && data.is_static() && indices.get_length() == data.get_length();
+}
+
 // Return the dimension of the output for dimension i of indices and data, or the reverse.
 size_t swapped(size_t i, size_t rank, bool transpose) { return transpose && i + 2 >= rank ? 2 * rank - 3 - i : i; }
 
@@ -102,7 +107,7 @@ ov::PartialShape GatherElementsOp::infer_elements(const ov::PartialShape& data, 
     const int64_t axis = normalized(m_axis, length + lanes);
     auto output = indices;
     for (int64_t i = 0; i < length; ++i) {
-        if (i == axis) continue;
+        if (i == axis || are_equal(indices[i], data[i])) continue;
         const auto rule = m_same_shape ? equals : m_broadcast ? broadcasts : fits;
         NODE_VALIDATION_CHECK(this, rule(indices[i], data[i], output[i]), "indices ", indices, " do not fit data ", data,
                               " in dimension ", i,
@@ -115,7 +120,7 @@ ov::PartialShape GatherElementsOp::infer_elements(const ov::PartialShape& data, 
 }
 
 std::shared_ptr<ov::Node> GatherElementsOp::clone_with_new_inputs(const ov::OutputVector& inputs) const {
-    check_new_args_count(this, inputs);
+    check_count(*this, inputs);
     return std::make_shared<GatherElementsOp>(inputs[0], inputs[1], m_axis, m_broadcast, m_transpose, m_same_shape, m_lanes);
 }
 

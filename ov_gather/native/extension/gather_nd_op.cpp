@@ -1,6 +1,7 @@
 #include "gather_nd_op.hpp"
 
-#include "tensors.hpp"
+#include <algorithm>
+
 #include "tuples.hpp"
 
 namespace ov_gather {
@@ -43,15 +44,27 @@ ov::PartialShape GatherNDOp::infer_shape(const ov::PartialShape& data, const ov:
 }
 
 std::shared_ptr<ov::Node> GatherNDOp::clone_with_new_inputs(const ov::OutputVector& inputs) const {
-    check_new_args_count(this, inputs);
+    check_count(*this, inputs);
     return std::make_shared<GatherNDOp>(inputs[0], inputs[1], m_batch_dims);
+}
+
+// infer_shape without its arithmetic of intervals and messages, which takes longer than a small gather.
+bool GatherNDOp::is_inferred(const Sizes& output, const Sizes& data, const Sizes& indices) const {
+    const size_t batch = m_batch_dims, own_rank = indices.size();
+    if (batch >= own_rank || batch >= data.size() || indices.back() > data.size() - batch) return false;
+    const size_t behind = batch + indices.back();
+    return output.size() == own_rank - 1 + data.size() - behind &&
+           std::equal(indices.begin(), indices.begin() + batch, data.begin()) &&
+           std::equal(indices.begin(), indices.end() - 1, output.begin()) &&
+           std::equal(data.begin() + behind, data.end(), output.begin() + own_rank - 1);
 }
 
 bool GatherNDOp::evaluate(ov::TensorVector& outputs, const ov::TensorVector& inputs) const {
     const ov::Tensor &data = inputs[0], &indices = inputs[1];
-    const auto data_shape = data.get_shape(), index_shape = indices.get_shape();
+    const Sizes &data_shape = data.get_shape(), &index_shape = indices.get_shape();
     ov::Tensor& output = outputs[0];
-    set_shape(*this, inputs, output, [&] { return infer_shape(data_shape, index_shape); });
+    if (!is_inferred(output.get_shape(), data_shape, index_shape))
+        output.set_shape(infer_shape(data.get_shape(), indices.get_shape()).to_shape());
     OPENVINO_ASSERT(is_contiguous(data) && is_contiguous(indices) && is_contiguous(output), "GatherND '", get_friendly_name(),
                     "': a part of a tensor is not gathered by tuples: copy it");
 

@@ -3,6 +3,8 @@
 
 #include <openvino/op/op.hpp>
 
+#include "tensors.hpp"
+
 namespace ov_gather {
 
 // Inputs: data (any type of whole bytes, or string), indices (i32 or i64), whose last dimension holds tuples of coordinates.
@@ -22,6 +24,7 @@ public:
 
 private:
     ov::PartialShape infer_shape(const ov::PartialShape& data, const ov::PartialShape& indices) const;
+    bool is_inferred(const Sizes& output, const Sizes& data, const Sizes& indices) const;
 
     int64_t m_batch_dims = 0;
 };

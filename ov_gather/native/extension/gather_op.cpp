@@ -2,8 +2,9 @@
 
 #include <openvino/op/constant.hpp>
 
+#include <algorithm>
+
 #include "slices.hpp"
-#include "tensors.hpp"
 
 namespace ov_gather {
 
@@ -69,19 +70,29 @@ ov::PartialShape GatherOp::infer_shape(const ov::PartialShape& data, const ov::P
 }
 
 std::shared_ptr<ov::Node> GatherOp::clone_with_new_inputs(const ov::OutputVector& inputs) const {
-    check_new_args_count(this, inputs);
+    check_count(*this, inputs);
     return std::make_shared<GatherOp>(inputs[0], inputs[1], inputs[2], m_batch_dims, m_bounds);
+}
+
+// infer_shape without its arithmetic of intervals and messages, which takes longer than a small gather.
+bool GatherOp::is_inferred(const Sizes& output, const Sizes& data, const Sizes& indices, int64_t given) const {
+    const int64_t rank = data.size(), own_rank = indices.size(), batch = normalized(m_batch_dims, own_rank);
+    const int64_t axis = normalized(given, rank), shift = own_rank - batch - 1;  // dimensions behind the axis move by `shift`
+    if (axis < 0 || axis >= rank || batch < 0 || batch > std::min(axis, own_rank)) return false;
+    return static_cast<int64_t>(output.size()) == rank + shift &&
+           std::equal(indices.begin(), indices.begin() + batch, data.begin()) &&
+           std::equal(data.begin(), data.begin() + axis, output.begin()) &&
+           std::equal(indices.begin() + batch, indices.end(), output.begin() + axis) &&
+           std::equal(data.begin() + axis + 1, data.end(), output.begin() + axis + 1 + shift);
 }
 
 bool GatherOp::evaluate(ov::TensorVector& outputs, const ov::TensorVector& inputs) const {
     const ov::Tensor &data = inputs[0], &indices = inputs[1];
     const int64_t given = index_at(inputs[2], {});
     ov::Tensor& output = outputs[0];
-    set_shape(*this, inputs, output, [&] { return infer_shape(data.get_shape(), indices.get_shape(), given); });
+    if (!is_inferred(output.get_shape(), data.get_shape(), indices.get_shape(), given))
+        output.set_shape(infer_shape(data.get_shape(), indices.get_shape(), given).to_shape());
     const Sizes& shape = output.get_shape();
-    // set_shape does not check the axis if the output shape does not depend on it.
-    const int64_t last = static_cast<int64_t>(data.get_shape().size()) - 1;
-    if (given < -last - 1 || given > last) infer_shape(data.get_shape(), indices.get_shape(), given);  // throws
     const size_t rank = indices.get_shape().size(), batch = normalized(m_batch_dims, rank);
     const size_t axis = normalized(given, data.get_shape().size());
     const TensorStrides from(data), index(indices), to(output);

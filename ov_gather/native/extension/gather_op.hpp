@@ -4,6 +4,8 @@
 #include <openvino/op/op.hpp>
 #include <optional>
 
+#include "tensors.hpp"
+
 namespace ov_gather {
 
 // Inputs: data (any type of whole bytes, or string), indices (i32 or i64), axis (i32 or i64, one element). Negative indices
@@ -26,6 +28,7 @@ public:
 private:
     ov::PartialShape infer_shape(const ov::PartialShape& data, const ov::PartialShape& indices,
                                  std::optional<int64_t> axis) const;
+    bool is_inferred(const Sizes& output, const Sizes& data, const Sizes& indices, int64_t given) const;
 
     int64_t m_batch_dims = 0;
     std::string m_bounds = "error";

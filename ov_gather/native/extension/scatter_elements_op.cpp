@@ -63,7 +63,7 @@ void ScatterElementsOp::check_shapes(const ov::PartialShape& data, const ov::Par
 }
 
 std::shared_ptr<ov::Node> ScatterElementsOp::clone_with_new_inputs(const ov::OutputVector& inputs) const {
-    check_new_args_count(this, inputs);
+    check_count(*this, inputs);
     return as_copy(std::make_shared<ScatterElementsOp>(inputs, m_axis, m_reduction, m_lanes));
 }
 

@@ -26,7 +26,7 @@ void ScatterNDOp::check_shapes(const ov::PartialShape& data, const ov::PartialSh
 }
 
 std::shared_ptr<ov::Node> ScatterNDOp::clone_with_new_inputs(const ov::OutputVector& inputs) const {
-    check_new_args_count(this, inputs);
+    check_count(*this, inputs);
     return as_copy(std::make_shared<ScatterNDOp>(inputs, m_reduction, m_lanes));
 }
 

@@ -87,6 +87,11 @@ void check_inputs(const ov::Node& node, size_t count, const char* names) {
                           "indices must be i32 or i64, not ", indices);
 }
 
+void check_count(const ov::Node& node, const ov::OutputVector& inputs) {
+    NODE_VALIDATION_CHECK(&node, inputs.size() == node.get_input_size(), "takes ", node.get_input_size(), " inputs, not ",
+                          inputs.size());
+}
+
 void keep_narrow_table(ov::Node& node) {
     if (node.get_output_size() == 0) return;  // the node is under construction
     const auto type = node.get_input_element_type(0);

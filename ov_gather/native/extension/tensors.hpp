@@ -33,6 +33,9 @@ bool is_contiguous(const ov::Tensor& tensor);
 
 // Check the number of inputs, named `names`, and the types of the first two: data and indices.
 void check_inputs(const ov::Node& node, size_t count, const char* names);
+// Check the number of inputs of a clone. OpenVINO's check_new_args_count copies the present inputs to count them, and with open
+// shapes each inference makes a clone.
+void check_count(const ov::Node& node, const ov::OutputVector& inputs);
 // Keep the type of a constant 16-bit table if only Converts read the gathered elements: the CPU plugin would otherwise widen
 // the whole table, which takes twice the memory and more time to read.
 void keep_narrow_table(ov::Node& node);
@@ -41,14 +44,6 @@ ov::PartialShape infer_batch(const ov::Node& node, const ov::PartialShape& data,
 
 // Return true if inputs have the static shapes that the model was compiled for, which shape inference has checked.
 bool has_known_shapes(const ov::Node& node, const ov::TensorVector& inputs);
-
-// Set the output shape, by `infer` unless it is known: shape inference costs more than a small gather.
-template <typename Infer>
-void set_shape(const ov::Node& node, const ov::TensorVector& inputs, ov::Tensor& output, const Infer& infer) {
-    const bool is_known = node.get_output_partial_shape(0).is_static() && has_known_shapes(node, inputs);
-    const ov::Shape shape = is_known ? node.get_output_shape(0) : infer().to_shape();
-    if (output.get_shape() != shape) output.set_shape(shape);
-}
 
 int64_t normalized(int64_t axis, int64_t rank);
 IndexType index_type(const ov::Tensor& indices);
