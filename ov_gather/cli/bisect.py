@@ -13,7 +13,7 @@ import click
 
 from ov_gather.cli.files import array_files, check_outputs, opened
 from ov_gather.cli.inputs import load_array
-from ov_gather.cli.options import DIRECTORY, FORCE, READ, WRITTEN
+from ov_gather.cli.options import DIRECTORY, FORCE, READ, WRITTEN, with_tolerances
 from ov_gather.cli.output import error_console, print_all, show
 from ov_gather.crosscheck.defaults import DEFAULT_SEED
 from ov_gather.system.tables import printable
@@ -22,6 +22,7 @@ if TYPE_CHECKING:
     from numpy.typing import NDArray
 
     from ov_gather.crosscheck.bisect.run import Progress
+    from ov_gather.crosscheck.tolerances import Tolerances
 
 _UNITS = {"": 1, "K": 10**3, "M": 10**6, "G": 10**9}
 
@@ -68,6 +69,7 @@ def _bytes(context: click.Context, option: click.Parameter, given: str | None) -
 )
 @click.option("--report", "page", type=WRITTEN, help="Also write an HTML page.")
 @FORCE
+@with_tolerances
 @click.option("--format", "format_", type=click.Choice(["text", "json"]), default="text", show_default=True)
 def command(
     reference: Path,
@@ -77,6 +79,7 @@ def command(
     page: Path | None,
     force: bool,
     format_: str,
+    tolerances: Tolerances,
     **options: Any,
 ) -> None:
     """Find the first node at which MODEL differs from REFERENCE.
@@ -94,6 +97,8 @@ def command(
     alone, on the values of the reference, reduced to the smallest model that differs, and written with the command that runs
     it.
 
+    With --atol or --rtol, a value differs if it is further off than these permit, whatever rounding explains.
+
     If a runtime refuses a model, or crashes, the search finds the node that causes it.
 
     Exit code: 0 the models compute the same, 1 they differ, 2 they could not be compared.
@@ -108,7 +113,8 @@ def command(
     check_outputs([page], [reference, model, *array_files(inputs)], force=force, are_reports=True)
     given = _load(inputs)
     with opened(page) as file, _progress() as progress:
-        result = bisect(reference, model, given, reproducers=output, progress=progress, **options)
+        options |= {"reproducers": output, "progress": progress, "atol": tolerances.atol, "rtol": tolerances.rtol}
+        result = bisect(reference, model, given, **options)
         if file is not None:
             file.write(html.render(result).encode())
     if format_ == "json":

@@ -9,12 +9,23 @@ from functools import partial
 from importlib import import_module
 from importlib.util import find_spec
 from pathlib import Path
+from typing import TYPE_CHECKING
 
 import click
 
 from ov_gather.cli.files import array_files, check_outputs, opened
 from ov_gather.cli.inputs import load_inputs
-from ov_gather.cli.options import DEVICE, DIRECTORY, FORCE, INPUTS, SCHEDULER, TIMEOUT_OF_SERVERS, WRITTEN, PathOrUrl
+from ov_gather.cli.options import (
+    DEVICE,
+    DIRECTORY,
+    FORCE,
+    INPUTS,
+    SCHEDULER,
+    TIMEOUT_OF_SERVERS,
+    WRITTEN,
+    PathOrUrl,
+    with_tolerances,
+)
 from ov_gather.cli.output import print_all, say, show, shown, warn
 from ov_gather.crosscheck.defaults import DEFAULT_CASES, DEFAULT_SEED, DEFAULT_SWEEP
 from ov_gather.extension import extension_path
@@ -24,6 +35,9 @@ from ov_gather.ir.urls import Url
 from ov_gather.runtimes.devices import CPU
 from ov_gather.system.imports import require
 from ov_gather.system.interrupts import exit_code
+
+if TYPE_CHECKING:
+    from ov_gather.crosscheck.tolerances import Tolerances
 
 _FORMATS = ("json", "junit")
 
@@ -63,6 +77,7 @@ def _parse_runtimes(context: click.Context, option: click.Parameter, text: str |
 @click.option("--report", "page", type=WRITTEN, help="Also write an HTML page of everything.")
 @FORCE
 @click.option("--format", "format_", type=click.Choice(("text", *_FORMATS)), default="text", show_default=True)
+@with_tolerances
 @TIMEOUT_OF_SERVERS
 @SCHEDULER
 def command(
@@ -78,6 +93,7 @@ def command(
     force: bool,
     format_: str,
     scheduler: str | None,
+    tolerances: Tolerances,
 ) -> None:
     """Execute every gather-family layer of OpenVINO IR files on several runtimes, and compare the results.
 
@@ -92,7 +108,8 @@ def command(
 
     An IR with several such layers is also executed whole, on made-up inputs: each layer gets its operands in the model as one
     more case, and the outputs with our gathers must equal those without. An .onnx file is converted and compared with
-    onnxruntime, whole, and gather by gather on the operands of each.
+    onnxruntime, whole, and gather by gather on the operands of each. --atol and --rtol are for the outputs of these models,
+    and for named outputs of IRs.
 
     A difference or crash that a known divergence explains is accepted and named. Types and operations that a runtime lacks are
     skipped, but a layer that only our kernel can execute is a failure. A failed case is made smaller and written to disk, with
@@ -115,6 +132,8 @@ def command(
 
     if is_sweep == bool(paths) or (inputs and len(paths) != 1):
         raise click.UsageError("name files or directories to check, one file for --input; or --sweep without any")
+    if is_sweep and tolerances:
+        raise click.UsageError("--atol and --rtol are for outputs of models; the layers of a sweep are compared bit by bit")
     if device != CPU and any(path.suffix == ".onnx" for path in paths):
         raise click.UsageError("ONNX models are compared on the CPU; convert the model first, and check the IR with --device")
     if any(isinstance(path, Url) and path.suffix == ".onnx" for path in paths):
@@ -124,7 +143,8 @@ def command(
     check_outputs([page], [*paths, *array_files(inputs)], force=force, are_reports=True)
     with opened(page) as file:
         with shown(progress := Progress()):
-            checks = CheckOptions(runtimes, seed, cases or (DEFAULT_SWEEP if is_sweep else DEFAULT_CASES), device, failures)
+            number = cases or (DEFAULT_SWEEP if is_sweep else DEFAULT_CASES)
+            checks = CheckOptions(runtimes, seed, number, device, failures, tolerances)
             inputs_for = partial(load_inputs, texts=inputs) if inputs else None
             try:
                 if is_sweep:

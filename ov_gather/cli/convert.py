@@ -12,13 +12,15 @@ import click
 
 from ov_gather.cli.convert_many import convert_many, written_files
 from ov_gather.cli.files import array_files, check_outputs
-from ov_gather.cli.options import DIRECTORY, FORCE, READ, SCHEDULER, given_besides, parse_release
+from ov_gather.cli.options import DIRECTORY, FORCE, READ, SCHEDULER, given_besides, parse_release, with_tolerances
 from ov_gather.cli.output import print_all, print_table, say, warn
 from ov_gather.system.imports import require
 
 if TYPE_CHECKING:
     import openvino
     from numpy.typing import NDArray
+
+    from ov_gather.crosscheck.tolerances import Tolerances
 
 _WRITTEN = (".xml", ".onnx")
 
@@ -45,6 +47,7 @@ class _Options:
     force: bool
     jobs: int
     scheduler: str | None
+    tolerances: Tolerances
 
     @property
     def is_program(self) -> bool:
@@ -83,6 +86,7 @@ class _Options:
 @click.option("--verify", is_flag=True, help="Compare the result on OpenVINO with the original on onnxruntime or PyTorch.")
 @click.option("--no-bisect", is_flag=True, help="After a failed --verify, do not search for the first node that differs.")
 @click.option("--input", "inputs", multiple=True, metavar="NAME=FILE.npy", help="An input for --verify; default: made up.")
+@with_tolerances
 @click.option("--legalize-only", is_flag=True, help="Only rewrite what OpenVINO would get wrong, and write ONNX.")
 @click.option("--nodes", type=DIRECTORY, help="Write each gather and scatter as an IR of its own.")
 @click.option(
@@ -136,8 +140,9 @@ def command(**given: Any) -> None:
             raise click.UsageError("--nodes writes single gathers and nothing else")
         _write_nodes(model, options.nodes, options)
         return
-    if (options.inputs or options.no_bisect) and not options.verify:
-        raise click.UsageError(f"{'--input' if options.inputs else '--no-bisect'} is for --verify")
+    if (options.inputs or options.no_bisect or options.tolerances) and not options.verify:
+        option = "--input" if options.inputs else "--no-bisect" if options.no_bisect else "a tolerance"
+        raise click.UsageError(f"{option} is for --verify")
     suffix = ".onnx" if options.legalize_only else ".xml"
     if output is None or output.suffix != suffix:
         raise click.UsageError(f"--output NAME{suffix} is needed{'' if output is None else f', not {output}'}")
@@ -232,11 +237,13 @@ def _verify(
     if options.is_program:
         from ov_gather.crosscheck.models.verify import verify_program
 
-        result = verify_program(source, ir, target=options.target, inputs=inputs or None)
+        result = verify_program(source, ir, target=options.target, inputs=inputs or None, tolerances=options.tolerances)
     else:
         from ov_gather.crosscheck.models.verify import verify_conversion
 
-        result = verify_conversion(source, ir, target=options.target, inputs=inputs or None, lanes=lanes)
+        result = verify_conversion(
+            source, ir, target=options.target, inputs=inputs or None, lanes=lanes, tolerances=options.tolerances
+        )
     if result.no_reference:
         say(f"{source}: not verified: {result.not_run}", err=True)
         return 2
@@ -244,17 +251,19 @@ def _verify(
         raise ValueError(f"{source}: not verified: {result.not_run}")
     print_all([result.table(), *verification_summary(result)])
     if not (result.passed or options.is_program or options.no_bisect or lanes):
-        _bisect(source, ir, output, options.target, inputs or result.inputs)
+        _bisect(source, ir, output, options, inputs or result.inputs)
     return 0 if result.passed else 1
 
 
-def _bisect(source: Path, ir: Path, output: Path, target: str, inputs: Mapping[str, NDArray[Any]]) -> None:
+def _bisect(source: Path, ir: Path, output: Path, options: _Options, inputs: Mapping[str, NDArray[Any]]) -> None:
     """Print the first node at which the IR differs from the original on these inputs."""
     from ov_gather.crosscheck.bisect.run import bisect
     from ov_gather.report.bisect import text
 
-    found = bisect(source, ir, inputs, runtime="extension" if target == "extension" else "openvino")
-    print_all(text.found(replace(found, model=str(output))))
+    runtime, bounds = "extension" if options.target == "extension" else "openvino", options.tolerances
+    found = bisect(source, ir, inputs, runtime=runtime, atol=bounds.atol, rtol=bounds.rtol)
+    found = replace(found, model=str(output))
+    print_all([*text.found(found), *([] if found.culprits else text.notes(found))])
 
 
 def _accelerate(model: openvino.Model, options: _Options) -> None:

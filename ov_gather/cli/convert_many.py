@@ -93,5 +93,9 @@ def _given_options(context: click.Context) -> list[str]:
     options = []
     for option in given_besides(_OWN):
         value = context.params[str(option.name)]
-        options += [option.opts[-1]] if value is True else [option.opts[-1], str(value)]
+        if isinstance(value, dict):  # tolerances by output
+            for output, bound in value.items():
+                options += [option.opts[-1], f"{output}={bound}" if output else str(bound)]
+        else:
+            options += [option.opts[-1]] if value is True else [option.opts[-1], str(value)]
     return options

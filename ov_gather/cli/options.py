@@ -4,8 +4,9 @@ from __future__ import annotations
 
 import os
 import re
-from collections.abc import Collection
+from collections.abc import Callable, Collection
 from dataclasses import replace
+from functools import wraps
 from pathlib import Path
 from typing import Any
 
@@ -70,6 +71,43 @@ SCHEDULER = click.option(
     metavar="ADDRESS",
     help="Run on a Dask cluster, e.g. tcp://10.0.0.5:8786; 'config' uses the scheduler-address in Dask's configuration.",
 )
+
+
+def with_tolerances(command: Callable[..., Any]) -> Callable[..., Any]:
+    """Add the options --atol and --rtol to a command, which gets them as `tolerances`."""
+
+    @wraps(command)
+    def with_bounds(*arguments: Any, atol: dict[str, float], rtol: dict[str, float], **options: Any) -> Any:
+        from ov_gather.crosscheck.tolerances import Tolerances
+
+        return command(*arguments, tolerances=Tolerances(atol, rtol), **options)
+
+    for name, help_ in (
+        ("--rtol", "The same, relative to the expected number. Both are added."),
+        ("--atol", "Permit this difference in floating-point outputs, or in one output, instead of the usual one; repeat."),
+    ):
+        option = click.option(name, multiple=True, metavar="[OUTPUT=]NUMBER", callback=_bounds, help=help_)
+        with_bounds = option(with_bounds)
+    return with_bounds
+
+
+def _bounds(context: click.Context, option: click.Parameter, texts: tuple[str, ...]) -> dict[str, float]:
+    """Parse the values of --atol or --rtol; the bound of all outputs that are not named has the name ""."""
+    from ov_gather.crosscheck.tolerances import check_bound
+
+    found: dict[str, float] = {}
+    for text in texts:
+        name, separator, number = text.rpartition("=")
+        try:
+            bound = check_bound(float(number))
+        except ValueError:
+            raise click.BadParameter(f"{text}: give NUMBER or OUTPUT=NUMBER, with a number from 0 on") from None
+        if separator and not name:
+            raise click.BadParameter(f"{text}: a name must stand before the '='")
+        if name in found:
+            raise click.BadParameter(f"{text}: {f'output {name!r}' if name else 'the bound of all outputs'} is given twice")
+        found[name] = bound
+    return found
 
 
 def given_besides(names: Collection[str]) -> list[click.Parameter]:

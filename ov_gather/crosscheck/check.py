@@ -15,10 +15,11 @@ from numpy.typing import ArrayLike, NDArray
 from ov_gather.crosscheck.cases.designed import as_cases, check_given, designed
 from ov_gather.crosscheck.defaults import DEFAULT_CASES, DEFAULT_SEED
 from ov_gather.crosscheck.layers import Job, LayerChecks, read_expected
-from ov_gather.crosscheck.models.ir import ModelRun, has_several_layers
+from ov_gather.crosscheck.models.ir import ModelRun, has_several_layers, output_names
 from ov_gather.crosscheck.progress import Progress
 from ov_gather.crosscheck.reduce import Reducer
 from ov_gather.crosscheck.results import CrossCheckResult, Environment
+from ov_gather.crosscheck.tolerances import NO_TOLERANCES, Bound, Tolerances
 from ov_gather.ir.files import Place, find_irs
 from ov_gather.ir.model import Model
 from ov_gather.ir.reader import Source, WeightsSource, read_ir
@@ -45,6 +46,8 @@ def cross_check(
     device: str = CPU,
     failures: Path | None = None,
     progress: Progress | None = None,
+    atol: Bound = None,
+    rtol: Bound = None,
 ) -> CrossCheckResult:
     """Execute each gather-family layer, isolated from its graph, on several runtimes, and compare with the NumPy reference.
 
@@ -63,6 +66,8 @@ def cross_check(
         device: the OpenVINO device, such as "CPU", "AUTO", "HETERO:CPU" or "BATCH:CPU".
         failures: the directory to which the first failing case of each layer is written, reduced, to be run again.
         progress: receives each result as soon as its layer is done.
+        atol, rtol: permitted differences of the model's outputs, by name: up to atol + rtol * |expected|. All other outputs,
+            and all layers, are compared bit by bit.
 
     Returns:
         A result with `.passed`, `.divergences` and `.table()`.
@@ -70,7 +75,7 @@ def cross_check(
     Raises:
         IRError: the document cannot be read.
         TypeError, ValueError: a runtime or the device is unknown; `inputs` do not fit the layer, or the source has several
-            layers.
+            layers; a tolerance is given for no output.
         FileNotFoundError, ImportError: a runtime is not installed.
     """
     for name in runtimes:
@@ -78,8 +83,10 @@ def cross_check(
             raise ValueError(f"there is no runtime '{name}'; there are {', '.join(RUNTIMES)}")
     if not runtimes or cases < 1:
         raise ValueError("there must be a runtime and a case at least")
+    tolerances = Tolerances.of(atol, rtol)
     with borrowed(runtimes, device) as others:  # workers start while the document is read
         model = source if isinstance(source, Model) else read_ir(source, weights)
+        tolerances.check_names(output_names(model))
         views = [view for _, graph in model.walk() for view in family_layers(graph)]
         if inputs is not None and len(views) != 1:
             raise ValueError(f"inputs are given, but there are {len(views)} gather-family layers")
@@ -101,7 +108,7 @@ def cross_check(
                     progress.add(start + position, layer)
                 start += len(own)
         layers = progress.layers
-        outputs = run.outputs(views, layers) if run else ()
+        outputs = run.outputs(views, layers, tolerances) if run else ()
         return CrossCheckResult(layers, seed, Environment.of(others), outputs, run.not_run if run else "")
 
 
@@ -133,6 +140,7 @@ def check_paths(
     inputs_for: InputsFor | None = None,
     progress: Progress | None = None,
     warn: Callable[[str], object] = str,
+    tolerances: Tolerances = NO_TOLERANCES,
 ) -> CheckOutcome:
     """Convert each ONNX model and compare it with onnxruntime; validate each IR and cross-check its layers.
 
@@ -142,17 +150,21 @@ def check_paths(
         inputs_for: returns the inputs of the only layer of an IR; designed cases if not given.
         progress: receives each source, and each result as soon as its layer is done.
         warn: called before a converted model is executed, with each way in which OpenVINO will differ from the ONNX model.
+        tolerances: permitted differences of outputs of models.
 
     Raises:
         NoIRError: there is no IR in the directories.
         ConversionError: an ONNX model cannot be converted.
         ImportError, FileNotFoundError: a runtime is not installed.
-        OSError, TypeError, ValueError: as raised by `cross_check`, `verify_conversion` and `inputs_for`.
+        OSError, TypeError, ValueError: as raised by `cross_check`, `verify_conversion` and `inputs_for`; a tolerance is given
+            for no output of any model.
     """
     models = [Path(path) for path in paths if path.suffix == ".onnx"]
     others = [path for path in paths if path.suffix != ".onnx"]
     if models:
         require("onnxruntime")
+    files = find_irs(others).files if others else ()
+    permitted = tolerances_by_file([*models, *files], tolerances)
     progress = progress or Progress()
     results: list[CrossCheckResult] = []
     findings: list[Finding] = []
@@ -161,8 +173,8 @@ def check_paths(
     with progress.until_stopped():
         for original in models:
             progress.begin(str(original))
-            results.append(_check_onnx(original, seed, warn))
-        for path in find_irs(others).files if others else ():
+            results.append(_check_onnx(original, seed, warn, permitted[original]))
+        for path in files:
             progress.begin(str(path))
             model, found = read_and_validate(path)
             if model is None:
@@ -170,13 +182,33 @@ def check_paths(
                 continue
             findings += found
             inputs = inputs_for(model, path) if inputs_for else None
-            results.append(cross_check(model, inputs, progress=progress, **options))
+            bounds = permitted[path]
+            results.append(cross_check(model, inputs, progress=progress, atol=bounds.atol, rtol=bounds.rtol, **options))
     if progress.stopped:
         results += filter(None, [progress.partial()])
     return CheckOutcome(tuple(results), tuple(findings), tuple(unreadable), progress.stopped)
 
 
-def _check_onnx(path: Path, seed: int, warn: Callable[[str], object]) -> CrossCheckResult:
+def tolerances_by_file(files: Sequence[Place], tolerances: Tolerances) -> dict[Place, Tolerances]:
+    """Return the tolerances of the outputs of each file. Raises ValueError for a name that is no output of any of them."""
+    outputs: dict[Place, list[str]] = {file: _outputs(file) if tolerances.names else [] for file in files}
+    tolerances.check_names(list(dict.fromkeys(name for names in outputs.values() for name in names)))
+    return {file: tolerances.among(names) for file, names in outputs.items()}
+
+
+def _outputs(file: Place) -> list[str]:
+    """Return the names of the outputs of an ONNX model or an IR; none if it cannot be read, which the check reports."""
+    try:
+        if file.suffix != ".onnx":
+            return output_names(read_ir(file))
+        from ov_gather.crosscheck.models.intermediates import load
+
+        return [str(value.name) for value in load(Path(file)).graph.outputs]
+    except (OSError, ValueError):
+        return []
+
+
+def _check_onnx(path: Path, seed: int, warn: Callable[[str], object], tolerances: Tolerances) -> CrossCheckResult:
     """Convert an ONNX model, warn of inexactness, and compare the result with onnxruntime."""
     from ov_gather.converters.inexactness import summaries
     from ov_gather.converters.models import convert, written
@@ -190,5 +222,5 @@ def _check_onnx(path: Path, seed: int, warn: Callable[[str], object]) -> CrossCh
             warn(text)
         with written(conversion.model, converted):
             pass
-        result = verify_conversion(path, converted, seed=seed)
+        result = verify_conversion(path, converted, seed=seed, tolerances=tolerances)
     return replace(result, inexactness=inexactness)

@@ -11,7 +11,9 @@ from typing import TYPE_CHECKING, Any
 
 from numpy.typing import NDArray
 
+from ov_gather.crosscheck.deviation import Deviation, far_off
 from ov_gather.crosscheck.magnitudes import Magnitudes
+from ov_gather.crosscheck.tolerances import Tolerance
 from ov_gather.divergences import cpu
 from ov_gather.ir.excerpts import Excerpt
 from ov_gather.runtimes.base import Runtime
@@ -69,6 +71,8 @@ class Comparison:
         seconds: execution time; None if nothing was executed.
         stale: names of divergences that apply but did not occur, so their entry for this runtime is out of date.
         hangs: whether the runtime did not answer in time.
+        deviation: how far the output is from the expected one, if they were compared; None for layers with the same bits.
+        tolerance: the tolerance that users gave, if it replaced the usual comparison.
     """
 
     runtime: str
@@ -79,15 +83,33 @@ class Comparison:
     seconds: float | None = None
     stale: tuple[str, ...] = ()
     hangs: bool = False
+    deviation: Deviation | None = None
+    tolerance: Tolerance | None = None
 
     @property
     def passed(self) -> bool:
         """Whether no unexplained difference was observed."""
         return self.status is not Status.FAILED
 
-    def __str__(self) -> str:
+    @property
+    def has_same_bits(self) -> bool:
+        """Whether an output was compared and has the expected bits."""
+        return self.deviation is not None and not self.deviation.differing
+
+    @property
+    def is_within_tolerance(self) -> bool:
+        """Whether an output was compared, has other bits, and passed all the same."""
+        return self.status is Status.PASSED and self.deviation is not None and not self.has_same_bits
+
+    @property
+    def lines(self) -> tuple[str, ...]:
+        """The verdict and, for other bits than expected, how far the output is off."""
         names = f": {', '.join(self.divergences)}" if self.divergences else ""
-        return f"{self.status.value}{names}" + (f" ({self.detail})" if self.detail else "")
+        verdict = f"{self.status.value}{names}" + (f" ({self.detail})" if self.detail else "")
+        return (verdict, how_far) if (how_far := far_off(self.deviation)) else (verdict,)
+
+    def __str__(self) -> str:
+        return "; ".join(self.lines)
 
 
 @dataclass(frozen=True, slots=True)
@@ -268,7 +290,8 @@ def model_table(outputs: Sequence[OutputResult], layers: Sequence[LayerResult]) 
     """Return a table with one row per output and per gather of a converted model. A gather has one case: its own operands."""
     table = new_table("output or gather", "shapes", "result")
     for output in outputs:
-        add_output(table, cell(output.name), output, f"{output.comparison.runtime}: {output.comparison}")
+        verdict, *how_far = output.comparison.lines
+        add_output(table, cell(output.name), output, cell(f"{output.comparison.runtime}: {verdict}", *how_far))
     table.add_section()
     for layer in layers:
         result = cell(*(f"{comparison.runtime}: {comparison}" for comparison in layer.comparisons))
@@ -278,10 +301,10 @@ def model_table(outputs: Sequence[OutputResult], layers: Sequence[LayerResult]) 
     return table
 
 
-def add_output(table: Table, name: Text, output: OutputResult, result: str) -> None:
+def add_output(table: Table, name: Text, output: OutputResult, result: Text) -> None:
     """Add a row for one output of a model."""
     shape, style = f"{output.type}{list(output.shape)}", None if output.comparison.passed else "red"
-    table.add_row(name, cell(shape), cell(result), style=style)
+    table.add_row(name, cell(shape), result, style=style)
 
 
 def runtimes_of(layers: Sequence[LayerResult]) -> list[str]:

@@ -9,8 +9,10 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
+from ov_gather.crosscheck.deviation import Deviation, beyond, measure, unequal
 from ov_gather.crosscheck.magnitudes import magnitudes
 from ov_gather.crosscheck.results import Comparison, Difference, Status
+from ov_gather.crosscheck.tolerances import Tolerance
 from ov_gather.divergences.base import CPU, Divergence, Observed
 from ov_gather.divergences.conditions import reduces_floats_in_lanes
 from ov_gather.divergences.register import DIVERGENCES, explaining
@@ -47,13 +49,15 @@ def judge(
     observed = observed_as(expected, found, difference)
     detail = _detail(expected, found, difference)
     where = difference if isinstance(difference, Difference) else None
+    off = deviation_of(expected, found) if difference else None
     if observed is None:
         return Comparison(runtime, Status.PASSED, "both refuse", seconds=observation.seconds)
     for known in explaining(runtime, version, observed, view, operands, devices):
         if is_predicted_by(known, view, operands, found):
-            return Comparison(runtime, Status.EXPECTED, detail, (known.name,), where, observation.seconds)
+            return Comparison(runtime, Status.EXPECTED, detail, (known.name,), where, observation.seconds, deviation=off)
     if detail:
-        return Comparison(runtime, Status.FAILED, detail, (), where, observation.seconds, hangs=isinstance(found, HungError))
+        hangs = isinstance(found, HungError)
+        return Comparison(runtime, Status.FAILED, detail, (), where, observation.seconds, hangs=hangs, deviation=off)
     stale = tuple(_stale(runtime, version, found, view, operands, devices))
     return Comparison(runtime, Status.PASSED, seconds=observation.seconds, stale=stale)
 
@@ -108,7 +112,7 @@ def is_predicted_by(known: Divergence, view: LayerView, operands: Sequence[NDArr
     if reduces_floats_in_lanes(view, operands):
         attributes = view.attributes_for(operands)
         return any(bool(are_same_numbers(array, found, attributes).all()) for array in permitted)
-    fits = np.logical_or.reduce([_bits(array) == _bits(found) for array in permitted])
+    fits = np.logical_or.reduce([~unequal(array, found) for array in permitted])
     if known.any_nan:
         fits |= np.isnan(found) & np.isnan(permitted[0])
     return bool(fits.all())
@@ -120,7 +124,19 @@ def first_difference(expected: Outcome, found: Outcome) -> Difference | str:
         return ""
     if expected.shape != found.shape or expected.dtype != found.dtype:
         return f"expected {expected.dtype}{list(expected.shape)}, here {found.dtype}{list(found.shape)}"
-    return difference_at(np.asarray(_bits(expected) != _bits(found)), expected, found)
+    return difference_at(unequal(expected, found), expected, found)
+
+
+def deviation_of(expected: Outcome, found: Outcome) -> Deviation | None:
+    """Return how far an output is from the expected one; None if either is an error, or their shapes or types differ."""
+    if isinstance(expected, Exception) or isinstance(found, Exception) or expected.dtype != found.dtype:
+        return None
+    return measure(expected, found)
+
+
+def difference_beyond(tolerance: Tolerance, expected: NDArray[Any], found: NDArray[Any]) -> Difference | str:
+    """Return a description of the numbers that differ by more than the tolerance; "" if none does."""
+    return difference_at(beyond(expected, found, tolerance.permitted), expected, found)
 
 
 def difference_at(different: NDArray[np.bool_], expected: NDArray[Any], found: NDArray[Any]) -> Difference | str:
@@ -145,7 +161,3 @@ def _picture(different: NDArray[np.bool_]) -> tuple[tuple[float, ...], ...]:
         np.array_split(band, min(_PICTURE[1], rows.shape[1]), 1) for band in np.array_split(rows, min(_PICTURE[0], len(rows)))
     )
     return tuple(tuple(round(float(piece.mean()), 3) for piece in band) for band in pieces)
-
-
-def _bits(array: NDArray[Any]) -> NDArray[Any]:
-    return array if array.dtype.hasobject else np.ascontiguousarray(array).view(f"u{array.itemsize}")

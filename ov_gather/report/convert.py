@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING
 
 from rich.table import Column, Table
 
-from ov_gather.crosscheck.results import CrossCheckResult
+from ov_gather.crosscheck.results import Comparison, CrossCheckResult, Status
 from ov_gather.system.tables import cell
 
 if TYPE_CHECKING:
@@ -58,9 +58,19 @@ def verification_summary(result: CrossCheckResult) -> list[str]:
     elif failed:
         lines.append("Every gather is right on its own operands: what differs comes from elsewhere in the model.")
     count = sum(layer.passed for layer in result.layers)
-    outputs = sum(output.comparison.passed for output in result.outputs)
+    outputs = [output.comparison for output in result.outputs if output.comparison.passed]
     lines.append(
-        f"outputs: {len(result.outputs)}, passed: {outputs}; gathers: {len(result.layers)}, passed: {count}: "
-        f"{'passed' if result.passed else 'FAILED'}"
+        f"outputs: {len(result.outputs)}, passed: {len(outputs)}{_kinds(outputs)}; gathers: {len(result.layers)}, "
+        f"passed: {count}: {'passed' if result.passed else 'FAILED'}"
     )
     return lines
+
+
+def _kinds(passed: Sequence[Comparison]) -> str:
+    """Return how many outputs passed for which reason, in parentheses; "" if there is none."""
+    kinds = {
+        "same bits": sum(each.has_same_bits for each in passed if each.status is Status.PASSED),
+        "within tolerance": sum(each.is_within_tolerance for each in passed),
+        "explained": sum(each.status is Status.EXPECTED for each in passed),
+    }
+    return f" ({', '.join(f'{kind}: {count}' for kind, count in kinds.items() if count)})" if passed else ""

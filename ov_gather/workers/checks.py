@@ -4,16 +4,17 @@ from __future__ import annotations
 
 import shlex
 from collections.abc import Callable, Iterator, Mapping, Sequence
-from dataclasses import asdict, dataclass, replace
+from dataclasses import dataclass, replace
 from functools import partial
 from itertools import count
 from pathlib import Path
-from typing import NoReturn
+from typing import Any, NoReturn
 
-from ov_gather.crosscheck.check import CheckOutcome, InputsFor, check_paths
+from ov_gather.crosscheck.check import CheckOutcome, InputsFor, check_paths, tolerances_by_file
 from ov_gather.crosscheck.progress import Progress
 from ov_gather.crosscheck.results import CrossCheckResult, LayerResult
 from ov_gather.crosscheck.sweep import sweep
+from ov_gather.crosscheck.tolerances import NO_TOLERANCES, Tolerances
 from ov_gather.ir.files import Place, find_irs
 from ov_gather.rules.findings import Finding
 from ov_gather.rules.validation import not_checked
@@ -30,13 +31,27 @@ Files = Mapping[str, bytes]
 
 @dataclass(frozen=True, slots=True)
 class CheckOptions:
-    """Arguments of `check_paths` and `sweep` that are the same wherever they run; `failures` is a directory on this machine."""
+    """Arguments of `check_paths` that are the same wherever it runs; `failures` is a directory on this machine.
+
+    All but the tolerances are arguments of `sweep`, too.
+    """
 
     runtimes: tuple[str, ...]
     seed: int
     cases: int
     device: str
     failures: Path
+    tolerances: Tolerances = NO_TOLERANCES
+
+    @property
+    def for_sweep(self) -> dict[str, Any]:
+        """Arguments of `sweep`."""
+        return {name: getattr(self, name) for name in ("runtimes", "seed", "cases", "device", "failures")}
+
+    @property
+    def for_paths(self) -> dict[str, Any]:
+        """Arguments of `check_paths`."""
+        return {**self.for_sweep, "tolerances": self.tolerances}
 
     def of_paths(
         self,
@@ -48,10 +63,11 @@ class CheckOptions:
     ) -> CheckOutcome:
         """Run `check_paths`; on a cluster, file by file. Ctrl+C keeps the results so far."""
         if not scheduler:
-            return check_paths(paths, **asdict(self), inputs_for=inputs_for, progress=progress, warn=warn)
+            return check_paths(paths, **self.for_paths, inputs_for=inputs_for, progress=progress, warn=warn)
         models = [path for path in paths if path.suffix == ".onnx"]
         others = [path for path in paths if path.suffix != ".onnx"]
         files = [*models, *(find_irs(others).files if others else ())]
+        permitted = tolerances_by_file(files, self.tolerances)
 
         def died(index: int, how: str) -> tuple[CheckOutcome, list[str], Files]:
             hint = "was there enough memory? fewer threads a worker need less"
@@ -61,7 +77,8 @@ class CheckOptions:
         progress.begin(f"Dask cluster {scheduler}", len(files), self.seed, "files")
         outcomes: dict[int, CheckOutcome] = {}
         with progress.until_stopped():
-            items = ((file.absolute(), str(file), folder) for file, folder in zip(files, self._new_folders(), strict=False))
+            tasks = zip(files, self._new_folders(), strict=False)
+            items = ((file.absolute(), str(file), folder, permitted[file]) for file, folder in tasks)
             for index, result in each(partial(_check_file, checks=self), items, died, scheduler=scheduler):
                 outcomes[index], warnings, written = result
                 for warning in warnings:
@@ -81,7 +98,7 @@ class CheckOptions:
         if not scheduler:
             results: list[CrossCheckResult] = []
             with progress.until_stopped():
-                results.append(sweep(**asdict(self), progress=progress))
+                results.append(sweep(**self.for_sweep, progress=progress))
             return CheckOutcome(tuple(results or filter(None, [progress.partial()])), stopped=progress.stopped)
         progress.begin("made-up layers", self.cases, self.seed, "cases")
         layers: list[LayerResult] = []
@@ -124,12 +141,13 @@ class CheckOptions:
             place.write_bytes(content)
 
 
-def _check_file(item: tuple[Place, str, str], checks: CheckOptions) -> tuple[CheckOutcome, list[str], Files]:
+def _check_file(item: tuple[Place, str, str, Tolerances], checks: CheckOptions) -> tuple[CheckOutcome, list[str], Files]:
     """Check a file on a worker, and restore the path that the user gave."""
-    place, name, failures = item
+    place, name, failures, tolerances = item
     warnings: list[str] = []
     with scratch() as directory:
-        outcome = check_paths([place], **asdict(replace(checks, failures=directory)), warn=warnings.append)
+        arguments = replace(checks, failures=directory, tolerances=tolerances).for_paths
+        outcome = check_paths([place], **arguments, warn=warnings.append)
         written = _written(directory, failures)
     results = [_named(_moved(result, directory, failures), name) for result in outcome.results]
     findings, unreadable = _renamed(outcome.findings, name), _renamed(outcome.unreadable, name)
@@ -140,7 +158,7 @@ def _check_part(item: tuple[int, str], checks: CheckOptions) -> tuple[CrossCheck
     """Check some layers of a sweep on a worker."""
     start, failures = item
     with scratch() as directory:
-        result = sweep(**asdict(replace(checks, failures=directory)), start=start, stop=start + _LAYERS)
+        result = sweep(**replace(checks, failures=directory).for_sweep, start=start, stop=start + _LAYERS)
         written = _written(directory, failures)
     return _moved(result, directory, failures), written
 

@@ -63,7 +63,31 @@ def test_json(cli, models, tmp_path):
     assert told["passed"] is False
     assert told["node"] == "Subtract 'node_c'"
     assert told["culprits"][0]["output"]["difference"]["count"] == 32
+    assert told["culprits"][0]["output"]["deviation"]["max_abs"] == pytest.approx(2 * (2 + np.tanh(1)), rel=1e-6)
     assert told["seed"] is None
+
+
+def test_tolerances(cli, models, tmp_path):
+    """A wide one lets everything pass; a strict one finds the first value beyond it, and the reproducer has it, too."""
+    wide = cli("bisect", models / "m.onnx", models / "wrong.xml", "-o", tmp_path / "out", "--atol", "10", code=0)
+    assert "output 'y' is equal within atol 10, rtol 0: max abs " in wide.stdout
+    assert "outputs: 1, equal: 1 (same bits: 0)" in wide.stdout
+    named = cli("bisect", models / "m.onnx", models / "wrong.xml", "-o", tmp_path / "out", "--atol", "y=10", code=0)
+    assert "is equal within atol 10, rtol 0" in named.stdout
+    strict = ["--rtol", "1e-12", "--format", "json"]
+    done = cli("bisect", models / "m.onnx", models / "m.xml", "-o", tmp_path / "out", *strict, code=1)
+    told = json.loads(done.stdout)
+    (output,) = told["outputs"]
+    assert output["tolerance"] == {"atol": 0, "rtol": 1e-12, "is_named": False}
+    assert output["deviation"]["max_ulp"] >= 1
+    (culprit,) = told["culprits"]
+    assert culprit["output"]["deviation"]["max_abs"] < 1e-5
+    assert culprit["command"].endswith("--atol 0 --rtol 1e-12")
+    assert "outputs are y" in refusal_of(cli, models, "--atol", "nope=1")
+
+
+def refusal_of(cli, models, *options):
+    return cli("bisect", models / "m.onnx", models / "m.xml", *options, code=2).stderr
 
 
 @pytest.mark.parametrize(

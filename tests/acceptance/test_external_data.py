@@ -1,5 +1,6 @@
 """External data stay where they are: no command needs the room for a copy of them."""
 
+import re
 import tempfile
 from pathlib import Path
 
@@ -39,7 +40,7 @@ def test_no_file_as_large_as_the_data_is_written(cli, model, tmp_path):
     """What is written has half their size, as float16, and no file can be larger than that."""
     ir, limit = tmp_path / "m.xml", BYTES // 2 + 10_000
     done = cli("convert", model, "-o", ir, "--fp16", "--verify", file_size=limit, code=0)
-    assert "outputs: 1, passed: 1; gathers: 1, passed: 1" in done.stdout
+    assert re.search(r"outputs: 1, passed: 1 \([^)]*\); gathers: 1, passed: 1", done.stdout)
     assert sorted(path.name for path in model.parent.iterdir()) == ["m.onnx", "weights"]
 
     given = {"x": np.ones((2, SIZE), np.float32), "i": np.zeros((2, 1), np.int32), "c": np.array(True)}

@@ -1,6 +1,8 @@
 """What `--verify` and `check` say of an ONNX model that they can make up no inputs for."""
 
 import html
+import json
+import re
 from datetime import date
 
 import numpy as np
@@ -95,3 +97,62 @@ def test_an_operator_that_onnxruntime_lacks(cli, tmp_path):
     assert f"{tmp_path}/m.onnx: not verified: onnxruntime does not execute the original: " in done.stderr
     assert f"{tmp_path}/m.xml: " in done.stdout
     assert {"m.xml", "m.bin"} <= {file.name for file in tmp_path.iterdir()}
+
+
+@pytest.fixture
+def products(tmp_path):
+    """A model with outputs that are computed, and one that is moved."""
+    text = """(float[8, 64] x, float[64, 16] w) => (float[8, 16] m, float[8, 16] s, float[64, 8] t) {
+        m = MatMul(x, w) s = Softmax(m) t = Transpose<perm = [1, 0]>(x) }"""
+    return saved(tmp_path / "m.onnx", text)
+
+
+def test_tolerances(cli, tmp_path, products):
+    """A difference passes within a tolerance, fails beyond one, and is counted apart from the same bits."""
+    verify = ["convert", products, "-o", tmp_path / "m.xml", "--verify", "--force"]
+    done = cli(*verify, "--atol", "1", "--rtol", "s=1e-3", code=0)
+    assert "passed (within atol 1, rtol 0.001)" in done.stdout
+    assert re.search(r"passed: 3 \(same bits: \d, within tolerance: \d\)", done.stdout)
+    assert " ULP, SNR " in done.stdout
+    strict = cli(*verify, "--atol", "1e-2", "--atol", "s=0", "--no-bisect", code=1)
+    lines = [line for line in strict.stdout.splitlines() if "openvino: " in line]
+    assert ["FAILED" in line for line in lines] == [False, True, False]
+
+
+def test_a_tolerance_of_no_output(refusal, tmp_path, products, samples):
+    told = refusal("convert", products, "-o", tmp_path / "m.xml", "--verify", "--atol", "nope=1")
+    assert "a tolerance is given for 'nope', but the outputs are m, s, t" in told
+    assert not (tmp_path / "m.xml").exists()
+    assert "but the outputs are m, s, t" in refusal("check", products, "--rtol", "nope=1")
+    assert "a tolerance is for --verify" in refusal("convert", products, "-o", tmp_path / "m.xml", "--atol", "1")
+    assert "the layers of a sweep are compared bit by bit" in refusal("check", "--sweep", "--atol", "1")
+
+
+@pytest.mark.parametrize("bound", ["-1", "nan", "inf", "much", "m=", "=1"])
+def test_a_bound_that_is_none(refusal, tmp_path, products, bound):
+    told = refusal("convert", products, "-o", tmp_path / "m.xml", "--verify", "--atol", bound)
+    assert f"--atol': {bound}: " in told
+
+
+def test_check_of_onnx_models_has_the_numbers(cli, products):
+    done = cli("check", products, "--atol", "1", "--atol", "s=2", "--format", "json", code=0)
+    outputs = {output["name"]: output["comparison"] for output in json.loads(done.stdout)["outputs"]}
+    assert outputs["s"]["tolerance"] == {"atol": 2, "rtol": 0, "is_named": True}
+    assert outputs["t"]["tolerance"] == {"atol": 1, "rtol": 0, "is_named": False}
+    assert outputs["t"]["deviation"] | {"size": 0} == {
+        "size": 0,
+        "differing": 0,
+        "not_finite": 0,
+        "max_abs": 0,
+        "max_rel": 0,
+        "max_ulp": 0,
+        "snr": None,
+    }
+    assert 0 < outputs["s"]["deviation"]["max_abs"] < 1e-3
+    assert outputs["s"]["deviation"]["snr"] > 60
+
+
+def test_several_models_share_tolerances(cli, tmp_path, products):
+    other = saved(tmp_path / "n.onnx", "(float[8] x) => (float[8] m) { m = Exp(x) }")
+    done = cli("convert", products, other, "-o", tmp_path / "irs", "--verify", "--atol", "m=1", "--rtol", "0.5", code=0)
+    assert "passed (within atol 1, rtol 0.5)" in done.stdout

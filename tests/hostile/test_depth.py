@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import re
 import sys
 from itertools import pairwise
 
@@ -49,7 +50,7 @@ def test_check_of_it(cli, tmp_path, indices_from_afar):
     onnx.save(indices_from_afar, tmp_path / "m.onnx")
     done = cli("check", tmp_path / "m.onnx")
     assert done.returncode == 0, done.stdout + done.stderr
-    assert "outputs: 1, passed: 1; gathers: 1, passed: 1" in done.stdout
+    assert re.search(r"outputs: 1, passed: 1 \([^)]*\); gathers: 1, passed: 1", done.stdout)
 
 
 def test_inputs_of_an_ir_that_are_indices_after_thousands_of_layers():

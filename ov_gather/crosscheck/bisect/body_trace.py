@@ -111,17 +111,19 @@ def _followed(comparer: Comparer, value: Value, culprits: Culprits, rounding: Ro
             return BodyTrace(replace(culprit, detail=f"It is in the body of {node}{when}. {culprit.detail}"))
         count += 1
     is_whole = inner is not None and inner.is_compared and inner.is_last
-    return BodyTrace(description=_compared(inner, count, rounding.share(1)), is_whole=is_whole)
+    share = rounding.share(1)
+    near = f"{share:.0e}" if isinstance(share, float) else str(share)
+    return BodyTrace(description=_compared(inner, count, near), is_whole=is_whole)
 
 
-def _compared(last: BodyIteration | None, count: int, share: float) -> str:
+def _compared(last: BodyIteration | None, count: int, near: str) -> str:
     """Describe the comparison of bodies that do not part, given the last iteration that was followed."""
     if last is None:
         return "Its body cannot be followed."
     if not last.is_compared:
         return f"What its body computes for this output has no counterpart; the rest is the same in iterations: {count}."
     rest = "" if last.is_last else "; those after them were not followed"
-    return f"Its body gives the same within {share:.0e}, followed through iterations: {count}{rest}."
+    return f"Its body gives the same within {near}, followed through iterations: {count}{rest}."
 
 
 def is_composed(comparer: Comparer, value: Value) -> bool:

@@ -16,10 +16,12 @@ from ov_gather.crosscheck.bisect.correspondence import Pairs
 from ov_gather.crosscheck.bisect.graphs import Value
 from ov_gather.crosscheck.bisect.ir_side import IRSide
 from ov_gather.crosscheck.bisect.results import ComparedValue
-from ov_gather.crosscheck.bisect.rounding import Rounding, difference, errors, largest_error
+from ov_gather.crosscheck.bisect.rounding import Rounding, Share, difference, errors, largest_error
 from ov_gather.crosscheck.bisect.search import CutObservation, SearchResult
 from ov_gather.crosscheck.bisect.sides import Replacement, Side
+from ov_gather.crosscheck.deviation import measure
 from ov_gather.crosscheck.results import Difference
+from ov_gather.crosscheck.tolerances import Tolerance
 from ov_gather.runtimes.base import FAILURES
 
 Arrays = Mapping[Value, NDArray[Any]]
@@ -37,6 +39,7 @@ class Comparer:
     Attributes:
         pairs: corresponding values of the model and the reference.
         outputs: corresponding outputs of the model and the reference.
+        tolerances: tolerances of outputs by name.
         records: the observations so far, by value.
         noisy: differences that do not exceed the reference's own noise.
     """
@@ -46,6 +49,7 @@ class Comparer:
     pairs: Pairs
     outputs: Mapping[Value, Value]
     rounding: Rounding
+    tolerances: Mapping[Value, Tolerance] = field(default_factory=dict)
     records: dict[Value, ComparedValue] = field(default_factory=dict)
     noisy: dict[Value, Difference | str] = field(default_factory=dict)
 
@@ -104,8 +108,8 @@ class Comparer:
             for value in values
         }
 
-    def share(self, value: Value) -> float:
-        """Return the relative error of a value that rounding may cause."""
+    def share(self, value: Value) -> Share:
+        """Return the relative error of a value that rounding may cause, or the tolerance for all values."""
         return self.rounding.share(1 + self.model.graph.order.get(value, 0))
 
     def name(self, value: Value) -> str:
@@ -129,16 +133,19 @@ class Comparer:
         expected = self.values_of_reference(wanted)
         shares = {value: self.share(value) for value in wanted}
         for value in outputs:
-            shares[value] = self.rounding.share_of_outputs(1 + self.model.graph.order.get(value, 0))
+            usual = self.rounding.share_of_outputs(1 + self.model.graph.order.get(value, 0))
+            shares[value] = self.tolerances.get(value, usual)
         different = {value: difference(expected[value], found[value], shares[value]) for value in wanted}
-        suspicious = [value for value in wanted if isinstance(different[value], Difference)]
+        suspicious = [
+            value for value in wanted if isinstance(different[value], Difference) and isinstance(shares[value], float)
+        ]
         for value, noise in self._noise(suspicious, expected).items():
             beyond = difference(expected[value], found[value], shares[value], noise) if noise else different[value]
             if not beyond:
                 self.noisy[value] = different[value]
             different[value] = beyond
         for value in wanted:
-            self._record(value, found[value], different[value])
+            self._record(value, expected[value], found[value], different[value])
         return different
 
     def _noise(self, values: Sequence[Value], expected: Arrays) -> dict[Value, float]:
@@ -152,8 +159,9 @@ class Comparer:
             return {}
         return {value: largest_error(expected[value], plain[other]) for value, other in zip(values, theirs, strict=True)}
 
-    def _record(self, value: Value, array: NDArray[Any], found: Difference | str) -> None:
+    def _record(self, value: Value, expected: NDArray[Any], array: NDArray[Any], found: Difference | str) -> None:
         where = found if isinstance(found, Difference) else None
+        off = measure(expected, array.reshape(expected.shape)) if array.size == expected.size else None
         self.records[value] = ComparedValue(
             self.model.graph.label(value),
             self.reference.graph.label(self.pairs.reference[value]),
@@ -161,6 +169,7 @@ class Comparer:
             self.pairs.by.get(value, ""),
             str(found) or "equal",
             where,
+            off,
         )
 
 
@@ -189,6 +198,8 @@ def is_rounding(comparer: Comparer, found: SearchResult) -> bool:
         (output,) = part.run(operands.arrays)
         if not difference(output, here, comparer.share(found.value)):
             return True
+        if comparer.rounding.tolerance:  # says how much rounding is permitted
+            return False
         node = comparer.model.graph.producers.get(found.value)  # none computes a constant
         noise = np.full(output.shape, comparer.rounding.noise_of("" if node is None else node.type))
         for seed in range(NEIGHBOURS):
@@ -202,7 +213,7 @@ def is_rounding(comparer: Comparer, found: SearchResult) -> bool:
 def is_rounding_of_fused(comparer: Comparer, found: SearchResult, wrong: Value) -> bool:
     """Return True if rounding of operands explains an output that becomes right as soon as an inner value is observed."""
     operands = _operands(comparer, found)
-    if operands is None:
+    if operands is None or comparer.rounding.tolerance:
         return False
     output, outputs = comparer.pairs.reference[wrong], list[NDArray[Any]]()
     try:

@@ -206,6 +206,8 @@ def _written(piece: Piece, comparer: Comparer, setting: Setting, folder: Path, i
     for option in ("runtime", "device", "precision"):
         if (value := getattr(setting, option)) != getattr(usual, option):
             command += [f"--{option}", value]
+    if tolerance := comparer.rounding.tolerance:
+        command += ["--atol", repr(tolerance.atol), "--rtol", repr(tolerance.rtol)]
     return Written(str(folder), shlex.join(command)) if is_shown(reference, model, inputs) else Written()
 
 
@@ -233,7 +235,8 @@ def _cut(piece: Piece, arrays: Sequence[NDArray[Any]], comparer: Comparer, setti
         (expected,), (output,) = other.run(arrays), part.run(arrays)
     except FAILURES:
         return None
-    different = difference(expected, output, Rounding(setting.precision).share_of_outputs(len(piece.nodes)))
+    rounding = Rounding(setting.precision, tolerance=comparer.rounding.tolerance)
+    different = difference(expected, output, rounding.share_of_outputs(len(piece.nodes)))
     if not different or isinstance(different, str) != isinstance(piece.difference, str):
         return None
     inputs = dict(zip(piece.inputs, arrays, strict=True))

@@ -6,7 +6,9 @@ from collections.abc import Mapping
 from dataclasses import dataclass, field
 from typing import TYPE_CHECKING
 
+from ov_gather.crosscheck.deviation import Deviation, far_off
 from ov_gather.crosscheck.results import Difference, Environment
+from ov_gather.crosscheck.tolerances import Tolerance
 from ov_gather.ir.excerpts import Excerpt
 from ov_gather.system.tables import InNotebooks, cell, new_table
 
@@ -24,6 +26,7 @@ class ComparedValue:
         how: the basis of the correspondence: "name", "structure", or "given" for an input of the model.
         outcome: "equal", or the difference.
         difference: the differing elements, if any.
+        deviation: how far the value is from the reference; None if it was not compared, or its size differs.
     """
 
     name: str
@@ -32,6 +35,7 @@ class ComparedValue:
     how: str
     outcome: str
     difference: Difference | None = None
+    deviation: Deviation | None = None
 
 
 @dataclass(frozen=True, slots=True)
@@ -68,11 +72,20 @@ class Culprit:
 
 @dataclass(frozen=True, slots=True)
 class ComparedOutput:
-    """An output of both models. `outcome` is "" if it is equal; `excuse` is why it may differ."""
+    """An output of both models.
+
+    Attributes:
+        outcome: the difference; "" if it is equal, up to rounding or within the tolerance.
+        excuse: why it may differ.
+        deviation: how far it is from the reference; None if its size differs.
+        tolerance: the tolerance that users gave for it.
+    """
 
     name: str
     outcome: str
     excuse: str = ""
+    deviation: Deviation | None = None
+    tolerance: Tolerance | None = None
 
 
 @dataclass(frozen=True, slots=True)
@@ -125,8 +138,8 @@ class BisectResult(InNotebooks):
         for culprit in self.culprits:
             node = culprit.node
             for side, value in (*(("in", given) for given in culprit.inputs), ("out", culprit.output)):
-                cells = map(cell, (node, side, value.name, value.type, value.outcome))
-                table.add_row(*cells, style="red" if side == "out" else None)
+                outcome = cell(value.outcome, *([how_far] if (how_far := far_off(value.deviation)) else []))
+                table.add_row(*map(cell, (node, side, value.name, value.type)), outcome, style="red" if side == "out" else None)
                 node = ""
             table.add_section()
         return table

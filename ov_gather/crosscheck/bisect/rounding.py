@@ -3,22 +3,27 @@
 Floats may be off by a share of their magnitude or, if that is greater, of the tensor's typical magnitude. The share grows with
 the number of operations before the value, and with the precision's unit roundoff. If the reference itself computes other
 numbers on one thread and without optimisation, NOISE times that deviation is added. All other types must be equal, except that
-OpenVINO's CPU plugin may narrow 64-bit integers to 32 bits.
+OpenVINO's CPU plugin may narrow 64-bit integers to 32 bits. A tolerance that users give replaces share and noise.
 """
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Sequence
+from collections.abc import Sequence
 from dataclasses import dataclass, replace
 from math import sqrt
-from typing import Any
+from typing import Any, TypeAlias
 
 import numpy as np
 from numpy.typing import NDArray
 
+from ov_gather.crosscheck.deviation import PIECE, is_float, magnitudes, pieces
 from ov_gather.crosscheck.models.outputs import NOISE, TOLERANCE
 from ov_gather.crosscheck.results import Difference
-from ov_gather.crosscheck.verdict import difference_at
+from ov_gather.crosscheck.tolerances import Tolerance
+from ov_gather.crosscheck.verdict import difference_at, difference_beyond
+
+Share: TypeAlias = float | Tolerance
+"""The share of a number that rounding may change, or a tolerance that users give."""
 
 _EPSILON = {"f32": 2.0**-24, "f16": 2.0**-11, "bf16": 2.0**-8}
 _WITHIN = 1e-4
@@ -34,8 +39,6 @@ _UNUSUAL = 1e4
 """A number above this multiple of the lower quartile of non-zero magnitudes is an outlier, such as in masks."""
 _TINY = float(np.finfo(np.float32).tiny)
 _INT32 = np.iinfo(np.int32)
-_PIECE = 1 << 16
-"""Number of elements compared at a time."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -46,11 +49,13 @@ class Rounding:
         precision: the precision of the model.
         within: the minimum share of any value.
         of_outputs: the minimum share of an output, below which nothing is searched.
+        tolerance: a tolerance for all values, which replaces the shares.
     """
 
     precision: str = "f32"
     within: float = _WITHIN
     of_outputs: float = TOLERANCE
+    tolerance: Tolerance | None = None
 
     @property
     def _epsilon(self) -> float:
@@ -60,13 +65,16 @@ class Rounding:
         """Return the Rounding with the smallest shares that still exceed rounding."""
         return replace(self, within=_FINEST)
 
-    def share(self, depth: int) -> float:
+    def share(self, depth: int) -> Share:
         """Return the share for a value computed by `depth` operations."""
-        return max(self.within, 8 * self._epsilon * sqrt(min(max(depth, 1), _DEEPEST)))
+        return self.tolerance or self._share(depth)
 
-    def share_of_outputs(self, depth: int) -> float:
+    def share_of_outputs(self, depth: int) -> Share:
         """Return the share for an output computed by `depth` operations."""
-        return max(self.of_outputs, self.share(depth))
+        return self.tolerance or max(self.of_outputs, self._share(depth))
+
+    def _share(self, depth: int) -> float:
+        return max(self.within, 8 * self._epsilon * sqrt(min(max(depth, 1), _DEEPEST)))
 
     def noise_of(self, function: str) -> float:
         """Return the absolute error of a function's results divided by NOISE, as `difference` takes it."""
@@ -87,7 +95,7 @@ class Rounding:
 
 
 def difference(
-    expected: NDArray[Any], found: NDArray[Any], share: float, noise: float | NDArray[np.float64] = 0
+    expected: NDArray[Any], found: NDArray[Any], share: Share, noise: float | NDArray[np.float64] = 0
 ) -> Difference | str:
     """Return the differences beyond rounding plus NOISE times `noise`, the reference's own deviation; "" if there are none.
 
@@ -98,12 +106,15 @@ def difference(
     found = found.reshape(expected.shape)
     if expected.dtype.kind in "OUST" or found.dtype.kind in "OUST":
         return difference_at(np.asarray(expected.astype(object) != found.astype(object), bool), expected, found)
-    if _is_float(expected) or _is_float(found):
+    if isinstance(share, Tolerance):
+        if _has_floats(expected, found) or share.concerns(found.dtype, exact=True):
+            return difference_beyond(share, expected, found)
+    elif _has_floats(expected, found):
         usual, different, noises = _usual(expected), np.zeros(expected.size, bool), np.asarray(noise).reshape(-1)
-        for start, one, other in _pieces(expected, found):
-            around = noises if noises.size == 1 else noises[start : start + _PIECE]
-            allowed = share * np.maximum(_numbers(one), usual) + _TINY + NOISE * around
-            different[start : start + _PIECE] = _off(one, other) > allowed
+        for start, one, other in pieces(expected, found):
+            around = noises if noises.size == 1 else noises[start : start + PIECE]
+            allowed = share * np.maximum(magnitudes(one), usual) + _TINY + NOISE * around
+            different[start : start + PIECE] = _off(one, other) > allowed
         return difference_at(different.reshape(expected.shape), expected, found)
     wide, here = expected.astype(np.int64), found.astype(np.int64)
     narrow = wide.astype(np.int32).astype(np.int64), np.clip(wide, _INT32.min, _INT32.max)
@@ -121,14 +132,7 @@ def largest_error(expected: NDArray[Any], found: NDArray[Any]) -> float:
     """Return the largest absolute error of any element; infinity if the arrays are not comparable."""
     if expected.shape != found.shape or expected.dtype.kind in "OUST":
         return np.inf
-    return max((float(_off(one, other).max()) for _, one, other in _pieces(expected, found)), default=0.0)
-
-
-def _pieces(expected: NDArray[Any], found: NDArray[Any]) -> Iterator[tuple[int, NDArray[Any], NDArray[Any]]]:
-    """Yield flattened pieces of two arrays with their start; intermediate results of a piece stay in the cache."""
-    one, other = expected.reshape(-1), found.reshape(-1)
-    for start in range(0, one.size, _PIECE):
-        yield start, one[start : start + _PIECE], other[start : start + _PIECE]
+    return max((float(_off(one, other).max()) for _, one, other in pieces(expected, found)), default=0.0)
 
 
 def _off(expected: NDArray[Any], found: NDArray[Any]) -> NDArray[np.float64]:
@@ -142,13 +146,6 @@ def _off(expected: NDArray[Any], found: NDArray[Any]) -> NDArray[np.float64]:
     return np.asarray(np.nan_to_num(error, nan=np.inf, posinf=np.inf))
 
 
-def _numbers(array: NDArray[Any]) -> NDArray[np.float64]:
-    """Return the magnitudes of the elements; 0 for those that are not finite."""
-    with np.errstate(invalid="ignore"):
-        numbers = np.abs(array.astype(np.float64))
-    return np.asarray(np.where(np.isfinite(numbers), numbers, 0))
-
-
 def _usual(array: NDArray[Any]) -> float:
     """Return the typical magnitude: the root mean square without zeros and outliers."""
     flat = array.reshape(-1)
@@ -159,7 +156,7 @@ def _usual(array: NDArray[Any]) -> float:
         return 0
     quartile = float(np.quantile(sample, 0.25))
     total, count = 0.0, 0
-    for _, piece, _ in _pieces(array, array):
+    for _, piece, _ in pieces(array, array):
         present = _present(piece)
         present = present[present <= _UNUSUAL * quartile]
         total, count = total + float(np.square(present).sum()), count + present.size
@@ -167,12 +164,12 @@ def _usual(array: NDArray[Any]) -> float:
 
 
 def _present(array: NDArray[Any]) -> NDArray[np.float64]:
-    numbers = _numbers(array)
+    numbers = magnitudes(array)
     return numbers[numbers > 0]
 
 
-def _is_float(array: NDArray[Any]) -> bool:
-    return array.dtype.kind == "f" or (array.dtype.kind == "V" and "float" in array.dtype.name)
+def _has_floats(expected: NDArray[Any], found: NDArray[Any]) -> bool:
+    return is_float(expected.dtype) or is_float(found.dtype)
 
 
 def _squeezed(shape: tuple[int, ...]) -> tuple[int, ...]:

@@ -20,8 +20,10 @@ from ov_gather.crosscheck.bisect.rounding import Rounding
 from ov_gather.crosscheck.bisect.search import CutObservation, Search, first_refused, sizes_of
 from ov_gather.crosscheck.bisect.sides import ArraysSide, Replacement
 from ov_gather.crosscheck.defaults import DEFAULT_SEED
+from ov_gather.crosscheck.deviation import Deviation
 from ov_gather.crosscheck.inputs.onnx import NoInputsError
 from ov_gather.crosscheck.results import Environment
+from ov_gather.crosscheck.tolerances import Bound, Tolerances
 from ov_gather.ir.model import Model
 from ov_gather.ir.reader import Source, WeightsSource, path_of, read_ir
 from ov_gather.ir.states import stored_values
@@ -49,6 +51,8 @@ def bisect(
     reproducers: Path | None = None,
     seed: int = DEFAULT_SEED,
     progress: Progress | None = None,
+    atol: Bound = None,
+    rtol: Bound = None,
 ) -> BisectResult:
     """Find the first node at which a model differs from its reference.
 
@@ -65,20 +69,22 @@ def bisect(
         reproducers: the parent directory of reproducers, the smallest models that show each culprit.
         seed: for generated inputs.
         progress: called with a description of each step.
+        atol, rtol: permitted differences, instead of what rounding explains: up to atol + rtol * |expected|. A number is for
+            all floating-point values; a mapping has bounds by the name of an output, with "" for all other values.
 
     Returns:
         A result with `.node`, `.passed`, `.table()`, `.culprits` and `.reproducer`.
 
     Raises:
         OSError: a file cannot be read or written.
-        ValueError: a file is not a model; inputs or outputs of the models differ; the inputs do not fit.
+        ValueError: a file is not a model; inputs or outputs of the models differ; the inputs do not fit; a tolerance is given
+            for no output.
         ImportError: onnxruntime, or the extension, is not installed.
     """
     if not isinstance(model, Model):
         model = read_ir(model, weights)
-    return _Bisection(reference, model, inputs, Setting(runtime, device, precision), memory, seed, reproducers, progress).run(
-        every
-    )
+    setting, tolerances = Setting(runtime, device, precision), Tolerances.of(atol, rtol)
+    return _Bisection(reference, model, inputs, setting, memory, seed, reproducers, progress, tolerances).run(every)
 
 
 class _Bisection:
@@ -94,12 +100,14 @@ class _Bisection:
         seed: int,
         directory: Path | None,
         progress: Progress | None,
+        tolerances: Tolerances,
     ) -> None:
         self._reference = read_reference(reference)
         self._model = model
         self._given = None if inputs is None else {name: np.asarray(array) for name, array in inputs.items()}
         self._setting, self._memory, self._seed, self._directory = setting, memory, seed, directory
         self._progress = progress or (lambda text: None)
+        self._tolerances = tolerances
         path = reference.path if isinstance(reference, Model) else path_of(reference)
         name = "arrays" if isinstance(reference, Mapping) else path or "the reference"
         self._result = BisectResult(name, self._model.path or "the model", seed=None if inputs is not None else seed)
@@ -118,6 +126,10 @@ class _Bisection:
         shapes = {name: f"{array.dtype}{list(array.shape)}" for name, array in sides.arrays.items()}
         self._result = replace(self._result, nodes=len(graph.nodes), input_shapes=shapes, setting=sides.model.title)
         outputs = pair_outputs(sides.reference.graph, graph, only_named=isinstance(sides.reference, ArraysSide))
+        label = graph.label
+        self._tolerances.check_names([label(ours) for ours in outputs])
+        named = {value: self._tolerances.of_output(label(value)) for value in outputs}
+        self._named = {value: tolerance for value, tolerance in named.items() if tolerance and tolerance.is_named}
         self._outputs = {ours: theirs for ours, theirs in outputs.items() if not self._is_random(sides, ours, theirs)}
         if not self._outputs:
             return self._not_run("every output is random")
@@ -171,14 +183,26 @@ class _Bisection:
             culprit = blame.for_refusal(found, is_reference=False)
             return replace(self._result, culprits=(culprit,), runs=sides.model.runs)
         label = sides.model.graph.label
+        measured = {value: comparer.record(value).deviation for value in different}
         wrong = [value for value, text in different.items() if text]
         culprits, excuses = self._culprits(sides, blame, wrong, every)
         different |= comparer.noisy_outputs
         excuses |= dict.fromkeys(
             comparer.noisy_outputs, "the reference differs as much from itself on one thread and without optimisation"
         )
-        outcomes = (ComparedOutput(label(value), str(text), excuses.get(value, "")) for value, text in different.items())
-        return replace(self._result, culprits=tuple(culprits), outputs=tuple(outcomes))
+        is_open = bool(blame.open_orders)
+        outputs = tuple(
+            self._output(label(value), str(text), excuses.get(value, ""), measured[value], is_open=is_open)
+            for value, text in different.items()
+        )
+        return replace(self._result, culprits=tuple(culprits), outputs=outputs)
+
+    def _output(self, name: str, outcome: str, excuse: str, off: Deviation | None, *, is_open: bool) -> ComparedOutput:
+        """Return an output. What rounding explains is no excuse beyond a given tolerance, an order left open (`is_open`) is."""
+        tolerance = self._tolerances.of_output(name)
+        if excuse and tolerance and not is_open:
+            outcome, excuse = f"{outcome}; {excuse}", ""
+        return ComparedOutput(name, outcome, excuse, off, tolerance)
 
     def _culprits(self, sides: Sides, blame: Blame, wrong: list[Value], every: bool) -> tuple[list[Culprit], dict[Value, str]]:
         """Trace wrong outputs to their culprits: the first one only, or every one."""
@@ -222,8 +246,9 @@ class _Bisection:
     def _blame(self, sides: Sides, outputs: Mapping[Value, Value], rounding: Rounding | None = None) -> Blame:
         graph, other = sides.model.graph, sides.reference.graph
         pairs = correspond(other, graph, sides.inputs, outputs)
-        rounding = rounding or Rounding(self._setting.precision)
-        comparer = Comparer(sides.reference, sides.model, pairs, dict(outputs), rounding)
+        named = self._named if rounding is None else {}
+        rounding = rounding or Rounding(self._setting.precision, tolerance=self._tolerances.of_all)
+        comparer = Comparer(sides.reference, sides.model, pairs, dict(outputs), rounding, named)
         comparable = frozenset(
             ours
             for ours, theirs in pairs.reference.items()
@@ -249,7 +274,16 @@ class _Bisection:
         given, setting = None if inputs is None else load_arrays(inputs), self._setting
         runtime, device, precision = setting.runtime, setting.device, setting.precision
         try:
-            result = bisect(reference, model, given, runtime=runtime, device=device, precision=precision)
+            result = bisect(
+                reference,
+                model,
+                given,
+                runtime=runtime,
+                device=device,
+                precision=precision,
+                atol=self._tolerances.atol.get(""),
+                rtol=self._tolerances.rtol.get(""),
+            )
         except ValueError:  # their inputs or outputs do not fit
             return False
         return not result.passed and not result.not_run

@@ -1,7 +1,8 @@
 """An IR executed as a model: the operands of its gather-family layers, and its outputs with our gathers and with OpenVINO's.
 
 Both runs use the IR as our writer writes it, in separate processes. `accelerate` promises identical bits, so any difference
-fails, except behind a layer to whose operands a divergence without a prediction applies.
+fails, except behind a layer to whose operands a divergence without a prediction applies, and within a tolerance that users
+give for the output by name.
 """
 
 from __future__ import annotations
@@ -15,7 +16,8 @@ from numpy.typing import NDArray
 from ov_gather.crosscheck.cases.designed import OWN_OPERANDS, Case
 from ov_gather.crosscheck.inputs.ir import generate_inputs
 from ov_gather.crosscheck.results import Comparison, Difference, LayerResult, OutputResult, Status
-from ov_gather.crosscheck.verdict import first_difference
+from ov_gather.crosscheck.tolerances import NO_TOLERANCES, Tolerance, Tolerances
+from ov_gather.crosscheck.verdict import deviation_of, difference_beyond, first_difference
 from ov_gather.divergences.register import is_predicted
 from ov_gather.ir.cuts import with_results
 from ov_gather.ir.element_types import I64
@@ -77,8 +79,13 @@ class ModelRun:
             if 4 * sum(array.nbytes for array in arrays.values()) < HELD:
                 most *= 4
 
-    def outputs(self, views: Sequence[LayerView], layers: Sequence[LayerResult]) -> tuple[OutputResult, ...]:
-        """Compare the model's outputs with our gathers and with stock OpenVINO's. `layers` are the results of `views`."""
+    def outputs(
+        self, views: Sequence[LayerView], layers: Sequence[LayerResult], tolerances: Tolerances = NO_TOLERANCES
+    ) -> tuple[OutputResult, ...]:
+        """Compare the model's outputs with our gathers and with stock OpenVINO's. `layers` are the results of `views`.
+
+        The outputs must have the same bits, but for those with a tolerance by name.
+        """
         if self._expected is None:
             return ()
         if random := [layer for _, graph in self._model.walk() for layer in graph.of_type(*RANDOM)]:
@@ -92,12 +99,12 @@ class ModelRun:
             self.not_run = str(error)  # the extension is missing
             return ()
         excuses = self._excuses(views, layers)
-        return tuple(
-            OutputResult(
-                _name(self._model, result), str(right.dtype), right.shape, _compare(right, found, i, excuses.get(result.id))
-            )
-            for i, (result, right) in enumerate(zip(_results(self._model), self._expected, strict=True))
-        )
+        compared = []
+        for i, (result, right) in enumerate(zip(_results(self._model), self._expected, strict=True)):
+            name = _name(self._model, result)
+            comparison = _compare(right, found, i, excuses.get(result.id), tolerances.of_output(name))
+            compared.append(OutputResult(name, str(right.dtype), right.shape, comparison))
+        return tuple(compared)
 
     def _run(self, runtime: str, model: Model) -> Arrays:
         with borrowed([runtime], self._device) as (borrowed_runtime,), borrowed_runtime:
@@ -174,6 +181,11 @@ def _results(model: Model) -> list[Layer]:
     return [layer for layer in model.layers if layer.type == "Result"]
 
 
+def output_names(model: Model) -> list[str]:
+    """Return the names of the outputs, in order."""
+    return [_name(model, result) for result in _results(model)]
+
+
 def _name(model: Model, result: Layer) -> str:
     """Return the name of an output: the first name of its tensor, or else the name of the Result."""
     source = model.producer(result, result.inputs[0])
@@ -189,12 +201,24 @@ def _behind(model: Model, layer: int) -> set[int]:
     return set(reachable(followers.get(layer, ()), lambda follower: followers.get(follower, ())))
 
 
-def _compare(expected: NDArray[Any], found: Arrays | Exception, position: int, excuses: tuple[str, ...] | None) -> Comparison:
+def _compare(
+    expected: NDArray[Any],
+    found: Arrays | Exception,
+    position: int,
+    excuses: tuple[str, ...] | None,
+    tolerance: Tolerance | None,
+) -> Comparison:
     if isinstance(found, Exception):
-        difference: Difference | str = str(found) if isinstance(found, CrashedError) else f"refuses: {found}"
+        text = str(found) if isinstance(found, CrashedError) else f"refuses: {found}"
+        status = Status.EXPECTED if excuses else Status.FAILED
+        return Comparison("accelerated", status, text, excuses or ())
+    off = deviation_of(expected, found[position])
+    if off and tolerance and tolerance.concerns(expected.dtype, exact=True):
+        difference = difference_beyond(tolerance, expected, found[position])
+        near = f"within {tolerance}" if off.differing else ""
     else:
-        difference = first_difference(expected, found[position])
+        difference, near, tolerance = first_difference(expected, found[position]), "", None
     where = difference if isinstance(difference, Difference) else None
-    if difference and excuses:
-        return Comparison("accelerated", Status.EXPECTED, str(difference), excuses, where)
-    return Comparison("accelerated", Status.FAILED if difference else Status.PASSED, str(difference), (), where)
+    status = Status.PASSED if not difference else Status.EXPECTED if excuses else Status.FAILED
+    names = excuses or () if difference else ()
+    return Comparison("accelerated", status, str(difference) or near, names, where, deviation=off, tolerance=tolerance)

@@ -3,14 +3,16 @@
 Floating-point outputs of a model that computes may differ by TOLERANCE relative to the largest value, because runtimes sum in
 different orders. Rounding through a hundred layers stays below this, and a row gathered from elsewhere exceeds it. Smaller
 errors go unnoticed; therefore each gather is also executed alone, on its operands in onnxruntime, and must be exact. Outputs of
-models that only move data, and all integers, booleans and strings, must be exact.
+models that only move data, and all integers, booleans and strings, must be exact. A tolerance that users give replaces this
+rule: one for all outputs where numbers need not be exact, one for a named output in any case.
 
 Exceptions, all reported in the table:
 
 1. An output depends on a TopK, ArgMax or ArgMin whose candidates are equal or within NEAR (relative to the largest), and the
    conversion computes other candidates. Equal candidates are no excuse if both models compute the same ones.
 2. An output depends on a random node.
-3. onnxruntime itself computes other values without optimisation: NOISE times that error is permitted.
+3. onnxruntime itself computes other values without optimisation: NOISE times that error is permitted, unless users gave a
+   tolerance.
 """
 
 from __future__ import annotations
@@ -23,10 +25,12 @@ import numpy as np
 import onnx_ir
 from numpy.typing import NDArray
 
+from ov_gather.crosscheck.deviation import beyond, magnitudes, pieces
 from ov_gather.crosscheck.models import intermediates
 from ov_gather.crosscheck.models.nondeterminism import dependents
 from ov_gather.crosscheck.results import Comparison, Difference, OutputResult, Status
-from ov_gather.crosscheck.verdict import difference_at, first_difference
+from ov_gather.crosscheck.tolerances import NO_TOLERANCES, Tolerance, Tolerances
+from ov_gather.crosscheck.verdict import deviation_of, difference_at, difference_beyond, first_difference
 from ov_gather.ops.meanings import ONNX, operators
 from ov_gather.ops.onnx_nodes import attribute
 from ov_gather.runtimes.base import Runtime
@@ -46,6 +50,7 @@ def compare_outputs(
     found: Sequence[NDArray[Any]],
     runtime: str,
     excuses: Sequence[tuple[str, str, Mapping[str, onnx_ir.Node]]] = (),
+    tolerances: Tolerances = NO_TOLERANCES,
 ) -> tuple[OutputResult, ...]:
     """Compare each output of an ONNX model with that of its conversion.
 
@@ -55,13 +60,14 @@ def compare_outputs(
     exact = all(node.op_type in _EXACT for node in model.graph.all_nodes())
     results = []
     for i, value in enumerate(model.graph.outputs):
-        comparison = compare_arrays(expected[i], found[i] if i < len(found) else None, runtime, exact)
+        tolerance = tolerances.of_output(str(value.name))
+        comparison = compare_arrays(expected[i], found[i] if i < len(found) else None, runtime, exact, tolerance)
         is_alike = i < len(found) and (expected[i].dtype, expected[i].ndim) == (found[i].dtype, found[i].ndim)
         for name, words, nodes in excuses if is_alike else ():
             node = nodes.get(str(value.name))
             if node and not comparison.passed:
                 detail = f"{comparison.detail}; {words} {node.op_type} '{node.name}'"
-                comparison = Comparison(runtime, Status.EXPECTED, detail, (name,), comparison.difference)
+                comparison = replace(comparison, status=Status.EXPECTED, detail=detail, divergences=(name,))
         results.append(OutputResult(str(value.name), str(expected[i].dtype), expected[i].shape, comparison))
     return tuple(results)
 
@@ -72,9 +78,14 @@ def excuse_rounding(
     plain: Sequence[NDArray[Any]],
     found: Sequence[NDArray[Any]],
 ) -> tuple[OutputResult, ...]:
-    """Excuse failed outputs that onnxruntime also computes differently without optimisation (`plain`)."""
+    """Excuse failed outputs that onnxruntime also computes differently without optimisation (`plain`).
+
+    An output with a tolerance is not excused: the tolerance says how much rounding is permitted.
+    """
     return tuple(
-        result if result.comparison.passed or i >= len(found) else _excused(result, expected[i], plain[i], found[i])
+        result
+        if result.comparison.passed or result.comparison.tolerance or i >= len(found)
+        else _excused(result, expected[i], plain[i], found[i])
         for i, result in enumerate(results)
     )
 
@@ -90,42 +101,42 @@ def _excused(result: OutputResult, expected: NDArray[Any], plain: NDArray[Any], 
 
 def _off(expected: NDArray[Any], found: NDArray[Any]) -> float:
     """Return the largest absolute error of floats, or the number of other elements that differ; infinity if shapes differ."""
-    if expected.shape != found.shape or expected.dtype != found.dtype:
+    off = deviation_of(expected, found)
+    if off is None or off.not_finite:
         return np.inf
-    if expected.dtype.kind != "f":
-        return float((expected != found).sum())
-    with np.errstate(invalid="ignore"):  # infinities
-        error = np.abs(expected.astype(np.float64) - found.astype(np.float64))
-    error[(expected == found) | (np.isnan(expected) & np.isnan(found))] = 0
-    return float(np.nan_to_num(error, nan=np.inf).max(initial=0))
+    return off.max_abs or 0 if expected.dtype.kind == "f" else off.differing
 
 
-def compare_arrays(expected: NDArray[Any], found: NDArray[Any] | None, runtime: str, exact: bool) -> Comparison:
-    """Compare an output: bit by bit if `exact` or not floating-point, else within TOLERANCE of its largest value.
+def compare_arrays(
+    expected: NDArray[Any], found: NDArray[Any] | None, runtime: str, exact: bool, tolerance: Tolerance | None = None
+) -> Comparison:
+    """Compare an output within the tolerance, if one is given.
 
-    `found` is None if the converted model lacks the output.
+    Without one, compare bit by bit if `exact` or not floating-point, else within TOLERANCE of its largest value. `found` is
+    None if the converted model lacks the output.
     """
     if found is None:
         return Comparison(runtime, Status.FAILED, "the converted model has no such output")
-    if exact or expected.dtype.kind != "f" or expected.shape != found.shape or expected.dtype != found.dtype:
-        difference = first_difference(expected, found)
-        if difference and expected.dtype.kind in "iu":
-            narrowed = expected.astype(np.int32).astype(expected.dtype)  # with wrap-around
-            if not first_difference(narrowed, found):
-                return Comparison(runtime, Status.EXPECTED, str(difference), ("narrowed-to-32-bits",))
-        detail = str(difference) or "exact"
+    off = deviation_of(expected, found)
+    exact |= expected.dtype.kind != "f"
+    given = tolerance if off and tolerance and tolerance.concerns(expected.dtype, exact=exact) else None
+    if given:
+        difference = difference_beyond(given, expected, found)
+        near = f"within {given}"
+    elif exact or off is None:
+        difference, near = first_difference(expected, found), ""
     else:
-        wide, here = expected.astype(np.float64), found.astype(np.float64)
-        finite = np.isfinite(wide)
-        largest = float(np.abs(wide[finite]).max(initial=0))
-        with np.errstate(invalid="ignore"):  # infinities
-            error = np.where(finite, np.abs(wide - here), 0)
-        same = np.where(finite, error <= TOLERANCE * largest, (wide == here) | (np.isnan(wide) & np.isnan(here)))
-        difference = difference_at(~same, expected, found)
-        off = float(error.max(initial=0)) / (largest or 1)
-        detail = str(difference) or (f"within {off:.0e} of the largest number" if off else "exact")
+        largest = max((float(magnitudes(piece).max()) for _, piece, _ in pieces(expected, expected)), default=0.0)
+        difference = difference_at(beyond(expected, found, lambda _: TOLERANCE * largest), expected, found)
+        near = f"within {(off.max_abs or 0) / (largest or 1):.0e} of the largest number"
+    status, names = Status.FAILED if difference else Status.PASSED, tuple[str, ...]()
+    if difference and expected.dtype.kind in "iu":
+        narrowed = expected.astype(np.int32).astype(expected.dtype)  # with wrap-around
+        if not first_difference(narrowed, found):
+            status, names = Status.EXPECTED, ("narrowed-to-32-bits",)
+    detail = str(difference) or (near if off and off.max_abs else "exact")
     where = difference if isinstance(difference, Difference) else None
-    return Comparison(runtime, Status.FAILED if difference else Status.PASSED, detail, difference=where)
+    return Comparison(runtime, status, detail, names, where, deviation=off, tolerance=given)
 
 
 def scores(model: onnx_ir.Model) -> list[tuple[onnx_ir.Node, onnx_ir.Value]]:

@@ -20,6 +20,7 @@ from ov_gather.crosscheck.models import intermediates
 from ov_gather.crosscheck.models.nondeterminism import dependents, permitted_orders, random_nodes
 from ov_gather.crosscheck.models.outputs import ROUNDING, compare_outputs, excuse_rounding, near_ties, scores
 from ov_gather.crosscheck.results import OutputResult
+from ov_gather.crosscheck.tolerances import NO_TOLERANCES, Tolerances
 from ov_gather.ir.cuts import with_results
 from ov_gather.ir.reader import read_ir
 from ov_gather.ops.layer_view import family_layers
@@ -62,10 +63,11 @@ class ConversionTrial:
         origin: IsolatedRuntime[Any],
         target: IsolatedRuntime[Any],
         lanes: Mapping[str, tuple[str, str]],
+        tolerances: Tolerances = NO_TOLERANCES,
     ) -> None:
         self.refusals: list[str] = []
         self._model, self._origin, self._target = model, origin, target
-        self._ir_path, self._lanes = ir_path.resolve(), lanes
+        self._ir_path, self._lanes, self._tolerances = ir_path.resolve(), lanes, tolerances
         self._converted = read_ir(ir_path)
 
     def run(self, choices: Iterable[Inputs]) -> Attempt | None:
@@ -115,7 +117,7 @@ class ConversionTrial:
             problem = f"{self._target.name} does not execute the result: {found}"
             return Attempt(inputs, expected, problem=problem, is_conclusive=not isinstance(found, RefusedError))
         numbers = self._numbers(found)
-        outputs = compare_outputs(self._model, expected, numbers, self._target.name)
+        outputs = compare_outputs(self._model, expected, numbers, self._target.name, tolerances=self._tolerances)
         if not _all_passed(outputs):
             outputs = self._excused(inputs, expected, numbers)
         is_conclusive = not any(ROUNDING in output.comparison.divergences for output in outputs)
@@ -137,7 +139,7 @@ class ConversionTrial:
             ("near-ties", "it depends on near ties in", near),
             ("order-left-open", "it depends on the order that is left open in", other),
         )
-        outputs = compare_outputs(self._model, expected, found, self._target.name, excuses)
+        outputs = compare_outputs(self._model, expected, found, self._target.name, excuses, self._tolerances)
         if _all_passed(outputs):
             return outputs
         with borrowed(["plain onnxruntime"]) as (plain,):

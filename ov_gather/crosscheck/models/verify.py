@@ -23,6 +23,7 @@ from ov_gather.crosscheck.models.intermediates import GatherTensors
 from ov_gather.crosscheck.models.outputs import compare_arrays
 from ov_gather.crosscheck.models.trials import ConversionTrial
 from ov_gather.crosscheck.results import CaseResult, CrossCheckResult, Environment, LayerResult, OutputResult
+from ov_gather.crosscheck.tolerances import NO_TOLERANCES, Tolerances
 from ov_gather.crosscheck.verdict import Observation, judge
 from ov_gather.ir.model import Model
 from ov_gather.ir.reader import read_ir
@@ -50,6 +51,7 @@ def verify_conversion(
     seed: int = DEFAULT_SEED,
     target: str = "stock",
     lanes: Mapping[str, tuple[str, str]] | None = None,
+    tolerances: Tolerances = NO_TOLERANCES,
 ) -> CrossCheckResult:
     """Execute an ONNX model on onnxruntime and its conversion on OpenVINO, with the same inputs, and compare.
 
@@ -61,6 +63,7 @@ def verify_conversion(
         seed: for generated inputs.
         target: the target of the conversion, "stock" or "extension" operations.
         lanes: for each input or output of the IR that is in lanes, by name: the original's name and the type of its numbers.
+        tolerances: permitted differences of outputs, instead of the usual rule of `outputs.py`.
 
     Returns:
         A result with `.passed`, `.divergences` and `.table()`. `.not_run` is why nothing was compared without being wrong.
@@ -68,10 +71,11 @@ def verify_conversion(
     Raises:
         ImportError, FileNotFoundError: onnxruntime, or the extension, is not installed.
         OSError: a file cannot be read.
-        TypeError, ValueError: a file is not a model; the inputs do not fit it.
+        TypeError, ValueError: a file is not a model; the inputs do not fit it; a tolerance is given for no output.
     """
     require("onnxruntime")  # fail early
     model = intermediates.load(onnx_path)
+    tolerances.check_names([str(value.name) for value in model.graph.outputs])
     given = None if inputs is None else check_inputs(model, inputs)
     choices = made_up_inputs(model, seed) if given is None else [given]
     with borrowed(["onnxruntime", "kernel", _EXECUTED_BY[target]]) as runtimes:
@@ -84,7 +88,7 @@ def verify_conversion(
             original=str(onnx_path),
             in_bodies=tuple(f"{node.op_type} '{node.name}'" for node in in_bodies),
         )
-        trial = ConversionTrial(model, ir_path, origin, others[-1], lanes or {})
+        trial = ConversionTrial(model, ir_path, origin, others[-1], lanes or {}, tolerances)
         try:
             attempt = trial.run(choices)
             if attempt is None and given is None:
@@ -134,7 +138,9 @@ def _check_gather(gather: GatherTensors, runtimes: Sequence[IsolatedRuntime[Any]
     )
 
 
-def verify_program(program_path: Path, ir_path: Path, *, inputs: Arrays | None, target: str) -> CrossCheckResult:
+def verify_program(
+    program_path: Path, ir_path: Path, *, inputs: Arrays | None, target: str, tolerances: Tolerances = NO_TOLERANCES
+) -> CrossCheckResult:
     """Execute an exported program on PyTorch and its conversion on OpenVINO, with the same inputs, and compare.
 
     Args:
@@ -142,6 +148,7 @@ def verify_program(program_path: Path, ir_path: Path, *, inputs: Arrays | None, 
         ir_path: the .xml of the conversion.
         inputs: arrays by input name; if not given, the example inputs of the export, or generated ones if it has none.
         target: the target of the conversion, "stock" or "extension" operations.
+        tolerances: permitted differences of outputs, instead of the usual rule of `outputs.py`.
 
     Returns:
         A result with `.passed` and `.table()`. `.not_run` is why nothing was compared.
@@ -149,7 +156,7 @@ def verify_program(program_path: Path, ir_path: Path, *, inputs: Arrays | None, 
     Raises:
         ImportError: PyTorch is not installed.
         OSError: a file cannot be read.
-        TypeError, ValueError: the inputs do not fit the program.
+        TypeError, ValueError: the inputs do not fit the program; a tolerance is given for no output.
     """
     require("torch")
     model = read_ir(ir_path)
@@ -159,6 +166,7 @@ def verify_program(program_path: Path, ir_path: Path, *, inputs: Arrays | None, 
             with origin:
                 origin.activate(program_path.resolve())
                 names = origin.ask("output_names")
+                tolerances.check_names(names)
                 arrays, expected = _executed(origin, model, inputs)
         except (RefusedError, CrashedError) as error:
             return replace(result, not_run=f"PyTorch does not execute the program: {error}")
@@ -170,7 +178,8 @@ def verify_program(program_path: Path, ir_path: Path, *, inputs: Arrays | None, 
     exact = all(layer.type in _EXACT for layer in model.layers)
     outputs = []
     for i, (name, array) in enumerate(zip(names, expected, strict=True)):
-        compared = compare_arrays(array, found[i] if i < len(found) else None, runtime.name, exact)
+        here, tolerance = found[i] if i < len(found) else None, tolerances.of_output(name)
+        compared = compare_arrays(array, here, runtime.name, exact, tolerance)
         outputs.append(OutputResult(name, str(array.dtype), array.shape, compared))
     return replace(result, inputs=arrays, outputs=tuple(outputs))
 

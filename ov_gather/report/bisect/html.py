@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from ov_gather.crosscheck.bisect.results import BisectResult, ComparedValue, Culprit
+from ov_gather.crosscheck.deviation import far_off
 from ov_gather.report.bisect.text import facts, headline, notes
 from ov_gather.report.elements import Element, element
 from ov_gather.report.page.difference import difference_section
@@ -21,16 +22,16 @@ def render(result: BisectResult) -> str:
 def _culprit(culprit: Culprit) -> Element:
     body = [element("h2", culprit.node), fact_list(facts(culprit))]
     rows = [_row("in", value) for value in culprit.inputs] + [_row("out", culprit.output)]
-    body.append(table("values", ("", "value", "in the reference", "type", "known by", "outcome"), rows))
+    body.append(table("values", ("", "value", "in the reference", "type", "known by", "outcome", "how far off"), rows))
     if culprit.surroundings is not None:
         body.append(graph(culprit.surroundings, "What feeds it in the model, two steps back. Green: equal in both models."))
     if culprit.output.difference is not None:
-        body.append(difference_section(culprit.output.difference))
+        body.append(difference_section(culprit.output.difference, culprit.output.deviation))
     return element("section", *body, class_="culprit")
 
 
 def _row(side: str, value: ComparedValue) -> Element:
-    return row(side, value.name, value.other, value.type, value.how, value.outcome)
+    return row(side, value.name, value.other, value.type, value.how, value.outcome, far_off(value.deviation))
 
 
 def _environment(result: BisectResult) -> Element:

@@ -6,6 +6,7 @@ from collections.abc import Iterator, Sequence
 from typing import TYPE_CHECKING
 
 from ov_gather.crosscheck.bisect.results import BisectResult, Culprit
+from ov_gather.crosscheck.deviation import far_off
 
 if TYPE_CHECKING:
     from rich.table import Table
@@ -44,19 +45,24 @@ def notes(result: BisectResult) -> Iterator[str]:
     """Yield what could not be compared, and the outputs that differ, with their excuses."""
     yield from result.notes
     for output in result.outputs:
+        observed = "; ".join(filter(None, (output.outcome, far_off(output.deviation))))
         if output.excuse:
-            yield f"output '{output.name}' may differ: {output.excuse} ({output.outcome})"
+            yield f"output '{output.name}' may differ: {output.excuse} ({observed})"
         elif output.outcome:
-            yield f"output '{output.name}': {output.outcome}"
+            yield f"output '{output.name}': {observed}"
+        elif observed:
+            limit = f"within {output.tolerance}" if output.tolerance else "up to rounding"
+            yield f"output '{output.name}' is equal {limit}: {observed}"
 
 
 def summary(result: BisectResult) -> Iterator[str]:
     """Yield the numbers of outputs, nodes and runs, and the inputs, runtimes and CPU."""
     versions = ", ".join(f"{name} {version}" for name, version in result.environment.versions.items())
-    right = sum(not output.outcome for output in result.outputs)
+    right = [output for output in result.outputs if not output.outcome]
+    same = sum(not far_off(output.deviation) for output in right)
     inputs = ", ".join(f"{name} {shape}" for name, shape in result.input_shapes.items())
     seed = "" if result.seed is None else f"; made up with seed {result.seed}"
-    outputs = f"outputs: {len(result.outputs)}, equal: {right}"
+    outputs = f"outputs: {len(result.outputs)}, equal: {len(right)}{f' (same bits: {same})' if right else ''}"
     yield f"{outputs}; nodes: {result.nodes}; runs until the first difference: {result.runs}"
     yield f"inputs: {inputs or 'none'}{seed}; {result.setting}; {versions}; {result.environment.cpu}"
 

@@ -157,7 +157,8 @@ def duration(seconds: float) -> str:
 def _failure(name: str, case: CaseResult, comparison: Comparison) -> Element:
     """Return the section for one failed comparison, with `name` as the target of links."""
     heading = element("h5", comparison.runtime, element("small", f" in the case “{case.name}”"))
-    body = [difference_section(comparison.difference) if comparison.difference else element("pre", comparison.detail)]
+    where, off = comparison.difference, comparison.deviation
+    body = [difference_section(where, off) if where else element("pre", comparison.detail)]
     if case.replay:
         label = "To run it again, though it passes alone:" if case.passes_again else "To run it again:"
         body += [element("p", label, class_="label"), element("pre", case.replay, class_="replay")]

@@ -77,7 +77,7 @@ def _outputs_table(results: Sequence[CrossCheckResult]) -> Table:
     table = new_table("output", "shape", "with our gathers")
     for result in results:
         for output in result.outputs:
-            add_output(table, cell(result.path, f"  {output.name}"), output, str(output.comparison))
+            add_output(table, cell(result.path, f"  {output.name}"), output, cell(*output.comparison.lines))
     return table
 
 
@@ -122,9 +122,12 @@ def _model_counts(results: Sequence[CrossCheckResult]) -> list[str]:
         "whole models": len(models),
         "outputs": len(comparisons),
         "passed": sum(comparison.passed for comparison in comparisons),
+        "within tolerance": sum(comparison.is_within_tolerance for comparison in comparisons),
         "failed": sum(not comparison.passed for comparison in comparisons),
         "not run": sum(bool(result.not_run) for result in models),
     }
+    if not counts["within tolerance"]:  # without --atol and --rtol
+        del counts["within tolerance"]
     return [", ".join(f"{name}: {count}" for name, count in counts.items())] if models else []
 
 

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Iterator, Sequence
 
+from ov_gather.crosscheck.deviation import Deviation, far_off
 from ov_gather.crosscheck.results import Difference
 from ov_gather.report.elements import Element, element
 from ov_gather.report.page.skeleton import fact_list, row
@@ -12,13 +13,14 @@ _SHADES = 4  # number of shades in a picture
 _FIELD = 14  # width of a grid cell in pixels
 
 
-def difference_section(difference: Difference) -> Element:
-    """Return both values at the first difference, the number of differences, and a picture of their positions."""
+def difference_section(difference: Difference, deviation: Deviation | None = None) -> Element:
+    """Return both values at the first difference, the number and sizes of differences, and a picture of their positions."""
     facts = {
         "first difference": f"output[{', '.join(map(str, difference.position))}]",
         "expected": difference.expected,
         "found": difference.found,
         "elements that differ": f"{difference.count:,} of {difference.size:,} ({difference.count / difference.size:.1%})",
+        "how far off": far_off(deviation),
     }
     caption = "The output as rows, its last dimension across. The stronger the colour, the more elements differ."
     picture = element("figure", _picture(difference.picture), element("figcaption", caption))
