@@ -20,7 +20,7 @@ Histogram: TypeAlias = tuple[tuple[str, int], ...]
 def histogram(expected: NDArray[Any], found: NDArray[Any]) -> Histogram:
     """Count elements by the power of ten of their difference. Both arrays hold the elements that differ, of one type.
 
-    Types without a difference, such as strings and booleans, have no histogram.
+    Types without a difference, such as strings and booleans, and complex numbers have no histogram.
     """
     if not is_number(expected.dtype) or expected.dtype.kind == "c":
         return ()

@@ -25,6 +25,7 @@ from helpers.artificial_report import (
     report,
     whole,
 )
+from ov_gather.crosscheck.deviation import Deviation
 from ov_gather.crosscheck.results import CaseResult, Comparison, CrossCheckResult, OutputResult, Status
 from ov_gather.report.check import html as check_html
 from ov_gather.report.check import json as check_json
@@ -216,14 +217,18 @@ def test_html_shows_times_without_first_calls():
 
 
 def test_html_shows_how_far_off_and_what_feeds_a_layer_that_failed():
-    page = html.document_fromstring(check_html.render(report(FAILED)))
+    case = FAILED.cases[1]
+    off = replace(case.comparisons[0], deviation=Deviation(120, 40, max_abs=8.75, max_rel=35.0))
+    layer = replace(FAILED, cases=(replace(case, comparisons=(off,)),))
+    page = html.document_fromstring(check_html.render(report(layer)))
+    assert "max abs 8.75, max rel 35" in page.find_class("values")[0].text_content()
     (histogram,) = page.find_class("histogram")
     assert [row.text_content() for row in histogram.iter("tr")] == ["1e-1 to 1e+010", "1e+0 to 1e+130"]
     (graph,) = page.find_class("graph")
     assert graph.get("aria-label") == (
-        "data of GatherElements '/attention/pick' comes from Parameter 'scores'; "
-        "indices of GatherElements '/attention/pick' comes from Subtract 'distance'; "
-        "an operand of Subtract 'distance' comes from Const 'c2p_pos'"
+        "data of GatherElements '/attention/pick' comes from Parameter 'scores': FP32[3, 40]; "
+        "indices of GatherElements '/attention/pick' comes from Subtract 'distance': I64[3, 40]; "
+        "an operand of Subtract 'distance' comes from Const 'c2p_pos': [0, 1, 2]"
     )
     left = {node.find("text[2]").text: float(node.get("x")) for node in graph.find_class("node")}
     assert left["c2p_pos"] < left["distance"] == left["scores"] < left["/attention/pick"]
