@@ -109,15 +109,28 @@ def test_out_of_bounds_in_the_last_element(name, value):
 
 @pytest.mark.slow
 @pytest.mark.parametrize("offset", [0, 1, 5, 15])
-def test_arrays_larger_than_the_last_level_cache(offset, rng):
+@pytest.mark.parametrize(
+    ("data_shape", "shape", "dtype"), [((80, 70_001), (80, 70_001), np.uint8), ((1_000_003,), (3_000_007,), np.float32)]
+)
+def test_arrays_larger_than_the_last_level_cache(data_shape, shape, dtype, offset, rng):
     """What is written around the cache arrives, whatever the alignment of the output."""
-    data, indices = rng.integers(0, 250, (80, 70_001)).astype(np.uint8), rng.integers(-70_001, 70_001, (80, 70_001))
-    buffer = np.zeros(indices.size + 16, np.uint8)
+    size = data_shape[-1]
+    data, indices = rng.integers(0, 250, data_shape).astype(dtype), rng.integers(-size, size, shape)
+    buffer = np.zeros(indices.size + 16, dtype)
     out = buffer[offset : offset + indices.size].reshape(indices.shape)
-    gather_elements(data, indices, 1, out=out)
-    np.testing.assert_array_equal(out, np.take_along_axis(data, indices, 1))
+    gather_elements(data, indices, -1, out=out)
+    np.testing.assert_array_equal(out, np.take_along_axis(data, indices, -1))
     assert not buffer[:offset].any()
     assert not buffer[offset + indices.size :].any()
+
+
+@pytest.mark.parametrize("index_dtype", INDEX_DTYPES)
+@pytest.mark.parametrize("count", [256, 511, 513, 529, 5000])
+def test_zeros_for_indices_out_of_bounds_beyond_the_near_cache(count, index_dtype, rng):
+    size = 700_000
+    data, indices = rng.random(size, np.float32), rng.integers(-2 * size, 2 * size, count, index_dtype)
+    expected = np.where((-size <= indices) & (indices < size), data[indices % size], 0)
+    np.testing.assert_array_equal(gather(data, indices, bounds="zero"), expected)
 
 
 @pairs(

@@ -110,10 +110,15 @@ Plane describe(const Gather& gather, const std::vector<Loop>& loops, int64_t pos
     const Loop& line = loops.back();
     const int64_t reach = gather.axis_size * std::abs(gather.axis_stride);
     const int64_t moved = positions * (2 * gather.element_size + (line.index_stride ? size_of(gather.index_type) : 0));
-    return {loops[loops.size() - 2],   line,
-            gather.axis_size,          gather.axis_stride,
-            is_beyond_near(reach),     reach > cached_bytes(),
-            is_streamed(moved, reach), gather.zero};
+    return {loops[loops.size() - 2],
+            line,
+            gather.axis_size,
+            gather.axis_stride,
+            is_beyond_near(reach),
+            is_near(reach),
+            reach > cached_bytes(),
+            is_streamed(moved, reach),
+            gather.zero};
 }
 
 template <typename Index>

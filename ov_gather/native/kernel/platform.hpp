@@ -17,8 +17,13 @@
 #define OV_GATHER_HAS_AVX 0
 #endif
 
+#ifndef OV_GATHER_VECTOR_GATHER  // instruction_sets.txt defines it
+#define OV_GATHER_VECTOR_GATHER 0
+#endif
+
 #if OV_GATHER_VECTOR_GATHER && defined(__GNUC__) && !defined(__clang__)
-#pragma GCC diagnostic ignored "-Wmaybe-uninitialized"  // a false positive in GCC 12's AVX-512 header
+#pragma GCC diagnostic ignored "-Wmaybe-uninitialized"  // false positives in GCC 12's AVX-512 header
+#pragma GCC diagnostic ignored "-Wuninitialized"
 #endif
 
 namespace ov_gather {

@@ -39,7 +39,6 @@ bool short_lines(const Plane& plane, const char* data, const Index* indices, Ele
         const char* from = data + top * plane.lines.data_stride;
         const Index* where = indices + top * count;
         Element* to = output + top * count;
-        for (int64_t at = 0; at < fetched; at += 64) fetch(from + fetched + at);  // the rows of the next block
 #if OV_GATHER_VECTOR_GATHER
         if constexpr (size <= 8) {
             if (!plane.prefetch) {
@@ -48,6 +47,7 @@ bool short_lines(const Plane& plane, const char* data, const Index* indices, Ele
             }
         }
 #endif
+        for (int64_t at = 0; at < fetched; at += 64) fetch(from + fetched + at);  // the rows of the next block
         if (wrap(where, length, plane.axis_size, offsets)) {
             for (int64_t i = 0; i < length; ++i) offsets[i] = offsets[i] * step + starts[i];
             const auto* upcoming = reinterpret_cast<const char*>(where + index_prefetch);

@@ -117,6 +117,7 @@ Plane describe(const GatherTuples& gather, const char* data, const char* output,
             axis_size,
             bytes,
             is_beyond_near(reach),
+            is_near(reach),
             reach > cached_bytes(),
             is_streamed(moved, reach),
             false};

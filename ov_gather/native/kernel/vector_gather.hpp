@@ -11,6 +11,10 @@ namespace ov_gather {
 namespace {
 
 constexpr int64_t lanes = 16;  // elements per vector
+constexpr int64_t index_ahead =
+    1024;  // bytes; prefetches of indices gain 3% to 13% on a Xeon (Granite Rapids), those of rows nothing
+constexpr int64_t checked_ahead = 256;  // elements; positions ready for gather instructions, if data exceed the near caches
+constexpr int64_t ring_size = 1024;     // elements, a power of two
 
 template <bool flag>
 struct Known {
@@ -34,6 +38,18 @@ inline __m512i load_indices(const int64_t* indices, __mmask16 which, __mmask16& 
     const unsigned second_fits = _mm512_cmpeq_epi64_mask(_mm512_cvtepi32_epi64(second), high);
     fits = static_cast<__mmask16>((second_fits << 8 | first_fits) & which);
     return _mm512_inserti64x4(_mm512_castsi256_si512(first), second, 1);
+}
+
+// Load indices, and prefetch those further on. Return positions from the start; an unsigned one is below the axis size if its
+// index is in bounds.
+template <typename Index>
+inline __m512i load_positions(const Index* indices, __mmask16 which, __m512i sizes) {
+    for (int64_t at = 0; at < lanes * static_cast<int64_t>(sizeof(Index)); at += 64)
+        fetch(reinterpret_cast<const char*>(indices) + index_ahead + at);
+    __mmask16 fits;
+    const __m512i index = load_indices(indices, which, fits);
+    const __m512i position = _mm512_mask_add_epi32(index, _mm512_movepi32_mask(index), index, sizes);
+    return _mm512_mask_mov_epi32(_mm512_set1_epi32(-1), fits, position);
 }
 
 // Gather the elements at `offsets`, and write those of the lanes in `which`. Lanes not in `valid` read nothing and get zeros.
@@ -102,10 +118,8 @@ bool gather_line_to(const Plane& plane, const Element* data, const Index* indice
     const __m512i positions = _mm512_set_epi32(15, 14, 13, 12, 11, 10, 9, 8, 7, 6, 5, 4, 3, 2, 1, 0);
     unsigned bad = 0;
     const auto gather = [&](int64_t i, __mmask16 which, auto whole) {
-        __mmask16 fits;
-        __m512i index = load_indices(indices + i, which, fits);
-        index = _mm512_mask_add_epi32(index, _mm512_movepi32_mask(index), index, sizes);
-        const __mmask16 valid = _mm512_mask_cmplt_epu32_mask(fits, index, sizes);
+        __m512i index = load_positions(indices + i, which, sizes);
+        const __mmask16 valid = _mm512_cmplt_epu32_mask(index, sizes);
         bad |= which & ~valid;
         if (shift != Shift::none) {
             const __m512i shifts = shift == Shift::position ? positions : _mm512_maskz_loadu_epi32(which, starts + i);
@@ -124,6 +138,29 @@ bool gather_line_to(const Plane& plane, const Element* data, const Index* indice
     return bad == 0 || plane.zero;
 }
 
+// Gather whole vectors whose positions wait in a ring: gather instructions that wait for no index keep more loads in flight.
+template <bool streamed, typename Element, typename Index>
+bool gather_ahead_to(const Plane& plane, const Element* data, const Index* indices, Element* output, int64_t count) {
+    alignas(64) int32_t ring[ring_size];
+    const __m512i sizes = _mm512_set1_epi32(static_cast<int32_t>(plane.axis_size));
+    unsigned bad = 0;
+    const auto check = [&](int64_t i) { _mm512_store_si512(ring + i % ring_size, load_positions(indices + i, 0xFFFF, sizes)); };
+    const auto gather = [&](int64_t i) {
+        const __m512i position = _mm512_load_si512(ring + i % ring_size);
+        const __mmask16 valid = _mm512_cmplt_epu32_mask(position, sizes);
+        bad |= valid ^ 0xFFFF;
+        gather_to<true, streamed>(output + i, data, position, 0xFFFF, valid);
+    };
+    for (int64_t i = 0; i < checked_ahead; i += lanes) check(i);
+    int64_t i = checked_ahead;
+    for (; i < count; i += lanes) {
+        check(i);
+        gather(i - checked_ahead);
+    }
+    for (i -= checked_ahead; i < count; i += lanes) gather(i);
+    return bad == 0 || plane.zero;
+}
+
 // Gather a line. Return false if an index is out of bounds, unless plane.zero. `starts` are used by Shift::listed.
 template <Shift shift, typename Element, typename Index>
 bool gather_line(const Plane& plane, const char* data, const Index* indices, const int32_t* starts, Element* output,
@@ -133,18 +170,32 @@ bool gather_line(const Plane& plane, const char* data, const Index* indices, con
                         : gather_line_to<shift, false>(plane, from, indices, starts, output, count);
 }
 
+// Gather a line of more than 2 * `checked_ahead` elements, all but the ends by gather_ahead_to.
+template <typename Element, typename Index>
+bool gather_ahead(const Plane& plane, const char* data, const Index* indices, Element* output, int64_t count) {
+    const auto* from = reinterpret_cast<const Element*>(data);
+    const int64_t head = plane.stream ? (-reinterpret_cast<intptr_t>(output) & 63) / static_cast<int64_t>(sizeof(Element)) : 0;
+    const int64_t whole = (count - head) / lanes * lanes, end = head + whole;
+    const auto gather = plane.stream ? gather_ahead_to<true, Element, Index> : gather_ahead_to<false, Element, Index>;
+    return gather_line<Shift::none>(plane, data, indices, nullptr, output, head) &&
+           gather(plane, from, indices + head, output + head, whole) &&
+           gather_line<Shift::none>(plane, data, indices + end, nullptr, output + end, count - end);
+}
+
 // Return true if 32-bit offsets suffice for lines of `count` elements, and the data are near enough for gather instructions.
 template <typename Element>
 bool are_vectors(const Plane& plane, int64_t count) {
     constexpr int64_t size = sizeof(Element);
     const int64_t stride = plane.axis_stride < 0 ? -plane.axis_stride : plane.axis_stride;
     const bool across = plane.line.data_stride != 0;
-    return size <= 8 && (across || (plane.axis_stride == size && !plane.prefetch)) && plane.axis_size <= INT32_MAX &&
-           plane.axis_size * stride + (across ? count * size : 0) <= INT32_MAX;
+    return size <= 8 && (across || (plane.axis_stride == size && (!plane.prefetch || plane.near))) &&
+           plane.axis_size <= INT32_MAX && plane.axis_size * stride + (across ? count * size : 0) <= INT32_MAX;
 }
 
 template <typename Element, typename Index>
 bool gather_vectors(const Plane& plane, const char* data, const Index* indices, Element* output, int64_t count) {
+    if (plane.line.data_stride == 0 && plane.prefetch && count > 2 * checked_ahead)
+        return gather_ahead(plane, data, indices, output, count);
     return plane.line.data_stride != 0 ? gather_line<Shift::position>(plane, data, indices, nullptr, output, count)
                                        : gather_line<Shift::none>(plane, data, indices, nullptr, output, count);
 }
