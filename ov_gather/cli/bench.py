@@ -15,24 +15,48 @@ from typing import TYPE_CHECKING, Any
 
 import click
 
-from ov_gather.bench.cases import INDEX_TYPES, NAMES
 from ov_gather.cli.files import check_outputs
 from ov_gather.cli.inputs import named_arrays
 from ov_gather.cli.options import DEVICE, FORCE, INPUTS, THREADS, WRITTEN
 from ov_gather.cli.output import print_table, say, with_progress
-from ov_gather.cli.paths import FileOf, OneOf
+from ov_gather.cli.paths import FileOf
 from ov_gather.system.files import replacing
+from ov_gather.system.kinds import IR
+from ov_gather.system.suggestions import did_you_mean
 
 if TYPE_CHECKING:
     from ov_gather.bench.measure import Measurement, Runs
-from ov_gather.system.kinds import IR
+
+
+def _parse_cases(context: click.Context, option: click.Parameter, given: tuple[str, ...]) -> list[str]:
+    """Return the cases to measure, each once; all if none is given. Their names are imported here: NumPy comes with them."""
+    from ov_gather.bench.cases import NAMES
+
+    for name in given:
+        if name not in NAMES:
+            raise click.BadParameter(f"there is no case '{name}'; {did_you_mean(name, NAMES)}")
+    return list(dict.fromkeys(given)) or list(NAMES)
+
+
+def _complete_cases(context: click.Context, option: click.Parameter, incomplete: str) -> list[str]:
+    from ov_gather.bench.cases import NAMES
+
+    return [name for name in NAMES if name.startswith(incomplete)]
 
 
 @click.group(name="bench", invoke_without_command=True)
-@click.option("--case", "cases", multiple=True, type=OneOf(NAMES), help="Measure only this case; may be repeated.")
+@click.option(
+    "--case",
+    "cases",
+    multiple=True,
+    callback=_parse_cases,
+    shell_complete=_complete_cases,
+    metavar="NAME",
+    help="Measure only this case, e.g. vector_1m; may be repeated.",
+)
 @THREADS
 @click.option("--runs", type=click.IntRange(1), default=1, show_default=True, help="Whole runs, each in a new process.")
-@click.option("--index-type", type=click.Choice(list(INDEX_TYPES)), default="i64", show_default=True, help="Type of indices.")
+@click.option("--index-type", type=click.Choice(["i64", "i32"]), default="i64", show_default=True, help="Type of indices.")
 @click.option(
     "--device-precision",
     type=click.Choice(["default", "f32"]),
@@ -45,7 +69,7 @@ from ov_gather.system.kinds import IR
 @click.pass_context
 def command(
     context: click.Context,
-    cases: tuple[str, ...],
+    cases: list[str],
     threads: int,
     runs: int,
     index_type: str,
@@ -78,10 +102,9 @@ def command(
 
         device_precision = default_precision()
     conditions = BenchConditions(threads, device_precision, index_type)
-    names = list(dict.fromkeys(cases)) or NAMES
-    measured: dict[str, list[Measurement]] = {name: [] for name in names}
-    every = (measurement for _ in range(runs) for measurement in run_once(names, conditions))
-    for measurement in with_progress(every, runs * len(names), "measuring"):
+    measured: dict[str, list[Measurement]] = {name: [] for name in cases}
+    every = (measurement for _ in range(runs) for measurement in run_once(cases, conditions))
+    for measurement in with_progress(every, runs * len(cases), "measuring"):
         measured[measurement.case].append(measurement)
     results = list(map(Runs, measured.values()))
     print_table(cases_table(results))

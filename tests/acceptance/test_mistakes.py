@@ -55,7 +55,7 @@ MISTAKES = {
     "check m.xml --runtimes kernal": "there is no runtime 'kernal'; did you mean kernel?",
     "check m.xml --device GPX": "OpenVINO has no device 'GPX' here; there are CPU",
     "accelerate m.xml --pass to-gathr": "there is no 'to-gathr'; did you mean to-gather?",
-    "bench --case vectr": "there is no 'vectr'; did you mean vector?",
+    "bench --case vectr": "there is no case 'vectr'; did you mean vector?",
     "explain OVG4O1": "there is no rule or group 'OVG4O1'; did you mean OVG401?",
     "explain zeros": "there is no rule or divergence 'zeros'; did you mean zeros-for-negative-indices",
     # Values.

@@ -64,9 +64,8 @@ def test_help_of_a_command_loads_no_runtime(name):
     """A command imports what it works with when it works."""
     run = f"CliRunner().invoke(group, [{name!r}, '--help'])"
     modules = _modules_after(f"from click.testing import CliRunner; from ov_gather.cli import group; {run}")
-    assert f"ov_gather.cli.{name.replace('-', '_')}" in modules
-    heavy = {*RUNTIMES, "rich", "lxml", "multiprocessing"}
-    assert not modules & (heavy if name == "bench" else {*heavy, "numpy"})  # NumPy makes the cases of bench
+    assert f"ov_gather.cli.{name}" in modules
+    assert not modules & {*RUNTIMES, "numpy", "rich", "lxml", "multiprocessing"}
 
 
 @pytest.mark.openvino
