@@ -86,8 +86,8 @@ def command(
     original, the exit code is 2, too, but the IR is written, unverified.
     """
     given = _Options(**options)
-    if (given.inputs or given.tolerances) and not given.verify:
-        raise click.UsageError("--input, --atol and --rtol are for --verify")
+    if (given.inputs or given.tolerances or given.no_bisect) and not given.verify:
+        raise click.UsageError("--input, --no-bisect, --atol and --rtol are for --verify")
     if given.inputs and len(models) > 1:
         raise click.UsageError("--input is for a single model")
     outputs = outputs_for(models, output, ".xml")
@@ -167,7 +167,7 @@ def _verify(
 
     A difference is bisected to its first node, unless inputs or outputs of the IR are in lanes, which the original lacks.
     """
-    from ov_gather.report.convert import verification_summary
+    from ov_gather.report.convert import verification
 
     if _is_program(source):
         from ov_gather.crosscheck.models.verify import verify_program
@@ -184,7 +184,7 @@ def _verify(
         return 2
     if result.not_run:
         raise ValueError(f"{source}: not verified: {result.not_run}")
-    print_all([result.table(), *verification_summary(result)])
+    print_all(verification(result, every_row=is_verbose()))
     if not (result.passed or _is_program(source) or options.no_bisect or lanes):
         _bisect(source, ir, output, options, inputs or result.inputs)
     return 0 if result.passed else 1

@@ -3,11 +3,11 @@
 from __future__ import annotations
 
 from collections.abc import Iterator, Sequence
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, TypeVar
 
 from rich.table import Column, Table
 
-from ov_gather.crosscheck.results import Comparison, CrossCheckResult, Status
+from ov_gather.crosscheck.results import Comparison, CrossCheckResult, LayerResult, OutputResult, Status, model_table
 from ov_gather.system.tables import cell, new_table
 
 if TYPE_CHECKING:
@@ -15,8 +15,9 @@ if TYPE_CHECKING:
     from ov_gather.converters.legalize import Rewrite
 
 
+T = TypeVar("T")
 _MOST = 10
-"""Places of one kind that are listed without --verbose."""
+"""Places of one kind, and rows, that are listed without --verbose."""
 
 
 def tables(
@@ -50,6 +51,28 @@ def _table(title: str, told: Sequence[tuple[str, str]], every_place: bool) -> Ta
     return table
 
 
+def verification(result: CrossCheckResult, *, every_row: bool = False) -> Iterator[Table | str]:
+    """Yield the table and the lines below it. A long table begins with the verdict, and has what failed and the first rows."""
+    outputs: Sequence[OutputResult] = result.outputs
+    layers: Sequence[LayerResult] = result.layers
+    hidden = 0
+    if len(outputs) + len(layers) > _MOST and not every_row:
+        yield _verdict(result)
+        outputs = _first(outputs, [output.comparison.passed for output in outputs])
+        layers = _first(layers, [layer.passed for layer in layers])
+        hidden = len(result.outputs) + len(result.layers) - len(outputs) - len(layers)
+    yield model_table(outputs, layers)
+    if hidden:
+        yield f"{hidden} more passed: --verbose lists them"
+    yield from verification_summary(result)
+
+
+def _first(rows: Sequence[T], passed: Sequence[bool]) -> list[T]:
+    """Return the rows that did not pass, and the first others, in order."""
+    right = [row for row, is_right in zip(rows, passed, strict=True) if is_right][: _MOST // 2]
+    return [row for row, is_right in zip(rows, passed, strict=True) if not is_right or row in right]
+
+
 def verification_summary(result: CrossCheckResult) -> list[str]:
     """Return the lines: reference, omissions, gathers to blame, and counts."""
     versions = ", ".join(f"{name} {version}" for name, version in result.environment.versions.items())
@@ -59,7 +82,9 @@ def verification_summary(result: CrossCheckResult) -> list[str]:
     lines += [f"{result.path}: {note}" for note in result.notes]
     if result.not_run:
         return [*lines, f"{result.path}: not verified: {result.not_run}"]
-    lines += [f"{name} is in a body, and not compared on its own" for name in result.in_bodies]
+    if result.in_bodies:
+        more = f" and {len(result.in_bodies) - _MOST} more" if len(result.in_bodies) > _MOST else ""
+        lines.append(f"in bodies, and not compared on their own: {', '.join(result.in_bodies[:_MOST])}{more}")
     failed = not result.passed and all(layer.passed for layer in result.layers) and not result.problem
     if failed and result.blamed:
         lines.append(
@@ -68,13 +93,16 @@ def verification_summary(result: CrossCheckResult) -> list[str]:
         )
     elif failed:
         lines.append("Every gather is right on its own operands: what differs comes from elsewhere in the model.")
+    return [*lines, _verdict(result)]
+
+
+def _verdict(result: CrossCheckResult) -> str:
     count = sum(layer.passed for layer in result.layers)
     outputs = [output.comparison for output in result.outputs if output.comparison.passed]
-    lines.append(
+    return (
         f"outputs: {len(result.outputs)}, passed: {len(outputs)}{_kinds(outputs)}; gathers: {len(result.layers)}, "
         f"passed: {count}: {'passed' if result.passed else 'FAILED'}"
     )
-    return lines
 
 
 def _kinds(passed: Sequence[Comparison]) -> str:

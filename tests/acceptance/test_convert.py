@@ -253,6 +253,18 @@ def test_an_ir_for_an_older_release(cli, tmp_path):
     cli("lower", path, "-o", tmp_path / "other.onnx", "--target", "2025.4", code=2)
 
 
+def test_long_tables_are_cut(cli, tmp_path):
+    nodes = " ".join(f"y{n} = GatherElements <axis = {n % 2}> (x, i)" for n in range(12))
+    outputs = ", ".join(f"float[2, 2] y{n}" for n in range(12))
+    saved(tmp_path / "m.onnx", f"(float[2, 2] x, int64[2, 2] i) => ({outputs}) {{ {nodes} }}", 13)
+    short, whole = (cli("convert", "m.onnx", "--verify", "--force", *more, cwd=tmp_path, code=0) for more in ([], ["-v"]))
+    lines = [line for line in short.stdout.splitlines() if line.startswith("outputs: 12, passed: 12")]
+    assert len(lines) == 2
+    assert "14 more passed: --verbose lists them" in short.stdout
+    assert "node GatherElements '' (output y9)" in whole.stdout or "y9" in whole.stdout
+    assert "more" not in whole.stdout
+
+
 def test_outputs_are_beside_the_model(cli, tmp_path):
     save_gather(tmp_path / "m.onnx")
     cli("convert", "m.onnx", cwd=tmp_path, code=0)

@@ -68,7 +68,7 @@ def test_no_bisect(cli, refusal, tiled):
     done = cli("convert", *tiled, "--no-bisect", code=1)
     assert "FAILED" in done.stdout
     assert "differs from" not in done.stdout
-    assert "--no-bisect is for --verify" in refusal("convert", *(word for word in tiled[:3]), "--no-bisect", "--force")
+    assert "--input, --no-bisect, --atol and --rtol are for --verify" in refusal("convert", *(word for word in tiled[:3]), "--no-bisect", "--force")
 
 
 def test_an_index_that_only_onnxruntime_refuses_is_found(cli, tmp_path, given):
@@ -124,7 +124,7 @@ def test_a_tolerance_of_no_output(refusal, tmp_path, products, samples):
     assert "a tolerance is given for 'nope', but the outputs are m, s, t" in told
     assert not (tmp_path / "m.xml").exists()
     assert "but the outputs are m, s, t" in refusal("check", products, "--rtol", "nope=1")
-    assert "a tolerance is for --verify" in refusal("convert", products, "-o", tmp_path / "m.xml", "--atol", "1")
+    assert "--atol and --rtol are for --verify" in refusal("convert", products, "-o", tmp_path / "m.xml", "--atol", "1")
     assert "the layers of a sweep are compared bit by bit" in refusal("check", "--sweep", "--atol", "1")
 
 

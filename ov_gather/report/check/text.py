@@ -19,7 +19,7 @@ from ov_gather.crosscheck.results import (
 from ov_gather.divergences.base import Observed
 from ov_gather.divergences.register import DIVERGENCES
 from ov_gather.report.check.report import CheckReport
-from ov_gather.report.convert import verification_summary
+from ov_gather.report.convert import verification
 from ov_gather.rules.releases import RELEASES, is_newer_than_known
 from ov_gather.system.tables import cell, new_table, printable
 
@@ -32,8 +32,7 @@ def render(report: CheckReport, *, by_operation: bool) -> Iterator[Table | str]:
     `by_operation` makes one row per operation instead of one per layer, since a sweep has thousands of layers.
     """
     for result in report.onnx_results:
-        yield result.table()
-        yield from verification_summary(result)
+        yield from verification(result)
     results = report.ir_results
     if layers := [layer for result in results for layer in result.layers]:
         yield _operations_table(layers) if by_operation else layers_table(layers)
