@@ -68,7 +68,8 @@ def test_no_bisect(cli, refusal, tiled):
     done = cli("convert", *tiled, "--no-bisect", code=1)
     assert "FAILED" in done.stdout
     assert "differs from" not in done.stdout
-    assert "--input, --no-bisect, --atol and --rtol are for --verify" in refusal("convert", *(word for word in tiled[:3]), "--no-bisect", "--force")
+    told = refusal("convert", *(word for word in tiled[:3]), "--no-bisect", "--force")
+    assert "--input, --no-bisect, --atol and --rtol are for --verify" in told
 
 
 def test_an_index_that_only_onnxruntime_refuses_is_found(cli, tmp_path, given):
