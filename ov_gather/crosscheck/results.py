@@ -321,8 +321,9 @@ def runtimes_of(layers: Sequence[LayerResult]) -> list[str]:
 
 
 def counts_cell(counts: Mapping[Status, int]) -> Text:
-    """Return the cell of one runtime: failures only, or else "13 + 3" for 13 passed and 3 expected divergences."""
+    """Return the cell of one runtime: failures only, or else the numbers of passed cases and of expected divergences."""
     if counts.get(Status.FAILED):
         return cell(f"{counts[Status.FAILED]} FAILED", style="red")
     passed, expected = counts.get(Status.PASSED, 0), counts.get(Status.EXPECTED, 0)
-    return cell(f"{passed} + {expected}" if expected else str(passed) if passed else "-")
+    texts = [f"{passed}"] * (passed > 0) + [f"{expected} expected"] * (expected > 0)
+    return cell(", ".join(texts) or "-")

@@ -23,8 +23,6 @@ from ov_gather.report.convert import verification
 from ov_gather.rules.releases import RELEASES, is_newer_than_known
 from ov_gather.system.tables import cell, new_table, printable
 
-_LEGEND = "13 + 3: 13 cases passed, 3 are expected divergences; -: not applicable"
-
 
 def render(report: CheckReport, *, by_operation: bool) -> Iterator[Table | str]:
     """Yield tables and lines in the order of printing.
@@ -83,7 +81,7 @@ def _outputs_table(results: Sequence[CrossCheckResult]) -> Table:
 def summary(results: Sequence[CrossCheckResult]) -> list[str]:
     """Return the lines: versions and seed, divergences, failures, and what to do about them."""
     versions = ", ".join(f"{name} {version}" for name, version in results[0].environment.versions.items())
-    lines = [_LEGEND, f"Compared bit by bit with the NumPy reference: {versions}; seed {results[0].seed}."]
+    lines = [f"Compared bit by bit with the NumPy reference: {versions}; seed {results[0].seed}."]
     release = results[0].environment.versions.get("openvino", "")
     if is_newer_than_known(release):
         lines.append(
