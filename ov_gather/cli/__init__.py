@@ -60,9 +60,15 @@ COMMANDS = {name: summary for commands in GROUPS.values() for name, summary in c
 
 @contextmanager
 def _printable_errors() -> Iterator[None]:
-    """Escape control characters in the errors that click prints, which may quote the command line."""
+    """Escape control characters in the errors that click prints, which may quote the command line.
+
+    Exit 2 if the reader of a pipe is gone; click would exit 1, which means findings.
+    """
     try:
         yield
+    except BrokenPipeError:
+        os.dup2(os.open(os.devnull, os.O_WRONLY), 1)  # or the flush of stdout at exit would fail again
+        sys.exit(2)
     except click.ClickException as error:
         if not error.message.startswith("Usage: "):  # click raises the help as an error if a command is missing
             vars(error)["message"] = harmless(error.message)

@@ -238,6 +238,16 @@ def test_an_option_before_the_command_is_told_its_place(arguments):
     assert (found.exit_code, arguments[0] + " stands after the command" in found.output) == (2, True)
 
 
+@pytest.mark.parametrize("arguments", [["explain"], ["--help"]])
+def test_a_pipe_that_nobody_reads_is_not_a_finding(arguments):
+    process = subprocess.Popen([sys.executable, "-m", "ov_gather", *arguments], stdout=subprocess.PIPE, stderr=subprocess.PIPE)
+    assert process.stdout is not None
+    process.stdout.close()
+    assert process.stderr is not None
+    assert (process.stderr.read(), process.wait()) == (b"", 2)
+    process.stderr.close()
+
+
 def test_the_package_is_a_command():
     done = subprocess.run([sys.executable, "-m", "ov_gather", "explain", "OVG204"], capture_output=True, text=True, check=True)
     assert done.stdout.startswith("OVG204 ")
