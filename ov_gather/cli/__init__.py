@@ -146,7 +146,7 @@ def group() -> None:
 
 
 def main() -> None:
-    """Run the command line. User errors are one line on stderr and exit code 2; Ctrl+C exits 130, SIGTERM 143."""
+    """Run the command line. User errors are one line on stderr and exit code 2; Ctrl+C exits 130, SIGTERM 143, SIGHUP 129."""
     if sys.stdout is None:  # closed by the caller, who wants only the exit code
         sys.stdout = Path(os.devnull).open("w")  # noqa: SIM115 - for as long as the process lives
     elif isinstance(sys.stdout, TextIOWrapper):

@@ -253,6 +253,12 @@ def test_an_ir_for_an_older_release(cli, tmp_path):
     cli("lower", path, "-o", tmp_path / "other.onnx", "--target", "2025.4", code=2)
 
 
+def test_gathers_with_long_names(cli, tmp_path):
+    saved(tmp_path / "m.onnx", f'(float[9] x, int64[2] i) => (float[2] y) {{ ["{"n" * 300}"] y = Gather (x, i) }}', 13)
+    cli("extract", "m.onnx", cwd=tmp_path, code=0)
+    assert names(tmp_path / "m.gathers") == [f"000_{'n' * 100}{suffix}" for suffix in (".bin", ".xml")]
+
+
 def test_outputs_are_beside_the_model(cli, tmp_path):
     save_gather(tmp_path / "m.onnx")
     cli("convert", "m.onnx", cwd=tmp_path, code=0)
