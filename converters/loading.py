@@ -34,6 +34,8 @@ def load(source: OnnxSource) -> onnx_ir.Model:
         raise TypeError(f"an ONNX model is a path, bytes, or an onnx.ModelProto, not {type(source).__name__}")
     if not isinstance(source, _IN_MEMORY) and not Path(source).is_file():
         raise FileNotFoundError(f"{os.fspath(source)}: no such file")
+    if not isinstance(source, _IN_MEMORY) and os.fspath(source).encode(errors="ignore").decode() != os.fspath(source):
+        raise ConversionError("the path is not UTF-8, and ONNX can open no other: rename it")
     try:
         given = onnx.ModelProto.FromString(source) if isinstance(source, bytes) else source
         _check(given)

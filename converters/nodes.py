@@ -24,6 +24,7 @@ from .legalize import legalize
 from .loading import load, naming
 
 _LARGEST_CONSTANT = 2**20  # in bytes; a larger one becomes a Parameter
+_LONGEST = 100  # characters of a node's name in a file name, which may have 255 bytes
 
 
 def convert_node(node: onnx.NodeProto, shapes: Sequence[Sequence[int | str | None] | None], types: Sequence[int]) -> Model:
@@ -70,7 +71,7 @@ def gathers_of(source: Path, *, target: str, assume_in_bounds: bool) -> dict[str
         model = load(source)
         legalize(model, target=target, assume_in_bounds=assume_in_bounds)
         gathers = list(single_gathers(model, target))
-    names = (re.sub(r"[^A-Za-z0-9_.-]+", "_", gather.name).strip("_") for gather in gathers)
+    names = (re.sub(r"[^A-Za-z0-9_.-]+", "_", gather.name).strip("_")[:_LONGEST] for gather in gathers)
     return {f"{number:03}_{name}.xml": gather for number, (name, gather) in enumerate(zip(names, gathers, strict=True))}
 
 

@@ -15,7 +15,7 @@ from typing import Any
 import click
 
 from ov_gather.cli.options import with_common_options
-from ov_gather.cli.output import harmless, say, warn
+from ov_gather.cli.output import COLOR, QUIET, VERBOSE, harmless, say, warn
 from ov_gather.extension import reason
 from ov_gather.system.imports import defer_imports, explained
 from ov_gather.system.interrupts import end_cleanly, exit_code
@@ -54,14 +54,21 @@ GROUPS = {
         "extension": "Our library for OpenVINO: path, build, clean.",
     },
 }
+_AFTER_COMMAND = ("-q", "-v", *(f"--{name}" for name in (QUIET, VERBOSE, COLOR)))
 COMMANDS = {name: summary for commands in GROUPS.values() for name, summary in commands.items()}
 
 
 @contextmanager
 def _printable_errors() -> Iterator[None]:
-    """Escape control characters in the errors that click prints, which may quote the command line."""
+    """Escape control characters in the errors that click prints, which may quote the command line.
+
+    Exit 2 if the reader of a pipe is gone; click would exit 1, which means findings.
+    """
     try:
         yield
+    except BrokenPipeError:
+        os.dup2(os.open(os.devnull, os.O_WRONLY), 1)  # or the flush of stdout at exit would fail again
+        sys.exit(2)
     except click.ClickException as error:
         if not error.message.startswith("Usage: "):  # click raises the help as an error if a command is missing
             vars(error)["message"] = harmless(error.message)
@@ -82,14 +89,19 @@ class _LazyGroup(click.Group):
 
     def resolve_command(self, context: click.Context, args: list[str]) -> tuple[str | None, click.Command | None, list[str]]:
         """Return the command that the first argument names."""
-        if args and args[0] not in COMMANDS and not args[0].startswith("-"):
+        if args and args[0] not in COMMANDS and not args[0].startswith("-") and not context.resilient_parsing:
             context.fail(f"there is no command '{args[0]}'; {did_you_mean(args[0], COMMANDS)}")
         return super().resolve_command(context, args)
 
     def make_context(self, *given: Any, **options: Any) -> click.Context:
         """Parse the options before the command."""
         with _printable_errors():
-            return super().make_context(*given, **options)
+            try:
+                return super().make_context(*given, **options)
+            except click.NoSuchOption as error:
+                if error.option_name in _AFTER_COMMAND:
+                    raise click.UsageError(f"{error.option_name} stands after the command", error.ctx) from None
+                raise
 
     def invoke(self, context: click.Context) -> Any:
         """Parse the command, and run it."""
@@ -134,7 +146,7 @@ def group() -> None:
 
 
 def main() -> None:
-    """Run the command line. User errors are one line on stderr and exit code 2; Ctrl+C exits 130, SIGTERM 143."""
+    """Run the command line. User errors are one line on stderr and exit code 2; Ctrl+C exits 130, SIGTERM 143, SIGHUP 129."""
     if sys.stdout is None:  # closed by the caller, who wants only the exit code
         sys.stdout = Path(os.devnull).open("w")  # noqa: SIM115 - for as long as the process lives
     elif isinstance(sys.stdout, TextIOWrapper):

@@ -33,8 +33,9 @@ class ConfigurableCommand(click.Command):
     def make_context(
         self, info_name: str | None, args: list[str], parent: click.Context | None = None, **extra: Any
     ) -> click.Context:
-        """Read pyproject.toml for the defaults first, unless --help is given, which must not fail."""
-        defaults, ignores = ({}, ()) if {"-h", "--help"} & set(args) else self._configuration()
+        """Read pyproject.toml for the defaults first, unless for --help or completion, which must not fail."""
+        unread = extra.get("resilient_parsing") or {"-h", "--help"} & set(args)
+        defaults, ignores = ({}, ()) if unread else self._configuration()
         return super().make_context(info_name, args, parent, default_map=defaults, obj=ignores, **extra)
 
     def _configuration(self) -> tuple[dict[str, Any], tuple[Ignore, ...]]:
@@ -80,6 +81,8 @@ def _table(path: Path) -> dict[str, Any]:
         document = tomllib.loads(content.decode())
     except ValueError as error:
         raise click.UsageError(f"{path}: {error}") from error
+    except RecursionError:
+        raise click.UsageError(f"{path}: nested too deeply") from None
     table = document.get("tool", {})
     table = table.get("ov_gather", {}) if isinstance(table, dict) else {}
     if not isinstance(table, dict):

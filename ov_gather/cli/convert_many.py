@@ -16,7 +16,7 @@ import click
 
 from ov_gather.cli.files import check_outputs
 from ov_gather.cli.options import given_besides
-from ov_gather.cli.output import QUIET, VERBOSE, show, tell, with_progress
+from ov_gather.cli.output import COLOR, QUIET, VERBOSE, show, tell, with_progress
 from ov_gather.cli.paths import beside
 from ov_gather.workers import each
 
@@ -111,6 +111,7 @@ def convert_alone(item: Item, command: str, options: Sequence[str]) -> Ended:
 def _given_options(context: click.Context) -> list[str]:
     """Return the options of this command line that apply to every model."""
     options = [f"--{name}" for name in (QUIET, VERBOSE) if name in context.meta]
+    options += [f"--{COLOR}={context.meta[COLOR]}"] if COLOR in context.meta else []
     for option in given_besides(_OWN):
         value = context.params[str(option.name)]
         if isinstance(value, dict):  # tolerances by output

@@ -11,6 +11,7 @@ from ov_gather.cli.files import check_outputs
 from ov_gather.cli.options import ASSUME_IN_BOUNDS, DIRECTORY, FORCE, TARGET
 from ov_gather.cli.output import tell
 from ov_gather.cli.paths import FileOf, beside
+from ov_gather.system.files import replacing_together
 from ov_gather.system.kinds import ONNX
 
 
@@ -42,6 +43,7 @@ def command(model: Path, output: Path | None, target: str, assume_in_bounds: boo
         files = [file for name in gathers for file in written_files(directory / name)]
         check_outputs(files, [model], force=force)
     directory.mkdir(parents=True, exist_ok=True)
-    for name, gather in gathers.items():
-        write_ir(gather, directory / name)
+    with replacing_together(directory / next(iter(gathers))) as path:
+        for name, gather in gathers.items():
+            write_ir(gather, path.with_name(name))
     tell(f"{directory}: {len(gathers)} gathers and scatters; ov-gather check {directory} executes them")

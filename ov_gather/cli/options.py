@@ -44,8 +44,6 @@ TIMEOUT_OF_SERVERS = click.option(
 class Jobs(click.IntRange):
     """A parameter that is a number of processes, or "auto"."""
 
-    name = "N|auto"
-
     def convert(self, value: Any, param: click.Parameter | None, context: click.Context | None) -> Any:
         """Return the number; "auto" is one for each CPU that this process may use."""
         if value == "auto":
@@ -56,7 +54,12 @@ class Jobs(click.IntRange):
 
 
 JOBS = click.option(
-    "--jobs", type=Jobs(1, 1024), default=1, show_default=True, help="Number of processes; auto: one for each CPU."
+    "--jobs",
+    type=Jobs(1, 1024),
+    default=1,
+    show_default=True,
+    metavar="N|auto",
+    help="Number of processes; auto: one for each CPU.",
 )
 FORCE = click.option("--force", is_flag=True, help="Overwrite existing files, but never one that is read.")
 INPUTS = click.option(

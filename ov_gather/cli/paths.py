@@ -2,9 +2,11 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable
+import os
+import re
+from collections.abc import Callable, Iterator
 from dataclasses import replace
-from glob import glob, has_magic
+from glob import escape, glob, has_magic
 from itertools import chain
 from pathlib import Path
 from typing import Any, TypeVar
@@ -16,6 +18,10 @@ from ov_gather.system.kinds import Kind, kind_of
 from ov_gather.system.suggestions import did_you_mean
 
 Command = TypeVar("Command", bound=Callable[..., Any])
+
+_SEPARATORS = f"[{re.escape(os.sep)}/]"
+_ANY_DIRECTORIES = re.compile(rf"(?:(?<={_SEPARATORS})|^)\*\*(?:{_SEPARATORS}|$)")
+"""The component "**" of a glob pattern."""
 
 TIMEOUT_KEY = "ov_gather.timeout"
 """Where the value of --timeout is kept in the context until URLs are parsed."""
@@ -55,17 +61,38 @@ class PathsArgument(click.Argument):
     """An argument of one path or more, each once; a glob pattern in quotes stands for the files that match it, sorted."""
 
     def type_cast_value(self, context: click.Context, value: Any) -> Any:
-        """Return the paths, as the type of the argument makes them."""
+        """Return the paths, as the type of the argument makes them; none for completion, which must not search."""
+        if context.resilient_parsing:
+            return ()
         texts = chain.from_iterable(self._matches(context, text) for text in value or ())
         return tuple(dict.fromkeys(super().type_cast_value(context, tuple(texts))))
 
     def _matches(self, context: click.Context, text: str) -> list[str]:
         if url_of(text) or not has_magic(text) or Path(text).exists():
             return [text]
-        found = sorted(glob(text, recursive=True))  # noqa: PTH207 - Path.glob takes no absolute patterns
+        found = sorted(set(_matching(text)))
         if not found:
             raise click.BadParameter(f"no file matches {text}", context, self)
-        return found
+        return [os.path.abspath(name) if name == "-" else name for name in found]  # noqa: PTH100 - "-" is standard input
+
+
+def _matching(pattern: str) -> Iterator[str]:
+    """Yield the files that match a glob pattern. "**" follows no links, since they may lead in circles.
+
+    Raises OSError for a directory that "**" cannot search.
+    """
+    top, *rest = _ANY_DIRECTORIES.split(pattern, maxsplit=1)
+    if not rest:
+        yield from glob(pattern)  # noqa: PTH207 - Path.glob takes no absolute patterns
+        return
+    for start in glob(top) if top else (".",):  # noqa: PTH207
+        for here, directories, _ in os.walk(start, onerror=_raise):
+            directories[:] = (name for name in directories if not name.startswith("."))
+            yield from _matching(os.path.join(escape("" if here == "." else here), rest[0] or "*"))  # noqa: PTH118
+
+
+def _raise(error: OSError) -> None:
+    raise error
 
 
 def paths_argument(name: str, kind: click.Path, metavar: str) -> Callable[[Command], Command]:

@@ -125,7 +125,7 @@ def locked(folder: Path) -> Iterator[None]:
     while True:
         with _kept(folder):
             make_private(folder)
-            file = (folder / LOCK).open("w")
+            file = (folder / LOCK).open("a")  # "w" would empty a file that a link leads to
         with file:
             lock(file)
             if not _is_at(file, folder / LOCK):  # removed while this process waited: others lock a new file

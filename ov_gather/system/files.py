@@ -104,6 +104,8 @@ def place_of(path: Path) -> Path:
     place = resolved(path)
     if not place.parent.is_dir():
         raise FileNotFoundError(f"there is no directory {place.parent} to write {path.name} to")
+    if not os.access(place.parent, os.W_OK):
+        raise PermissionError(f"{path} cannot be written: no permission to write to {place.parent}")
     return place
 
 

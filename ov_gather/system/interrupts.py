@@ -1,4 +1,4 @@
-"""Handling of SIGINT (Ctrl+C) and SIGTERM: end the process and clean up unfinished work."""
+"""Handling of SIGINT (Ctrl+C), SIGTERM, and SIGHUP (the terminal is closed): end the process and clean up unfinished work."""
 
 from __future__ import annotations
 
@@ -9,13 +9,13 @@ from collections.abc import Callable, Iterator
 from contextlib import contextmanager
 from types import FrameType
 
-_SIGNALS = (signal.SIGINT, signal.SIGTERM)
+_SIGNALS = (signal.SIGINT, signal.SIGTERM, *((signal.SIGHUP,) if hasattr(signal, "SIGHUP") else ()))  # Windows lacks it
 _stops: list[Callable[[], None]] = []
 _ended_by: list[int] = []
 
 
 def end_cleanly() -> None:
-    """Make both signals raise SystemExit in the main thread, with the exit codes of shells: 130 and 143.
+    """Make these signals raise SystemExit in the main thread, with the exit codes of shells: 130, 143 and 129.
 
     A signal that this process ignores stays ignored.
     """
@@ -51,7 +51,7 @@ def _end(number: int, frame: FrameType | None) -> None:
 
 @contextmanager
 def held() -> Iterator[None]:
-    """Defer both signals until the block ends, such as while several files that belong together are moved into place."""
+    """Defer these signals until the block ends, such as while several files that belong together are moved into place."""
     arrived: list[int] = []
     is_main = threading.current_thread() is threading.main_thread()  # Python runs signal handlers in the main thread only
     before = {number: signal.getsignal(number) for number in _SIGNALS} if is_main else {}

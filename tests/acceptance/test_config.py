@@ -77,6 +77,7 @@ def test_without_a_table_of_ours(project, text):
         ("format = ['json']", "[tool.ov_gather] format must be a string, not ['json']"),
         ("format = 'yaml'", "[tool.ov_gather] format: 'yaml' is not one of 'text', 'concise',"),
         ("select = [", ""),
+        (f"select = {'[' * 9999}", "nested too deeply"),
     ],
 )
 def test_mistakes_are_named(project, tmp_path, text, reason):

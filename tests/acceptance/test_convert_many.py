@@ -79,3 +79,15 @@ def test_models_of_one_name(refusal, tmp_path):
     told = refusal("convert", *same, "-o", tmp_path / "irs")
     assert f"would be written for each of {same[0]}, {same[1]}: give them different names" in told
     assert not (tmp_path / "irs").exists()
+
+
+def test_colours_are_passed_on(cli, zoo, tmp_path):
+    done = cli("convert", zoo[0], zoo[2], "-o", tmp_path / "irs", "--color", "always")
+    assert done.stdout.count("\x1b[") > 2
+
+
+def test_a_path_that_is_not_utf_8_is_named(cli, zoo):
+    odd = zoo[0].with_name("odd\udcff.onnx")
+    zoo[0].rename(odd)
+    done = cli("legalize", odd, code=2)
+    assert done.stderr.endswith("the path is not UTF-8, and ONNX can open no other: rename it\n")

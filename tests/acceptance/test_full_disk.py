@@ -25,6 +25,8 @@ def model(tmp_path):
 def test_nothing_is_half_written(cli, model, tmp_path, given, command, limit):
     """No file can be larger than `limit` bytes: what is there stays, and nothing else is left."""
     cli("convert", model, "-o", tmp_path / "m.xml", code=0)
+    text = f"(float[{SIZE}, {SIZE}] x, int64[1] k) => (float[1, n] y) {{ z = Gather (x, k) y = GatherElements (z, i) }}"
+    two = saved(tmp_path / "two.onnx", text, i=np.zeros((1, SIZE * SIZE), np.int64))
     out = tmp_path / "out"
     (out / "nodes").mkdir(parents=True)
     for suffix in ("npy", "xml", "bin", "onnx"):
@@ -35,7 +37,7 @@ def test_nothing_is_half_written(cli, model, tmp_path, given, command, limit):
         "convert": ("convert", model, "-o", out / "o.xml"),
         "legalize": ("legalize", model, "-o", out / "o.onnx"),
         "accelerate": ("accelerate", tmp_path / "m.xml", "-o", out / "o.xml"),
-        "nodes": ("extract", model, "-o", out / "nodes"),
+        "nodes": ("extract", two, "-o", out / "nodes"),
     }[command]
     done = cli(*arguments, *["--force"] * (command != "nodes"), file_size=limit, code=2)
     assert done.stderr.splitlines()[-1].startswith("error: "), done.stderr

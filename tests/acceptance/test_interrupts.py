@@ -1,4 +1,4 @@
-"""Ctrl+C and SIGTERM in the middle of every command that takes time."""
+"""Ctrl+C, SIGTERM and a closed terminal in the middle of every command that takes time."""
 
 import os
 import signal
@@ -73,10 +73,10 @@ def interrupt(arguments, directory, when, number):
     return process.returncode, error
 
 
-BOTH = pytest.mark.parametrize(("number", "code"), [(signal.SIGINT, 130), (signal.SIGTERM, 143)])
+EACH = pytest.mark.parametrize(("number", "code"), [(signal.SIGINT, 130), (signal.SIGTERM, 143), (signal.SIGHUP, 129)])
 
 
-@BOTH
+@EACH
 def test_verify(model, tmp_path, number, code):
     """The signal comes in the middle of the verification, when all is written under temporary names; what is there stays."""
     for name in ("m.xml", "m.bin"):
@@ -91,7 +91,7 @@ def test_verify(model, tmp_path, number, code):
     assert [(tmp_path / name).read_text() for name in ("m.xml", "m.bin")] == ["old", "old"]
 
 
-@BOTH
+@EACH
 def test_check(model, tmp_path, samples, number, code):
     """The signal comes while processes execute layers: the page tells what is done, and no folder of failures is left."""
     arguments = ["check", samples / "valid", "--report", tmp_path / "page.html", "--failures", tmp_path / "failures"]
@@ -101,7 +101,7 @@ def test_check(model, tmp_path, samples, number, code):
     assert "This is partial: the check was stopped at" in (tmp_path / "page.html").read_text()
 
 
-@BOTH
+@EACH
 def test_validate_in_processes(tmp_path, samples, number, code):
     (tmp_path / "many").mkdir()
     text = (samples / "valid" / "deberta_bias.xml").read_bytes()

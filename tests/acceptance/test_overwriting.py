@@ -10,6 +10,7 @@ import onnx
 import pytest
 
 from helpers.saved_models import parsed
+from ov_gather.cli.files import check_outputs
 
 READ = "which is read: choose another name to write to"
 
@@ -136,6 +137,13 @@ def test_a_report_in_the_searched_directory_is_none_of_its_models(cli, folder):
 )
 def test_a_missing_directory_is_told_before_work_begins(refusal, folder, command):
     assert f"there is no directory {folder}/none to write" in refusal(*command.split(), cwd=folder)
+
+
+def test_a_directory_without_permission_is_told_before_work_begins(tmp_path, monkeypatch):
+    """Not from the command line: root may write everywhere."""
+    monkeypatch.setattr("os.access", lambda path, mode: path != tmp_path)
+    with pytest.raises(PermissionError, match=f"{tmp_path}/m.xml cannot be written: no permission to write to {tmp_path}$"):
+        check_outputs([tmp_path / "m.xml"], [], force=False)
 
 
 @pytest.mark.parametrize(

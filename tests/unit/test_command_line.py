@@ -133,13 +133,61 @@ def test_glob_patterns(given, found, tmp_path, monkeypatch):
     (tmp_path / "deep").mkdir()
     for name in ("m1.xml", "m2.xml", "odd[1].xml", "deep/m3.xml"):
         (tmp_path / name).touch()
+    assert matching(given) == found
+
+
+def matching(given: list[str]) -> list[str]:
+    """The paths that a command gets for these arguments."""
+    found: list[str] = []
 
     @click.command()
     @paths_argument("paths", click.Path(exists=True, path_type=Path), "PATH...")
     def command(paths):
-        assert [path.as_posix() for path in paths] == found
+        found.extend(path.as_posix() for path in paths)
 
     assert CliRunner().invoke(command, given, catch_exceptions=False).exit_code == 0
+    return found
+
+
+@pytest.mark.parametrize(
+    ("pattern", "found"),
+    [
+        ("**/*.xml", ["a/b/m.xml", "a/m.xml"]),
+        ("./a/**/m.xml", ["a/b/m.xml", "a/m.xml"]),
+        ("**/b/**/*.xml", ["a/b/m.xml"]),
+        ("*/m.xml", ["a/m.xml", "loop/m.xml", "other/m.xml"]),
+        ("a/**", ["a/b", "a/b/m.xml", "a/loop", "a/m.xml"]),
+    ],
+)
+def test_glob_patterns_do_not_follow_links_to_directories_below(pattern, found, tmp_path, monkeypatch):
+    """Two links to their own directory would be 2^40 paths."""
+    monkeypatch.chdir(tmp_path)
+    (tmp_path / "a" / "b").mkdir(parents=True)
+    (tmp_path / ".hidden").mkdir()
+    for place in ("a/m.xml", "a/b/m.xml", ".hidden/m.xml"):
+        (tmp_path / place).touch()
+    for link in ("loop", "other", "a/loop"):
+        (tmp_path / link).symlink_to(tmp_path / "a")
+    assert matching([pattern]) == found
+
+
+def test_a_directory_that_a_pattern_cannot_search_is_named(tmp_path, monkeypatch):
+    def walk(top, onerror):
+        onerror(PermissionError(13, "Permission denied", f"{top}locked"))
+        return iter(())
+
+    monkeypatch.chdir(tmp_path)
+    monkeypatch.setattr("os.walk", walk)
+    with pytest.raises(PermissionError, match="locked"):
+        matching(["**/*.xml"])
+
+
+def test_a_match_is_never_standard_input(tmp_path, monkeypatch):
+    monkeypatch.chdir(tmp_path)
+    (tmp_path / "-").touch()
+    found = CliRunner().invoke(cli.group, ["oldest", "?"], input="<net/>")
+    assert isinstance(found.exception, SystemExit)
+    assert found.output.startswith(f"{tmp_path}/-: ")
 
 
 @pytest.mark.parametrize(
@@ -159,6 +207,17 @@ def test_completion(words, incomplete, expected):
     assert values[: len(expected)] == expected
 
 
+@pytest.mark.parametrize(
+    "words", [["explaim"], ["validate", "--select"], ["validate", "**/*.xml", "--select"], ["convert", "m.xml", "-o"]]
+)
+def test_completion_reads_no_files_and_raises_nothing(words, tmp_path, monkeypatch):
+    monkeypatch.chdir(tmp_path)
+    (tmp_path / "pyproject.toml").write_text("[tool.ov_gather]\nselect = 5")
+    monkeypatch.setattr("os.walk", lambda *_, **options: pytest.fail("searched"))
+    complete = ShellComplete(cli.group, {}, "ov-gather", "_OV_GATHER_COMPLETE")
+    assert isinstance(complete.get_completions(words, ""), list)
+
+
 def test_quiet_prints_results_only(samples, tmp_path):
     path = str(samples / "valid" / "rank_1_opset16.xml")
     arguments = ["lower", path, "--target", "2025.4", "-o", str(tmp_path / "m.xml"), "--force"]
@@ -170,6 +229,23 @@ def test_quiet_prints_results_only(samples, tmp_path):
 
 def test_jobs_auto_is_the_number_of_cores():
     assert Jobs(1, 1024).convert("auto", None, None) == core_count()
+    assert "--jobs N|auto " in CliRunner().invoke(cli.group, ["convert", "--help"]).output
+
+
+@pytest.mark.parametrize("arguments", [["-q", "validate", "m.xml"], ["-v"], ["--color", "never", "validate"]])
+def test_an_option_before_the_command_is_told_its_place(arguments):
+    found = CliRunner().invoke(cli.group, arguments)
+    assert (found.exit_code, arguments[0] + " stands after the command" in found.output) == (2, True)
+
+
+@pytest.mark.parametrize("arguments", [["explain"], ["--help"]])
+def test_a_pipe_that_nobody_reads_is_not_a_finding(arguments):
+    process = subprocess.Popen([sys.executable, "-m", "ov_gather", *arguments], stdout=subprocess.PIPE, stderr=subprocess.PIPE)
+    assert process.stdout is not None
+    process.stdout.close()
+    assert process.stderr is not None
+    assert (process.stderr.read(), process.wait()) == (b"", 2)
+    process.stderr.close()
 
 
 def test_the_package_is_a_command():

@@ -119,3 +119,12 @@ def test_a_process_that_waits_for_the_lock_is_not_left_with_a_removed_one(compil
     with cache.locked(folder):
         assert (folder / cache.LOCK).exists()
     assert len(calls) == 3
+
+
+def test_a_lock_that_is_a_link_leads_to_no_other_file(compiled, tmp_path):
+    folder = compiled().parents[1]
+    (tmp_path / "notes").write_text("mine")
+    (folder / cache.LOCK).unlink()
+    (folder / cache.LOCK).symlink_to(tmp_path / "notes")
+    list(removal.remove_all())
+    assert (tmp_path / "notes").read_text() == "mine"
