@@ -122,7 +122,9 @@ def beyond(expected: NDArray[Any], found: NDArray[Any], allowed: Callable[[NDArr
     one, other = _real(expected), _real(found)
     mask = np.zeros(one.size, bool)
     for start, here, there in pieces(one, other):
-        mask[start : start + PIECE] = errors(here, there) > np.minimum(allowed(magnitudes(here)), _MOST)
+        with np.errstate(over="ignore"):
+            permitted = np.minimum(allowed(magnitudes(here)), _MOST)
+        mask[start : start + PIECE] = errors(here, there) > permitted
     if one.size > expected.size:
         mask = np.asarray(mask.reshape(-1, 2).any(-1))
     return mask.reshape(expected.shape)
@@ -155,7 +157,7 @@ def unequal(expected: NDArray[Any], found: NDArray[Any]) -> NDArray[np.bool_]:
     if expected.dtype != found.dtype or expected.dtype.kind in "OUST":
         return np.asarray(expected.astype(object) != found.astype(object), bool)
     if expected.dtype.itemsize == 16:  # complex128
-        expected, found = (np.ascontiguousarray(array)[..., None].view("f8") for array in (expected, found))
+        expected, found = (np.asarray(array, order="C")[..., None].view("f8") for array in (expected, found))
         return np.asarray(unequal(expected, found).any(-1))
     return np.asarray(_bits(expected) != _bits(found))
 
@@ -229,7 +231,7 @@ def _steps(array: NDArray[Any]) -> NDArray[np.int64]:
 
 
 def _bits(array: NDArray[Any]) -> NDArray[Any]:
-    return np.ascontiguousarray(array).view(f"u{array.itemsize}")
+    return np.asarray(array, order="C").view(f"u{array.itemsize}")  # `ascontiguousarray` would add a dimension to a scalar
 
 
 def _real(array: NDArray[Any]) -> NDArray[Any]:

@@ -29,9 +29,12 @@ def path_to(analysis: Analysis, site: Site) -> Excerpt:
     key: Key | None = site.indices
     target, label = 0, "indices"
     for _ in range(_MAX_STEPS):
-        if key is None or key in drawing.positions:
+        if key is None:
             return drawing.excerpt()
+        is_drawn = key in drawing.positions  # as data, or as an operand of an earlier step
         target, label = drawing.add(key, target, label), ""
+        if is_drawn:
+            return drawing.excerpt()
         step = analysis.graph.step_of(key)
         following = entries.get(key) if step is None else _following(analysis, step)
         others = [] if step is None else [given for given in step.inputs if given not in (None, following)]

@@ -12,6 +12,8 @@ from hypothesis.extra import numpy as arrays_of
 
 from ov_gather.crosscheck import deviation
 from ov_gather.crosscheck.deviation import beyond, far_off, measure, unequal
+from ov_gather.crosscheck.tolerances import Tolerance
+from ov_gather.crosscheck.verdict import first_difference
 
 pytestmark = pytest.mark.filterwarnings("error")
 
@@ -171,6 +173,23 @@ def test_views_and_scalars():
     other = one + np.float32(0.5) * (one == 7)
     assert measure(one.T, other.T) == measure(one[:, ::-1], other[:, ::-1]) == measure(one, other)
     assert measure(np.float32(1), np.float32(2)).max_abs == 1
+
+
+@pytest.mark.parametrize("dtype", ["f4", "i8", "?", "c8", "c16", ml_dtypes.bfloat16, object])
+def test_scalars_have_a_first_difference(dtype):
+    """Arrays without dimensions, such as a sum over all axes, have a mask without dimensions."""
+    one, other = np.array(0, dtype), np.array(1, dtype)
+    assert unequal(one, other).shape == ()
+    found = first_difference(one, other)
+    assert (found.position, found.count, found.size) == ((), 1, 1)
+    assert first_difference(one, one) == ""
+
+
+def test_a_tolerance_may_exceed_the_largest_number():
+    """The permitted difference overflows without a warning, which would reach the terminal."""
+    most = np.finfo("f8").max
+    assert not beyond(np.array([most]), np.array([0.5 * most]), Tolerance(most, most).permitted).any()
+    assert beyond(np.array([most]), np.array([np.inf]), Tolerance(most, most).permitted).all()
 
 
 def test_as_text():

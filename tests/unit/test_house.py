@@ -175,3 +175,13 @@ def test_a_class_name_has_one_meaning():
                 if isinstance(node, ast.ClassDef):
                     places.setdefault(node.name, []).append(module)
     assert {name: found for name, found in places.items() if len(found) > 1} == {}
+
+
+def test_pages_named_in_docstrings_exist():
+    named = {
+        page
+        for folder in PACKAGES.values()
+        for path in folder.rglob("*.py")
+        for page in re.findall(r"\bdocs/[\w/]+\.md\b", path.read_text(encoding="utf-8"))
+    }
+    assert sorted(page for page in named if not (ROOT / page).exists()) == []

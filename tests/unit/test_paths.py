@@ -85,3 +85,14 @@ def test_onnx():
 def test_paths_change_no_proof(samples, name):
     source = samples / "valid" / f"{name}.xml"
     assert prove(source) == prove(source, with_paths=True)
+
+
+def test_indices_computed_from_data_lead_to_data():
+    x = ops.parameter([-1], np.int64, name="x")
+    found = ops.squeeze(ops.non_zero(x, "i64", name="found"), ops.constant(np.int64([0])))
+    path = path_of(ov.Model([ops.gather(x, found, ops.constant(0), name="site")], [x]), "site")
+    assert {str(path.nodes[edge.source]) for edge in path.edges if path.nodes[edge.target].name == "found"} == {"Parameter 'x'"}
+    assert [path.nodes[edge.target].name for edge in path.edges if str(path.nodes[edge.source]) == "Parameter 'x'"] == [
+        "site",
+        "found",
+    ]
