@@ -38,8 +38,8 @@ def clamped(indices: Output, bounds: BoundTensors) -> Output:
     return ops.maximum(ops.minimum(indices, highest), bounds.lowest).output(0)
 
 
-def checked(indices: Output, bounds: BoundTensors, *, counts_from_end: bool, portable: bool) -> Output:
-    """Return indices whose computation raises if one is out of bounds.
+def checked(indices: Output, bounds: BoundTensors, *, counts_from_end: bool, portable: bool, name: str) -> Output:
+    """Return indices whose computation raises if one is out of bounds, in a node of this name, which the error contains.
 
     1. GatherElements([0, 1, 2, ...], i), or our Gather: it also converts negative indices.
     2. i + GatherElements([0], any(i is out of bounds)): the only position in bounds is 0, so it adds 0 or raises.
@@ -47,25 +47,30 @@ def checked(indices: Output, bounds: BoundTensors, *, counts_from_end: bool, por
     # After GatherElements with indices of dynamic shape has raised, it may raise again in the next inference.
     is_stable = not portable or indices.get_partial_shape().is_static
     if counts_from_end and is_stable and len(bounds.size.get_partial_shape()) == 0:
-        return _looked_up(indices, bounds, portable)
+        return _looked_up(indices, bounds, portable, name)
     is_out = ops.logical_or(ops.less(indices, bounds.lowest), ops.greater(indices, bounds.highest))
     first, kind = ops.constant([0]), indices.get_element_type()
     is_any_out = ops.reduce_logical_or(ops.reshape(is_out, ops.constant([-1]), False), first, keep_dims=True)
     nothing = ops.gather_elements(ops.constant([0], kind), ops.convert(is_any_out, "i32"), 0)
+    nothing.set_friendly_name(name)
     return ops.add(indices, ops.squeeze(nothing, first)).output(0)
 
 
-def _looked_up(indices: Output, bounds: BoundTensors, portable: bool) -> Output:
+def _looked_up(indices: Output, bounds: BoundTensors, portable: bool, name: str) -> Output:
     """Gather the positions 0, 1, 2, ... by the indices (way 1)."""
     kind = indices.get_element_type()
     start, step = (ops.constant(number, kind) for number in (0, 1))
     positions = ops.range(start, bounds.filled if portable else bounds.size, step, kind.get_type_name())
     if not portable:
         inputs = [positions.output(0), indices, ops.constant(0).output(0)]
-        return ours("Gather", inputs, {"batch_dims": 0, "bounds": "error"}).output(0)
+        looked_up = ours("Gather", inputs, {"batch_dims": 0, "bounds": "error"})
+        looked_up.set_friendly_name(name)
+        return looked_up.output(0)
     flat = ops.reshape(indices, ops.constant([-1]), False)
     shape = ops.constant(np.array(indices.get_shape(), np.int64))
-    return ops.reshape(ops.gather_elements(positions, flat, 0), shape, False).output(0)
+    looked_up = ops.gather_elements(positions, flat, 0)
+    looked_up.set_friendly_name(name)
+    return ops.reshape(looked_up, shape, False).output(0)
 
 
 _RAISE = ("GatherElements", "ScatterNDUpdate", "ScatterUpdate")

@@ -289,7 +289,8 @@ class _Hardening:
         if self._policy == "zero" and not reason:
             return to_added_slice(site.node, indices, bounds), ""
         portable = self._portable or self._policy == "zero"
-        safe = checked(indices, bounds, counts_from_end=site.counts_from_end, portable=portable)
+        name = f"{root.indices.get_node().get_friendly_name()}/bounds_check"
+        safe = checked(indices, bounds, counts_from_end=site.counts_from_end, portable=portable, name=name)
         is_ours_now = is_ours(safe.get_node())
         what = f"raises: {operation(safe.get_node())} of positions" if is_ours_now else "raises: a check"
         return safe, f"{what}, as {reason}" if reason else what

@@ -326,3 +326,14 @@ def test_a_gather_that_openvino_would_remove_raises(version, index, portable):
     hardened(model, "raise", portable=portable)
     is_in_bounds = index == 0 or (index == -1 and version == "Gather-8")
     assert outputs(model, given) == ([[4, 5]] if is_in_bounds else RAISED)
+
+
+@pytest.mark.parametrize("shape", ["2", "?"])
+def test_an_error_of_openvino_names_the_input_with_the_index(shape):
+    """The operations of OpenVINO that raise do not name the index; their own name says where it comes from."""
+    model = made_of(lambda ids: ops.gather(np.float32([1, 2, 3]), ids, 0), ids=f"i32[{shape}]")
+    hardened(model, "raise", portable=True)
+    request = ov.compile_model(model, "CPU").create_infer_request()
+    request.start_async([np.int32([0, 3])])
+    with pytest.raises(RuntimeError, match="Node ids/bounds_check of type GatherElements"):
+        request.wait()
