@@ -1,4 +1,4 @@
-"""Write the current output of commands into the pages: the console sessions in README.md and docs/.
+"""Write the current output of commands into the pages: the console sessions in README.md and docs/, and the notebook.
 
 python tests/tools/make_docs.py            write all pages
 python tests/tools/make_docs.py PAGE...    write these pages
@@ -15,7 +15,7 @@ import tempfile
 from pathlib import Path
 from shutil import which
 
-from sessions import ROOT, pages, refreshed
+from sessions import NOTEBOOK, ROOT, pages, refreshed, refreshed_notebook
 
 
 def main() -> None:
@@ -24,9 +24,9 @@ def main() -> None:
     parser.add_argument("pages", nargs="*", type=Path)
     parser.add_argument("--picture", action="store_true")
     arguments = parser.parse_args()
-    for path in arguments.pages or pages():
+    for path in arguments.pages or [*pages(), NOTEBOOK]:
         before = path.read_text()
-        if (text := refreshed(before)) != before:
+        if (text := refreshed_notebook() if path.suffix == NOTEBOOK.suffix else refreshed(before)) != before:
             path.write_text(text)
             print(path)
     if arguments.picture:

@@ -1,25 +1,32 @@
-"""Run the console sessions in README.md and docs/.
+"""Run the console sessions in README.md and docs/, and the notebook.
 
 All sessions of a page run in one shell, in a new directory that has the samples and the docs. A file that the page says to save
 ("Save this as `x.py`:") is in that directory from there on. Releases of programs and libraries are written as <version>, so
-that pages stay current after an update.
+that pages stay current after an update; in the notebook as x.y.z.
 """
 
 from __future__ import annotations
 
+import ast
+import io
+import json
 import os
 import re
 import subprocess
 import sys
 import tempfile
+import warnings
 from collections.abc import Iterator
+from contextlib import redirect_stdout
 from pathlib import Path
+from typing import Any
 
 ROOT = Path(__file__).parents[2]
 BLOCK = re.compile(r"(?<=^```console\n).*?(?=^```$)", re.M | re.S)
 SAVED = re.compile(r"[Ss]ave (?:this|it) as `([^`\n]+)`:\n\n```\w+\n(.*?)^```$", re.M | re.S)
 RELEASE = re.compile(r"\b\d+\.\d+\.\d+\b")
 MARK = "--- command ---"
+NOTEBOOK = ROOT / "docs" / "first_tour.ipynb"
 
 
 def pages() -> list[Path]:
@@ -69,3 +76,42 @@ def _run(text: str) -> Iterator[str]:
     for command, output in zip(commands, outputs, strict=True):
         lines = (line.rstrip() for line in RELEASE.sub("<version>", output).splitlines())
         yield "\n".join([f"$ {command}", *lines]) + "\n"
+
+
+def refreshed_notebook() -> str:
+    """Return the document with the current output of every cell."""
+    document = json.loads(NOTEBOOK.read_text())
+    cells = [cell for cell in document["cells"] if cell["cell_type"] == "code"]
+    names: dict[str, Any] = {}
+    before = Path.cwd()
+    os.chdir(NOTEBOOK.parent)
+    try:
+        with warnings.catch_warnings():
+            warnings.simplefilter("ignore")  # conversions warn of integers of 64 bits
+            for number, cell in enumerate(cells, 1):
+                cell |= {"execution_count": number, "outputs": _outputs("".join(cell["source"]), names, number)}
+    finally:
+        os.chdir(before)
+    return json.dumps(document, indent=1, ensure_ascii=False) + "\n"
+
+
+def _outputs(code: str, names: dict[str, Any], number: int) -> list[dict[str, Any]]:
+    """Execute a cell: what it prints, and the value of its last expression."""
+    *rest, last = ast.parse(code).body
+    body, expression = (rest, last.value) if isinstance(last, ast.Expr) else ([*rest, last], None)
+    with redirect_stdout(io.StringIO()) as printed:
+        exec(compile(ast.Module(body, []), NOTEBOOK.name, "exec"), names)
+        value = expression and eval(compile(ast.Expression(expression), NOTEBOOK.name, "eval"), names)
+    outputs: list[dict[str, Any]] = []
+    if text := printed.getvalue():
+        outputs.append({"output_type": "stream", "name": "stdout", "text": _lines(text)})
+    if value is not None:
+        data = {"text/plain": _lines(repr(value))}
+        if hasattr(value, "_repr_html_"):
+            data["text/html"] = _lines(value._repr_html_())
+        outputs.append({"output_type": "execute_result", "execution_count": number, "metadata": {}, "data": data})
+    return outputs
+
+
+def _lines(text: str) -> list[str]:
+    return RELEASE.sub("x.y.z", text).splitlines(keepends=True)
