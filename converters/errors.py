@@ -5,6 +5,8 @@ from __future__ import annotations
 import onnx
 import onnx_ir
 
+from ov_gather.divergences.refusals import REFUSALS
+
 
 class ConversionError(ValueError):
     """An ONNX node, value or model cannot be converted to IR; the message names it."""
@@ -12,6 +14,12 @@ class ConversionError(ValueError):
 
 class ConstantIndexError(ConversionError, IndexError):
     """A constant index is out of bounds for every input."""
+
+
+def refused(name: str, message: str) -> ConversionError:
+    """Return the error for one of REFUSALS, with the command that explains it."""
+    assert name in REFUSALS
+    return ConversionError(f"{message}; see ov-gather explain {name}")
 
 
 def explained(message: str, *noise: str) -> str:

@@ -6,7 +6,7 @@ import onnx_ir
 
 from ov_gather.runtimes.base import NESTED_IFS
 
-from .errors import ConversionError, describe
+from .errors import describe, refused
 from .graphs import VIEWS, bodies_of, constant_of, nodes_of, viewed
 
 _ELEMENTS = 2**31
@@ -25,23 +25,26 @@ def refuse_fatal(model: onnx_ir.Model) -> None:
         if values and node.domain == "" and node.op_type not in _MOVES_STRINGS:
             moving = ", ".join(name for name in _MOVES_STRINGS if name != "Constant")
             instead = "; target extension reverses them" if node.op_type == "ReverseSequence" else ""
-            raise ConversionError(
+            raise refused(
+                "strings-copied-as-bytes",
                 f"{describe(node)}: OpenVINO's CPU plugin copies strings as bytes in {node.op_type}, which ends the process; "
-                f"it moves them in {moving}{instead}"
+                f"it moves them in {moving}{instead}",
             )
     there = {value: f"the input '{value.name}'" for value in model.graph.inputs}
     for output in filter(_is_string, model.graph.outputs):
         values = _same_strings(output)
         if taken := [there[value] for value in values if value in there]:
-            raise ConversionError(
+            raise refused(
+                "strings-freed-twice",
                 f"output '{output.name}': OpenVINO's CPU plugin frees strings twice where an output is an input, or another "
-                f"output, as it is; leave this output out, and use {taken[0]}"
+                f"output, as it is; leave this output out, and use {taken[0]}",
             )
         there |= dict.fromkeys(values, f"the output '{output.name}'")
     for node in nodes_of(model, "Unique"):
         data = node.inputs[0]
         if data is not None and data.shape is not None and 0 in data.shape.dims:
-            raise ConversionError(f"{describe(node)}: OpenVINO's CPU plugin dies of Unique of a tensor without elements")
+            message = f"{describe(node)}: OpenVINO's CPU plugin dies of Unique of a tensor without elements"
+            raise refused("unique-of-nothing", message)
 
 
 def _same_strings(output: onnx_ir.Value) -> list[onnx_ir.Value]:
@@ -65,9 +68,10 @@ def refuse_nested(model: onnx_ir.Model) -> None:
         for node in graph:
             inside = depth + (node.op_type == "If" and node.domain == "")
             if inside > NESTED_IFS:
-                raise ConversionError(
+                raise refused(
+                    "nested-ifs",
                     f"{describe(node)}: more than {NESTED_IFS} If are nested, "
-                    "and OpenVINO takes twice as long to compile for each more"
+                    "and OpenVINO takes twice as long to compile for each more",
                 )
             left += [(body, inside) for _, body in bodies_of(node)]
 
@@ -81,7 +85,8 @@ def refuse_endless(model: onnx_ir.Model) -> None:
         start, limit, delta = (tensor.numpy().astype(object).item() for tensor in tensors if tensor is not None)
         count = (limit - start) / delta if delta else 0
         if not count < _ELEMENTS:
-            raise ConversionError(f"{describe(node)}: {count:.0f} elements, but OpenVINO has tensors of fewer than 2^31")
+            message = f"{describe(node)}: {count:.0f} elements, but OpenVINO has tensors of fewer than 2^31"
+            raise refused("range-of-2^31", message)
 
 
 def _is_string(value: onnx_ir.Value) -> bool:

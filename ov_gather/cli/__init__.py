@@ -29,7 +29,7 @@ GROUPS = {
         "validate": "Find errors in IR files, without any runtime.",
         "fix": "Mend what is mechanical in IR files.",
         "oldest": "Print the oldest OpenVINO that a model needs.",
-        "explain": "Explain a rule or a divergence.",
+        "explain": "Explain a rule, a divergence or a refusal.",
     },
     "Convert": {
         "convert": "Convert ONNX models and PyTorch programs to IR.",

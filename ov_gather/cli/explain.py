@@ -1,4 +1,4 @@
-"""The command `ov-gather explain`: documentation of rules, and known divergences of runtimes."""
+"""The command `ov-gather explain`: documentation of rules, known divergences of runtimes, and refusals of the converters."""
 
 from __future__ import annotations
 
@@ -9,6 +9,7 @@ from click.shell_completion import CompletionItem
 
 from ov_gather.cli.completion import complete_rules
 from ov_gather.cli.output import say, show
+from ov_gather.divergences.refusals import REFUSALS
 from ov_gather.rules.register import RULES
 from ov_gather.rules.selection import select_rules
 from ov_gather.system.suggestions import did_you_mean
@@ -20,17 +21,15 @@ _ALL = "divergences"
 
 
 def _complete(context: click.Context, argument: click.Parameter, incomplete: str) -> list[CompletionItem]:
-    divergences = [CompletionItem(name, help=found[0].why) for name, found in _divergences().items()]
-    return [
-        *complete_rules(context, argument, incomplete),
-        *(item for item in divergences if item.value.startswith(incomplete)),
-    ]
+    items = [CompletionItem(name, help=found[0].why) for name, found in _divergences().items()]
+    items += [CompletionItem(name) for name in REFUSALS]
+    return [*complete_rules(context, argument, incomplete), *(item for item in items if item.value.startswith(incomplete))]
 
 
 @click.command(name="explain")
 @click.argument("name", required=False, shell_complete=_complete)
 def command(name: str | None) -> None:
-    """Explain a rule of `ov-gather validate`, e.g. OVG204, or a divergence of `ov-gather check`, e.g. negative-indices.
+    """Explain a rule of `validate`, e.g. OVG204, a divergence of `check`, e.g. no-strings, or a refusal of `convert`.
 
     Without NAME, list all rules; with a group such as OVG4, the rules of the group; with the word "divergences", the known
     divergences of runtimes from ONNX.
@@ -45,10 +44,11 @@ def command(name: str | None) -> None:
     elif found := _divergences().get(name):
         for each in found:
             _print(each)
+    elif name in REFUSALS:
+        say(f"{name}: {REFUSALS[name]}")
     else:
-        raise click.UsageError(
-            f"there is no rule or divergence '{name}'; {did_you_mean(name, (*_divergences(), *RULES), (_ALL,))}"
-        )
+        hint = did_you_mean(name, (*_divergences(), *REFUSALS, *RULES), (_ALL, *REFUSALS))
+        raise click.UsageError(f"there is no rule, divergence or refusal '{name}'; {hint}")
 
 
 def _explain_rules(name: str | None) -> None:

@@ -1,5 +1,8 @@
 """`ov-gather explain`, as a user runs it."""
 
+import pytest
+
+from ov_gather.divergences.refusals import REFUSALS
 from ov_gather.divergences.register import DIVERGENCES
 from ov_gather.rules.register import RULES
 
@@ -17,6 +20,11 @@ def test_the_list(cli):
 
 def test_a_group(cli):
     assert {line[:4] for line in cli("explain", "OVG7").stdout.splitlines()} == {"OVG7"}
+
+
+@pytest.mark.parametrize("name", REFUSALS)
+def test_a_refusal(cli, name):
+    assert cli("explain", name, code=0).stdout == f"{name}: {REFUSALS[name]}\n"
 
 
 def test_an_unknown_rule(refusal):
