@@ -4,12 +4,12 @@ from __future__ import annotations
 
 REFUSALS = {
     "strings-copied-as-bytes": (
-        "OpenVINO's CPU plugin copies strings as bytes in most operators. Results are wrong, or memory is freed twice, which ends "
-        "the process. Move strings by the operators that the message lists, or compute with them outside of the model."
+        "OpenVINO's CPU plugin copies strings as bytes in most operators. Results are wrong, or memory is freed twice, which "
+        "ends the process. Move strings by the operators that the message lists, or compute with them outside of the model."
     ),
     "strings-freed-twice": (
-        "An output of strings that is an input, or another output, as it is, is freed twice by OpenVINO's CPU plugin, which ends "
-        "the process. Leave this output out, and use the other value."
+        "An output of strings that is an input, or another output, as it is, is freed twice by OpenVINO's CPU plugin, which "
+        "ends the process. Leave this output out, and use the other value."
     ),
     "unique-of-nothing": (
         "OpenVINO's CPU plugin ends the process in Unique of a tensor without elements. Leave the node out, or do without the "
@@ -20,8 +20,8 @@ REFUSALS = {
         "conditions, or compute both branches and choose by Where."
     ),
     "range-of-2^31": (
-        "OpenVINO has no tensors of 2^31 elements or more, and inferring the shape of such a constant Range does not end. Check "
-        "its limit and its delta."
+        "OpenVINO has no tensors of 2^31 elements or more, and inferring the shape of such a constant Range does not end. "
+        "Check its limit and its delta."
     ),
 }
 """What each refusal is about, and what to do, by the name that the error has."""
