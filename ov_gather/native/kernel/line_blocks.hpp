@@ -17,12 +17,20 @@
 namespace ov_gather {
 namespace {
 
-constexpr int64_t block = 512;            // indices checked, then used, while in the first-level cache
+constexpr int64_t block = 512;            // indices of a call, whose positions stay in the first-level cache
 constexpr int64_t far_block = 2048;       // the same with prefetching, whose loads in flight end with a block
 constexpr int64_t index_prefetch = 1024;  // elements; indices are prefetched this far ahead of a block
 constexpr int64_t prefetch_ahead = 24;    // elements; loads in flight that hide the latency of memory
 constexpr int64_t far_ahead = 96;         // elements; loads in flight to the second-level cache
 constexpr int64_t cached_ahead = 64;      // elements; loads in flight from the last-level cache
+
+// Indices checked, then used, if their data are near. While a processor waits for the data of 64, it checks the next: with AVX2
+// that takes 0.90 of the time of 512 on a Xeon (Granite Rapids; 400 KB of data), with SSE2 0.88.
+#if defined(__AVX512F__)
+constexpr int64_t near_part = block, near_index_prefetch = index_prefetch;
+#else
+constexpr int64_t near_part = 64, near_index_prefetch = 256;
+#endif
 
 #if OV_GATHER_HAS_AVX
 // Write a cache line at an aligned address.
@@ -78,27 +86,39 @@ inline void take(const Element* data, int64_t step, const Offset* offsets, Eleme
     for (; i < count; ++i) take_one(i);
 }
 
-template <typename Element, typename Offset, bool across>
-inline void take_ahead(const Plane& plane, const Element* data, int64_t step, const Offset* offsets, Element* output,
-                       int64_t count, const char* upcoming, int64_t index_size) {
-    const auto gather = !plane.prefetch ? take<Element, Offset, across, 0>
-                        : plane.far     ? take<Element, Offset, across, 2>
-                                        : take<Element, Offset, across, 1>;
-    gather(data, step, offsets, output, count, upcoming, index_size);
+// Check and gather a block in parts. Listed `starts` are added to the offsets. Return false if an index is out of bounds.
+template <typename Offset, bool across, bool listed, int steps, typename Element, typename Index>
+bool take_parts(const Plane& plane, const Element* data, int64_t step, const Index* indices, const int32_t* starts,
+                Element* output, int64_t count) {
+    constexpr int64_t part = steps == 0 ? near_part : far_block;
+    Offset offsets[part];
+    for (int64_t at = 0; at < count; at += part) {
+        const int64_t length = count - at < part ? count - at : part;
+        if (!wrap(indices + at, length, plane.axis_size, offsets)) return false;
+        for (int64_t i = 0; listed && step != 1 && i < length; ++i) offsets[i] *= static_cast<Offset>(step);
+        for (int64_t i = 0; listed && i < length; ++i) offsets[i] += starts[at + i];
+        take<Element, Offset, across, steps>(
+            data + (across ? at : 0), listed ? 1 : step, offsets, output + at, length,
+            reinterpret_cast<const char*>(indices + at + (steps == 0 ? near_index_prefetch : index_prefetch)), sizeof(Index));
+    }
+    return true;
 }
 
-template <typename Element, typename Index, typename Offset>
-inline void take_block(const Plane& plane, const Element* data, const Index* indices, const Offset* offsets, Element* output,
-                       int64_t count) {
+template <typename Offset, bool across, bool listed, typename Element, typename Index>
+bool take_ahead(const Plane& plane, const Element* data, int64_t step, const Index* indices, const int32_t* starts,
+                Element* output, int64_t count) {
+    const auto gather = !plane.prefetch ? take_parts<Offset, across, listed, 0, Element, Index>
+                        : plane.far     ? take_parts<Offset, across, listed, 2, Element, Index>
+                                        : take_parts<Offset, across, listed, 1, Element, Index>;
+    return gather(plane, data, step, indices, starts, output, count);
+}
+
+template <typename Offset, typename Element, typename Index>
+bool take_block(const Plane& plane, const Element* data, const Index* indices, Element* output, int64_t count) {
     const int64_t step = plane.axis_stride / static_cast<int64_t>(sizeof(Element));
-    const auto* upcoming = reinterpret_cast<const char*>(indices + index_prefetch);
-    constexpr int64_t size = sizeof(Index);
-    if (plane.line.data_stride != 0)
-        take_ahead<Element, Offset, true>(plane, data, step, offsets, output, count, upcoming, size);
-    else if (step == 1)
-        take_ahead<Element, Offset, false>(plane, data, 1, offsets, output, count, upcoming, size);
-    else
-        take<Element, Offset, false, 0>(data, step, offsets, output, count, upcoming, size);
+    if (plane.line.data_stride != 0) return take_ahead<Offset, true, false>(plane, data, step, indices, nullptr, output, count);
+    if (step == 1) return take_ahead<Offset, false, false>(plane, data, 1, indices, nullptr, output, count);
+    return take_parts<Offset, false, false, 0>(plane, data, step, indices, nullptr, output, count);
 }
 
 template <typename Element, typename Index>
@@ -129,16 +149,8 @@ bool contiguous(const Plane& plane, const char* data, const Index* indices, Elem
         const int64_t length = count - start < most ? count - start : most;
         const auto* from = reinterpret_cast<const Element*>(data + start * plane.line.data_stride);
         Element* to = plane.stream ? buffer : output + start;
-        bool in_bounds;
-        if (narrow) {
-            int32_t offsets[far_block];
-            in_bounds = wrap(indices + start, length, plane.axis_size, offsets);
-            if (in_bounds) take_block(plane, from, indices + start, offsets, to, length);
-        } else {
-            int64_t offsets[far_block];
-            in_bounds = wrap(indices + start, length, plane.axis_size, offsets);
-            if (in_bounds) take_block(plane, from, indices + start, offsets, to, length);
-        }
+        const bool in_bounds = narrow ? take_block<int32_t>(plane, from, indices + start, to, length)
+                                      : take_block<int64_t>(plane, from, indices + start, to, length);
         if (!in_bounds) {
             if (!plane.zero) return false;
             strided<Element, Index>(plane, reinterpret_cast<const char*>(from), reinterpret_cast<const char*>(indices + start),

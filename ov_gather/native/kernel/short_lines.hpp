@@ -8,8 +8,11 @@
 namespace ov_gather {
 namespace {
 
-constexpr int64_t short_line = 64;      // elements; longer lines are worth blocks of their own
-constexpr int64_t near_rows = 1 << 15;  // bytes; the indices of a block reach nearly all of so few rows
+constexpr int64_t short_line = 64;  // elements; longer lines are worth blocks of their own
+
+// Bytes of rows up to which those of the next block are prefetched: the indices of a block reach nearly all of them. Lines of 2
+// to 8 elements take 0.63 to 0.70 of the time on a Zen 5, but about 1.1 on an Intel Xeon (Granite Rapids), where none are.
+constexpr int64_t near_rows = 1 << 15;
 
 inline int64_t magnitude(int64_t number) { return number < 0 ? -number : number; }
 
@@ -29,10 +32,10 @@ bool short_lines(const Plane& plane, const char* data, const Index* indices, Ele
     const int32_t row_step = static_cast<int32_t>(plane.lines.data_stride / size);
     const int32_t step = static_cast<int32_t>(plane.axis_stride / size);
     const int64_t rows = block / count < lines ? block / count : lines;
-    int32_t starts[block], offsets[block];
+    int32_t starts[block];
     for (int64_t row = 0; row < rows; ++row)
         for (int64_t i = 0; i < count; ++i) starts[row * count + i] = static_cast<int32_t>(row) * row_step;
-    const int64_t reach = rows * plane.lines.data_stride, fetched = reach <= near_rows ? reach : 0;
+    const int64_t reach = rows * plane.lines.data_stride, fetched = reach <= near_rows && !is_intel() ? reach : 0;
     Element buffer[block];
     for (int64_t top = 0; top < lines; top += rows) {
         const int64_t height = lines - top < rows ? lines - top : rows, length = height * count;
@@ -48,11 +51,8 @@ bool short_lines(const Plane& plane, const char* data, const Index* indices, Ele
         }
 #endif
         for (int64_t at = 0; at < fetched; at += 64) fetch(from + fetched + at);  // the rows of the next block
-        if (wrap(where, length, plane.axis_size, offsets)) {
-            for (int64_t i = 0; i < length; ++i) offsets[i] = offsets[i] * step + starts[i];
-            const auto* upcoming = reinterpret_cast<const char*>(where + index_prefetch);
-            take_ahead<Element, int32_t, false>(plane, reinterpret_cast<const Element*>(from), 1, offsets,
-                                                plane.stream ? buffer : to, length, upcoming, sizeof(Index));
+        if (take_ahead<int32_t, false, true>(plane, reinterpret_cast<const Element*>(from), step, where, starts,
+                                             plane.stream ? buffer : to, length)) {
             if (plane.stream) stream(reinterpret_cast<const char*>(buffer), reinterpret_cast<char*>(to), length * size);
         } else if (plane.zero) {
             for (int64_t row = 0; row < height; ++row)
