@@ -5,11 +5,15 @@ All public names are importable from here and loaded on first use: `import ov_ga
 
 from __future__ import annotations
 
+import sys as _sys
 from importlib import import_module
+from importlib.util import spec_from_file_location as _spec_from_file_location
 from pathlib import Path as _Path
 from typing import TYPE_CHECKING, Any
 
 if TYPE_CHECKING:
+    from importlib.machinery import ModuleSpec as _ModuleSpec
+
     import ov_gather.converters as converters
     from ov_gather.acceleration.accelerate import accelerate
     from ov_gather.acceleration.harden import harden
@@ -75,9 +79,18 @@ _HOME = {
 }
 
 
-_FOLDER = _Path(__file__).parent
-if not (_FOLDER / "converters").is_dir():  # a checkout, where converters/ lies beside this package
-    __path__.append(str(_FOLDER.parent))
+class _BesideThePackage:
+    """Finder of `ov_gather.converters` in a checkout, where the folder lies beside this package."""
+
+    @staticmethod
+    def find_spec(name: str, path: object = None, target: object = None) -> _ModuleSpec | None:
+        folder = _Path(__file__).parents[1] / "converters"
+        if name != "ov_gather.converters" or not (folder / "__init__.py").is_file():
+            return None
+        return _spec_from_file_location(name, folder / "__init__.py", submodule_search_locations=[str(folder)])
+
+
+_sys.meta_path.append(_BesideThePackage)  # the last: asked where nothing installed has the converters
 
 
 def _value_of(name: str) -> Any:

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import os
+import sys
 import warnings
 from functools import cache
 from importlib import import_module
@@ -18,6 +19,10 @@ from ov_gather.system import logs
 
 # The compiled kernel copies bits without interpreting them, so one dtype per element size is enough.
 _CARRIER = {1: np.uint8, 2: np.uint16, 4: np.uint32, 8: np.uint64, 16: np.complex128}
+
+
+_EDITABLE = "ScikitBuildRedirectingFinder"
+"""Class of the finder that an editable installation adds, which finds the compiled files."""
 
 
 @cache
@@ -42,7 +47,8 @@ def load() -> ModuleType | None:
 def _remedy() -> str:
     """Return what to do about a missing kernel: often Python was started in a checkout, which hides an installed package."""
     here = Path(__file__).parents[1]
-    if here.with_name("converters").is_dir():
+    is_editable = any(type(finder).__name__ == _EDITABLE for finder in sys.meta_path)
+    if here.with_name("converters").is_dir() and not is_editable:
         for installed in _installed_kernels():
             if installed.parent != here and installed.is_file():
                 return (
