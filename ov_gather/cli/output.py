@@ -110,11 +110,35 @@ def error_console() -> Console:
 
 
 def print_table(table: Table) -> None:
-    """Print a table without trailing blanks."""
+    """Print a table without trailing blanks; if its words need more than the width of the terminal, a block for each row."""
     out = console()
+    if _least_width(table) > out.width:
+        for line in _blocks(table):
+            say(line)
+        return
     with out.capture() as captured:
         out.print(table)
     show("\n".join(line.rstrip() for line in captured.get().splitlines()), end="\n")
+
+
+def _least_width(table: Table) -> int:
+    """Return the width in which no word of a table is broken: the longest word of each column, and 2 between columns."""
+    from rich.cells import cell_len
+
+    texts = [[str(column.header), *map(str, column.cells)] for column in table.columns]
+    return sum(2 + max((cell_len(word) for text in column for word in text.split()), default=0) for column in texts) - 2
+
+
+def _blocks(table: Table) -> Iterator[str]:
+    """Yield the lines of each row: the first cell, and below it the others, each after the header of its column."""
+    first, *others = ([str(cell).splitlines() for cell in column.cells] for column in table.columns)
+    headers = [str(column.header).replace("\n", "") for column in table.columns[1:]]
+    for row, head in enumerate(first):
+        yield from head
+        for header, cells in zip(headers, others, strict=True):
+            if lines := cells[row]:
+                yield f"    {header}: {lines[0].strip()}"
+                yield from (f"        {line.strip()}" for line in lines[1:])
 
 
 def print_all(parts: Iterable[Table | str], *, err: bool = False) -> None:

@@ -8,13 +8,16 @@ import click
 import pytest
 from click.shell_completion import ShellComplete
 from click.testing import CliRunner
+from rich.console import Console
 
 from ov_gather import cli
+from ov_gather.cli import output
 from ov_gather.cli.options import Jobs, parsed
 from ov_gather.cli.output import COLOR, QUIET, VERBOSE
 from ov_gather.cli.paths import paths_argument
 from ov_gather.system import interrupts
 from ov_gather.system.platforms import core_count
+from ov_gather.system.tables import cell, new_table
 
 
 @pytest.fixture
@@ -251,3 +254,18 @@ def test_a_pipe_that_nobody_reads_is_not_a_finding(arguments):
 def test_the_package_is_a_command():
     done = subprocess.run([sys.executable, "-m", "ov_gather", "explain", "OVG204"], capture_output=True, text=True, check=True)
     assert done.stdout.startswith("OVG204 ")
+
+
+@pytest.mark.parametrize(("width", "is_table"), [(80, True), (40, True), (25, False)])
+def test_a_table_breaks_no_word(width, is_table, monkeypatch, capsys):
+    monkeypatch.setattr(output, "console", lambda: Console(width=width, force_terminal=False))
+    table = new_table("layer", "why")
+    table.add_row(cell("models/encoder.xml", "  Gather 'pick'"), cell("in bounds if ids are"))
+    output.print_table(table)
+    lines = capsys.readouterr().out.splitlines()
+    if is_table:
+        assert max(map(len, lines)) <= width
+        assert lines[0].split() == ["layer", "why"]
+        assert lines[2].split()[:2] == ["models/encoder.xml", "in"]
+    else:
+        assert lines == ["models/encoder.xml", "  Gather 'pick'", "    why: in bounds if ids are"]
