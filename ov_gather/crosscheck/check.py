@@ -67,7 +67,7 @@ def cross_check(
         device: the OpenVINO device, such as "CPU", "AUTO", "HETERO:CPU" or "BATCH:CPU".
         failures: the directory to which the first failing case of each layer is written, reduced, to be run again.
         progress: receives each result as soon as its layer is done.
-        atol, rtol: permitted differences of the model's outputs, by name: up to atol + rtol * |expected|. All other outputs,
+        atol, rtol: permitted differences of the model's outputs, by name: up to atol + rtol * abs(expected). All other outputs,
             and all layers, are compared bit by bit.
 
     Returns:

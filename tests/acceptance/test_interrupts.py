@@ -18,9 +18,9 @@ pytestmark = pytest.mark.slow
 HEEDING = [
     sys.executable,
     "-c",
-    "import os, signal, sys; signal.signal(2, signal.SIG_DFL); os.execvp(sys.argv[1], sys.argv[1:])",
+    "import os, signal, sys; [signal.signal(each, signal.SIG_DFL) for each in (1, 2)]; os.execvp(sys.argv[1], sys.argv[1:])",
 ]
-"""Start a command that Ctrl+C ends, also where the tests run as a background job, which ignores Ctrl+C."""
+"""Start a command that Ctrl+C and SIGHUP end, also where the tests run in the background or below nohup, which ignore them."""
 
 
 @pytest.fixture

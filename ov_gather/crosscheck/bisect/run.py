@@ -69,7 +69,7 @@ def bisect(
         reproducers: the parent directory of reproducers, the smallest models that show each culprit.
         seed: for generated inputs.
         progress: called with a description of each step.
-        atol, rtol: permitted differences, instead of what rounding explains: up to atol + rtol * |expected|. A number is for
+        atol, rtol: permitted differences, instead of what rounding explains: up to atol + rtol * abs(expected). A number is for
             all floating-point values; a mapping has bounds by the name of an output, with "" for all other values.
 
     Returns:
