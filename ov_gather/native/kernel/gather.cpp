@@ -117,7 +117,7 @@ Plane describe(const Gather& gather, const std::vector<Loop>& loops, int64_t pos
             is_beyond_near(reach),
             is_near(reach),
             reach > cached_bytes(),
-            is_streamed(moved, reach),
+            is_streamed(moved, reach, line.index_stride != 0 && line.data_stride == 0),
             gather.zero};
 }
 

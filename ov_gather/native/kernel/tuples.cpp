@@ -119,7 +119,7 @@ Plane describe(const GatherTuples& gather, const char* data, const char* output,
             is_beyond_near(reach),
             is_near(reach),
             reach > cached_bytes(),
-            is_streamed(moved, reach),
+            is_streamed(moved, reach, false),
             false};
 }
 
