@@ -7,6 +7,7 @@
 
 #include "line_blocks.hpp"
 #include "line_columns.hpp"
+#include "line_limits.hpp"
 #include "line_slices.hpp"
 #include "short_lines.hpp"
 
@@ -70,6 +71,9 @@ const LineFunctions OV_GATHER_JOIN(lines_, OV_GATHER_ISA) = {
      {gather_plane<Bytes16, int32_t>, gather_plane<Bytes16, int64_t>}},
     {wrap_indices<int32_t>, wrap_indices<int64_t>},
     {all_same<int32_t>, all_same<int64_t>},
+    {{first_outside<int8_t>, first_outside<int16_t>, first_outside<int32_t>, first_outside<int64_t>},
+     {first_outside<uint8_t>, first_outside<uint16_t>, first_outside<uint32_t>, first_outside<uint64_t>},
+     {nullptr, nullptr, first_outside<float>, first_outside<double>}},
 };
 
 }  // namespace ov_gather

@@ -54,11 +54,18 @@ using WrapFunction = bool (*)(const char* indices, int64_t count, int64_t axis_s
 // Return true if all `count` contiguous indices are equal.
 using AllSameFunction = bool (*)(const char* indices, int64_t count);
 
-// The functions of one instruction set: planes by log2 of the element size (1 to 16 bytes), all by index type (int32, int64).
+// Return the position of the first of `count` numbers, `stride` bytes apart, that is outside of the two numbers `limits`; -1 if
+// none is. NaN is outside.
+using OutsideFunction = int64_t (*)(const char* numbers, int64_t count, int64_t stride, const void* limits);
+
+// The functions of one instruction set: planes by log2 of the element size (1 to 16 bytes), and wrap and all_same, by index
+// type (int32, int64); first_outside by kind (signed, unsigned, float) and log2 of the element size, null for floats below 4
+// bytes.
 struct LineFunctions {
     PlaneFunction planes[5][2];
     WrapFunction wrap[2];
     AllSameFunction all_same[2];
+    OutsideFunction first_outside[3][4];
 };
 
 }  // namespace ov_gather

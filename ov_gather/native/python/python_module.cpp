@@ -10,6 +10,7 @@
 
 #include "arrays.hpp"
 #include "isa.hpp"
+#include "limits.hpp"
 #include "scatter.hpp"
 #include "scatter_rows.hpp"
 #include "slices.hpp"
@@ -152,7 +153,8 @@ bool update_elements(nb::handle output, nb::handle indices, nb::handle updates, 
     return run(PyArray_BYTES(array_of(output)), array_of(output), array_of(indices), array_of(updates), axis, kind, reduction);
 }
 
-bool are_reduced(PyArrayObject* array) {
+// Return true if elements are integers or floats of C++, in the byte order of this machine.
+bool are_numbers(PyArrayObject* array) {
     const char kind = PyArray_DESCR(array)->kind;
     return PyArray_ISNBO(PyArray_DESCR(array)->byteorder) && (kind == 'i' || kind == 'u' || kind == 'f') &&
            PyArray_ISNUMBER(array) && PyArray_ITEMSIZE(array) <= 8 && (kind != 'f' || PyArray_ITEMSIZE(array) >= 4);
@@ -161,7 +163,7 @@ bool are_reduced(PyArrayObject* array) {
 // Return true if both arrays are plain, of the same type, and the kernel can reduce it; data are contiguous.
 bool can_update(PyArrayObject* data, PyArrayObject* updates, int reduction) {
     return is_movable(data) && is_movable(updates) && PyArray_EquivTypes(PyArray_DESCR(data), PyArray_DESCR(updates)) &&
-           (reduction == 0 || are_reduced(data)) && PyArray_IS_C_CONTIGUOUS(data);
+           (reduction == 0 || are_numbers(data)) && PyArray_IS_C_CONTIGUOUS(data);
 }
 
 // Return the output of a scatter: `out`, or a new array; None if `out` does not fit or is not contiguous.
@@ -236,6 +238,24 @@ nb::object scatter_nd(nb::handle data_object, nb::handle tuples_object, nb::hand
     return in_bounds ? result : nb::none();
 }
 
+// Return the position, in C order, of the first number outside of the two `limits`, an array of the same type; -1 if none is;
+// None if an argument is not plain, or of a type that the kernel does not compare.
+nb::object first_outside(nb::handle numbers_object, nb::handle limits_object) {
+    PyArrayObject *const numbers = exact_array(numbers_object), *const limits = exact_array(limits_object);
+    if (!numbers || !limits || !is_movable(numbers) || !is_movable(limits) || !are_numbers(numbers) ||
+        !PyArray_EquivTypes(PyArray_DESCR(numbers), PyArray_DESCR(limits)) || !PyArray_IS_C_CONTIGUOUS(limits) ||
+        PyArray_SIZE(limits) != 2)
+        return nb::none();
+    const Strides strides(numbers);
+    std::vector<ov_gather::LimitsLoop> loops;
+    for (int i = 0; i < PyArray_NDIM(numbers); ++i) loops.push_back({PyArray_DIM(numbers, i), strides[i]});
+    const char kind = PyArray_DESCR(numbers)->kind;
+    return nb::int_(unlocked([&] {
+        return ov_gather::first_outside(PyArray_BYTES(numbers), kind, PyArray_ITEMSIZE(numbers), std::move(loops),
+                                        PyArray_DATA(limits));
+    }));
+}
+
 // Keep the Python error that the signal handler has set, so that it propagates to the caller.
 void keep_interrupt(const std::exception_ptr& error, void*) {
     try {
@@ -264,6 +284,8 @@ NB_MODULE(_native, module) {
     module.def("scatter_nd", &scatter_nd, nb::arg("data").none(), nb::arg("tuples").none(), nb::arg("updates").none(),
                nb::arg("reduction"), nb::arg("out").none(), "The same.");
     module.def("update_rows", &update_rows, "Updates rows of `output`.");
+    module.def("first_outside", &first_outside, nb::arg("numbers").none(), nb::arg("limits").none(),
+               "The first position outside of the limits, or -1; or None: an argument is not plain.");
     module.def("set_num_threads", &ov_gather::set_num_threads, nb::arg("count"));
     module.def("isa_name", &ov_gather::isa_name, "The instruction set in use.");
     module.def("available_isas", &ov_gather::available_isas, "Those that this machine has, best first.");
