@@ -71,6 +71,11 @@ class AnalysedGraph:
         """The inputs of the model by name."""
         return {str(value.name): value for value in inputs_of(self._model)}
 
+    @property
+    def input_count(self) -> int:
+        """The number of inputs."""
+        return len(self.inputs)
+
     @cached_property
     def sites(self) -> list[Site]:
         """The gathers and scatters of the model and its bodies."""

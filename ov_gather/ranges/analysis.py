@@ -165,13 +165,16 @@ def analyse(
 
     def algebra() -> Algebra:
         limits = counts.with_conditions(given.same, given.limits)
-        bounds = ChainMap(learned, before, dims, others, graph.bounds)
-        return Algebra(Sizes(bounds, (0, LARGEST_OPEN_DIM), limits, LARGEST_SIZE if given.fits else inf, changed))
+        declared = ChainMap(dims, others, graph.bounds)
+        bounds = ChainMap(learned, before, *declared.maps)
+        largest = LARGEST_SIZE if given.fits else inf
+        return Algebra(Sizes(bounds, (0, LARGEST_OPEN_DIM), limits, largest, changed, declared))
 
     if near is None:
         solver = Solver(shown, algebra(), semantics, assumed).run(steps)
         if solver.overflows:  # element counts of later tensors may rule them out
             solver = Solver(shown, algebra(), semantics, assumed, None, solver.numbers).run(steps)
+        counts = _tightest(counts, solver.known.values())
     else:
         known = near.solver.known if near.given.fits == given.fits else {}
         earlier = PreviousRun(
@@ -191,6 +194,23 @@ def _counts_of_inputs(graph: Graph) -> Limits:
     return found
 
 
+def _tightest(counts: Limits, values: Iterable[Value]) -> Limits:
+    """Keep the limit of the largest multiple of each product: most tensors have the same open sizes as others."""
+    names = {name for value in values for dim in value.shape or () for name in dim.names}
+    found, largest = Limits(), dict[tuple[str, ...], tuple[int, int]]()
+    for polynomial, bound in {pair for name in names for pair in counts.about(name)}:
+        if len(polynomial.terms) > 1:
+            found.add(polynomial, bound)
+            continue
+        ((monomial, factor),) = polynomial.terms
+        known = largest.get(monomial)
+        if known is None or bound * known[0] < known[1] * factor:
+            largest[monomial] = factor, bound
+    for monomial, (factor, bound) in largest.items():
+        found.add(Polynomial(((monomial, factor),)), bound)
+    return found
+
+
 def open_dims(graph: Graph) -> dict[str, tuple[int, Number]]:
     """Return the bounds of the dynamic dimensions of inputs."""
     shapes = [graph.declared(key).shape or () for key in graph.inputs.values()]
@@ -203,8 +223,11 @@ def dims_of(given: Assumption) -> dict[str, tuple[int, Number]]:
 
 
 def _limited(dims: Mapping[str, tuple[int, Number]]) -> dict[str, tuple[int, Number]]:
-    """Cap dimensions at `LARGEST_DIM`, unless their lower bound is greater."""
-    return {name: (low, max(low, min(high, LARGEST_DIM))) for name, (low, high) in dims.items()}
+    """Cap dimensions at `LARGEST_DIM`, unless their lower bound is greater. Symbols for elements are no dimensions."""
+    return {
+        name: (low, max(low, min(high, LARGEST_DIM))) if name.startswith("dim(") else (low, high)
+        for name, (low, high) in dims.items()
+    }
 
 
 class _Renamed:

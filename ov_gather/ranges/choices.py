@@ -1,6 +1,7 @@
-"""Refinement of the operands of Select by the comparison that selects them.
+"""Refinement of the operands of Select by the comparisons that select them.
 
-In `Select(Less(n, 8), n, f(n))` the elements of f(n) that are selected have n >= 8.
+In `Select(Less(n, 8), n, f(n))` the elements of f(n) that are selected have n >= 8. In `Select(And(n >= 0, n < 50), n, 0)` the
+elements of n that are selected are in 0..49.
 """
 
 from __future__ import annotations
@@ -23,16 +24,34 @@ _IS_LESS = {
     **dict.fromkeys(("Greater", "GreaterEqual", "GreaterOrEqual"), False),
 }
 """Comparisons of two operands; True if the first is the smaller one where they hold."""
+_IS_EQUAL = {"Equal": True, "NotEqual": False}
+_COMPARISONS = frozenset((*_IS_LESS, *_IS_EQUAL))
+_AND = frozenset(("And", "BitwiseAnd", "LogicalAnd"))
+_OR = frozenset(("Or", "BitwiseOr", "LogicalOr"))
+_NOT = frozenset(("Not", "BitwiseNot", "LogicalNot"))
 _IS_STRICT = frozenset(("Less", "Greater"))
 _CASTS = frozenset(("Cast", "Convert"))
 _ARITHMETIC = """
-    Abs Add Ceil Ceiling Clamp Clip Div Divide Floor FloorMod Log Max Maximum Min Minimum Mod Mul Multiply Neg Negative Relu
-    ReLU Round Sign Sqrt Sub Subtract
+    Abs Add BitwiseAnd Ceil Ceiling Clamp Clip Div Divide Floor FloorMod Log Max Maximum Min Minimum Mod Mul Multiply Neg
+    Negative Relu ReLU Round Select Sign Sqrt Sub Subtract Where
 """
 _BY_ELEMENT = _CASTS.union(_ARITHMETIC.split())
 """Operations that compute each element of the output from the elements at the same position."""
+_MOVES = frozenset(("Reshape", "Transpose", "Unsqueeze"))  # Squeeze makes one element of an empty axis
 LONGEST = 24
 """Maximum number of tensors visited to refine one operand."""
+
+
+def filled_with(graph: Graph, wanted: Key) -> list[Key]:
+    """Return a tensor and others that have elements if it has some: operands of moves and elementwise operations."""
+    found = [wanted]
+    for key in found:
+        step = graph.step_of(key)
+        if step is None or len(found) > LONGEST:
+            continue
+        given = step.inputs if step.type in _BY_ELEMENT else step.inputs[:1] if step.type in _MOVES else ()
+        found += [one for one in given if one is not None and one not in found]
+    return found
 
 
 @dataclass(frozen=True)
@@ -55,29 +74,57 @@ class BranchRefinement:
         known = [None if key is None else self.value(key) for key in step.inputs]
         if len(known) != 3 or None in known:
             return known
-        comparison = self._comparison(step.inputs[0])
-        if comparison is None:
-            return known
         for position, is_true in ((1, True), (2, False)):
             key, value = step.inputs[position], known[position]
-            facts = dict(self._refined_operands(comparison, is_true=is_true))
+            facts = self._facts(step.inputs[0], is_true=is_true)
             again = self._reevaluate(key, facts) if facts and key is not None else None
             if again is not None and value is not None:
                 known[position] = self._meet(value, again)
         return known
 
-    def _comparison(self, key: Key | None) -> Step | None:
-        """Return the comparison that produces a condition, looking through conversions, as every type has 0 and 1."""
-        step = None if key is None else self.graph.step_of(key)
-        while step is not None and step.type in _CASTS and step.inputs[0] is not None:
-            step = self.graph.step_of(step.inputs[0])
-        is_known = step is not None and step.rule is not None and step.type in _IS_LESS and len(step.inputs) == 2
-        return step if is_known else None
+    def _outcomes(self, key: Key | None, *, is_true: bool) -> Iterator[tuple[Step, bool]]:
+        """Yield the comparisons whose outcomes follow from a condition: both of a conjunction that holds, for example.
+
+        Conversions are looked through, as every type has 0 and 1.
+        """
+        waiting = [(key, is_true)]
+        for _ in range(LONGEST):
+            if not waiting:
+                return
+            key, is_true = waiting.pop()
+            step = None if key is None else self.graph.step_of(key)
+            if step is None or step.rule is None:
+                continue
+            if step.type in _CASTS:
+                waiting.append((step.inputs[0], is_true))
+            elif step.type in _NOT and self.graph.declared(step.outputs[0]).element_type is BOOLEAN:
+                waiting.append((step.inputs[0], not is_true))
+            elif step.type in (_AND if is_true else _OR):
+                waiting += [(given, is_true) for given in step.inputs]
+            elif step.type in _COMPARISONS and len(step.inputs) == 2:
+                yield step, is_true
+
+    def _facts(self, key: Key | None, *, is_true: bool) -> dict[Key, Value]:
+        """Return the operands of comparisons, refined by the outcome of a condition."""
+        found: dict[Key, Value] = {}
+        for comparison, outcome in self._outcomes(key, is_true=is_true):
+            for one, value in self._refined_operands(comparison, is_true=outcome):
+                known = found.get(one)
+                elements = value.elements if known is None else self.algebra.meet(known.elements, value.elements)
+                if elements.low <= elements.high:
+                    found[one] = replace(value, elements=elements)
+        return found
 
     def _refined_operands(self, comparison: Step, *, is_true: bool) -> Iterator[tuple[Key, Value]]:
         """Yield the operands of a comparison, refined by its outcome."""
         one, other = comparison.inputs
         if one is None or other is None or not (self._is_exact(one) and self._is_exact(other)):
+            return
+        if comparison.type in _IS_EQUAL:
+            is_equal = _IS_EQUAL[comparison.type] is is_true
+            refined = self._equal if is_equal else self._unequal
+            yield from refined(one, self.value(other).elements)
+            yield from refined(other, self.value(one).elements)
             return
         is_strict = (comparison.type in _IS_STRICT) is is_true
         less, greater = (one, other) if _IS_LESS[comparison.type] is is_true else (other, one)
@@ -90,10 +137,22 @@ class BranchRefinement:
         if abs(least.low) <= exact:
             yield from self._narrowed(greater, Interval(least.low, inf, least.lows))
 
+    def _equal(self, key: Key, other: Interval) -> Iterator[tuple[Key, Value]]:
+        if max(abs(other.low), abs(other.high)) < self.semantics.exact_integers:
+            yield from self._narrowed(key, other)
+
+    def _unequal(self, key: Key, other: Interval) -> Iterator[tuple[Key, Value]]:
+        """Exclude the number that a tensor is compared with if it is the least or the greatest."""
+        elements = self.value(key).elements
+        if other.low != other.high or abs(other.low) >= self.semantics.exact_integers:
+            return
+        low, high = elements.low + int(elements.low == other.low), elements.high - int(elements.high == other.low)
+        yield from self._narrowed(key, Interval(low, high))
+
     def _is_exact(self, key: Key) -> bool:
-        """Return True if the comparison sees the same integers as other operations: no booleans, and nothing narrowed."""
+        """Return True if the comparison sees the same integers as other operations: no booleans."""
         value = self.value(key)
-        return is_integer(value.element_type) and value.element_type is not BOOLEAN and not self.semantics.narrows(value)
+        return is_integer(value.element_type) and value.element_type is not BOOLEAN
 
     def _narrowed(self, key: Key, bound: Interval) -> Iterator[tuple[Key, Value]]:
         value = self.value(key)
@@ -107,6 +166,8 @@ class BranchRefinement:
         for step in self._steps_between(wanted, facts):
             if step.rule is None or not any(key in known for key in step.inputs):
                 continue
+            if step.type in _CASTS and any(key is not None and self.semantics.narrows(self.value(key)) for key in step.inputs):
+                continue  # the conversion may see 64 bits, and the comparison the lower 32
             inputs = [None if key is None else known.get(key) or self.value(key) for key in step.inputs]
             declared = [self.graph.declared(output) for output in step.outputs]
             found = results_of(self.graph, step, Operands(self.algebra, self.semantics, inputs, declared))

@@ -3,31 +3,54 @@
 from __future__ import annotations
 
 from collections.abc import Hashable, Iterator
-from dataclasses import replace
+from dataclasses import dataclass, replace
 from functools import reduce
 from itertools import islice
 from math import inf
 
+from ov_gather.ir.element_types import BOOLEAN
 from ov_gather.ranges.algebra.intervals import TRUTH, Algebra, Interval
 from ov_gather.ranges.algebra.polynomials import Number, Polynomial
 from ov_gather.ranges.algebra.values import every_value, is_integer
 from ov_gather.ranges.analysis import Assumption
+from ov_gather.ranges.examples import Premises
 from ov_gather.ranges.feasibility import can_be_met, limits_of
 from ov_gather.ranges.graph import Graph, Key
 from ov_gather.ranges.inequalities import FINITE, is_dynamic_dim, names_of, solve_all
 from ov_gather.ranges.rules.call import Semantics
 from ov_gather.ranges.runs import AnalysisCache, joined, key_of
-from ov_gather.ranges.sites import Obstacle, Site
+from ov_gather.ranges.sites import BoundsCheck, Obstacle, Site
 from ov_gather.ranges.weakening import LIMIT, Weakening
 
 _RECENT = 4
 """Number of conditions found last that are tried first."""
 _ROUNDS = 3
 """Rounds of deriving limits: an operand that fits in one round may overflow its consumer in the next."""
+_MET = 0.5
+"""Share of typical requests that a condition should admit. If it admits fewer, others are searched, too."""
+_SEARCHED = 3
+"""Number of incomparable conditions of a site that are compared."""
 LARGE = 4096
 """Lower bound of dynamic dimensions in a guess; weakening then lowers it."""
 SMALL = 8
-"""Upper bound of dynamic dimensions in a guess; weakening then raises it."""
+"""Least lower bound of dynamic dimensions in a guess that tensors of these sizes can exist."""
+BOXES = ((64, 4096), (16, 512), (8, 8))
+"""Upper bounds of sizes in guesses, along the first axis and along all others, in case larger integers overflow."""
+POINT = (2, 64)
+"""Sizes in a guess, along the first axis and along all others, in case the proof holds between some sizes only."""
+
+
+@dataclass(frozen=True)
+class SiteCondition:
+    """The condition of a site.
+
+    Attributes:
+        condition: the premises under which every index is in bounds.
+        alternatives: other conditions that suffice, which admit fewer of the typical requests.
+    """
+
+    condition: Assumption
+    alternatives: tuple[Assumption, ...] = ()
 
 
 class Conditions:
@@ -35,15 +58,17 @@ class Conditions:
 
     def __init__(self, graph: Graph, semantics: Semantics, given: Assumption, runs: AnalysisCache) -> None:
         self._graph, self._semantics, self._given, self._runs = graph, semantics, given, runs
-        self._found: dict[Hashable, Assumption | None] = {}
+        self.premises = Premises(graph, given, runs.under(Assumption()).counts)
+        self._masks = {name for name in graph.inputs if self._is_mask(name)}
+        self._found: dict[Hashable, SiteCondition | None] = {}
         self._known: dict[Hashable, Assumption] = {}
         self._of_outputs: dict[Key, Assumption] = {}
 
-    def weakest(self, site: Site) -> Assumption | None:
+    def weakest(self, site: Site) -> SiteCondition | None:
         """Return bounds of inputs and dynamic dimensions under which every index is in bounds; None if none was found.
 
-        The result is proved to suffice. Each bound that can be dropped is dropped, and others are moved until the proof fails
-        (large ones to within 1/64), unless the budget of steps runs out.
+        The result is proved to suffice, and an example meets it. Each bound that can be dropped is dropped, and others are
+        moved until the proof fails, unless the budget of steps runs out. An empty condition holds for every input.
         """
         wanted = self._runs.around(site).demands(site)
         if isinstance(wanted, Obstacle):
@@ -52,17 +77,28 @@ class Conditions:
         if key not in self._found:
             found = self._found[key] = self._search(site)
             if found is not None:
-                self._known.setdefault(key_of(found), found)
+                self._known.setdefault(key_of(found.condition), found.condition)
         found = self._found[key]
         if found is not None and site.output is not None:
-            self._of_outputs[site.output] = found
+            self._of_outputs[site.output] = found.condition
         return found
 
-    def _search(self, site: Site) -> Assumption | None:
+    def _search(self, site: Site) -> SiteCondition | None:
         if self._runs.is_budget_spent:
-            return next((known for known in self._recent() if self._runs.prove(known, site)), None)
-        guess = next((guess for guess in self._with_limits(site) if self._runs.prove(guess, site)), None)
-        return None if guess is None else self._with_both_bounds(Weakening(self._runs, site).run(guess))
+            return next((SiteCondition(known) for known in self._recent(site) if self._runs.prove(known, site)), None)
+        found: list[Assumption] = []
+        for guess in self._proved(site):
+            if any(_implies(guess, other) for other in found):
+                continue
+            weakest = self._with_both_bounds(Weakening(self._runs, site, self._masks).run(guess))
+            share = self.premises.share(weakest)
+            is_pinned = share < _MET and any(low == high for low, high in guess.dims.values())
+            if weakest not in found and not is_pinned and self.premises.example([weakest]) is not None:
+                found.append(weakest)
+            if found and (len(found) == _SEARCHED or share >= _MET):
+                break
+        best = sorted(found, key=lambda one: (-self.premises.share(one), _count(one))) if len(found) > 1 else found
+        return SiteCondition(best[0], tuple(best[1:])) if best else None
 
     def _with_both_bounds(self, condition: Assumption) -> Assumption:
         """Bound inputs that are wider than the runtime's integers on both sides, because values beyond wrap around."""
@@ -78,46 +114,63 @@ class Conditions:
             inputs[name] = interval
         return replace(condition, inputs=inputs)
 
-    def _with_limits(self, site: Site) -> Iterator[Assumption]:
-        """Yield satisfiable guesses, each also with limits of sizes under which nothing wraps around."""
-        limits = self._limits(site)
+    def _proved(self, site: Site) -> Iterator[Assumption]:
+        """Yield satisfiable guesses that suffice, as they are or with limits of sizes under which nothing wraps around."""
+        tried: set[Hashable] = set()
         for guess in self._all_guesses(site):
-            for limited in [guess] if limits is None else [guess, joined(guess, limits)]:
-                if self._can_be_met(limited):
-                    yield limited
+            for _ in range(_ROUNDS):
+                if key_of(guess) in tried or not self._can_be_met(guess):
+                    break
+                tried.add(key_of(guess))
+                if self._runs.prove(guess, site):
+                    yield guess
+                    break
+                guess = joined(guess, limits_of(self._runs.overflows(guess, site), self._runs.part_of(site).dims))
 
     def _can_be_met(self, condition: Assumption) -> bool:
         return can_be_met(condition, self._given, self._graph, self._runs.under(Assumption()).counts)
 
-    def _limits(self, site: Site) -> Assumption | None:
-        """Return limits of sizes under which no integer computed from sizes exceeds its type; None if none does anyway."""
-        found = Assumption()
-        for _ in range(_ROUNDS):
-            seen = self._runs.under_for(joined(self._runs.implied(site), found), site)
-            more = joined(found, limits_of(seen.solver.overflows.values(), self._runs.part_of(site).dims))
-            if more == found:
-                break
-            found = more
-        return None if found == Assumption() else found
-
     def _all_guesses(self, site: Site) -> Iterator[Assumption]:
-        yield from self._recent()  # sites of a model often share a condition
+        yield from self._recent(site)  # sites of a model often share a condition
         yield self._sizes(site, 1)
         yield from self._solved(site, Assumption())
+        elements = [dict.fromkeys(self._runs.part_of(site).inputs, Interval(element, element)) for element in (0, 1)]
+        filled = self._sizes(site, 1)  # remainders by a size of 0 are unknown, whatever the inputs are
+        matter = self._demands(site, joined(filled, Assumption(elements[0]))) != self._demands(site, filled)
         for sizes in self._all_sizes(site):
-            elements = (dict.fromkeys(self._runs.part_of(site).inputs, Interval(element, element)) for element in (0, 1))
+            yield sizes
             # If inputs of all zeros or ones do not suffice, no other bounds do.
-            if any(self._runs.prove(joined(sizes, Assumption(inputs)), site) for inputs in elements):
+            if matter and any(self._runs.prove(joined(sizes, Assumption(inputs)), site) for inputs in elements):
                 yield from self._guesses(site, sizes)
 
-    def _recent(self) -> list[Assumption]:
-        return list(islice(reversed(self._known.values()), _RECENT))[::-1]
+    def _demands(self, site: Site, condition: Assumption) -> list[BoundsCheck]:
+        wanted = self._runs.under_for(joined(self._runs.implied(site), condition), site).demands(site)
+        return [] if isinstance(wanted, Obstacle) else wanted
+
+    def _recent(self, site: Site) -> list[Assumption]:
+        """Return the last conditions on the inputs and dimensions that the site depends on, those with few bounds first."""
+        part = self._runs.part_of(site)
+        names, inputs = {*part.dims}, {*part.inputs}
+        recent = islice(reversed(self._known.values()), _RECENT)
+        usable = [one for one in recent if names.issuperset((*one.dims, *one.same)) and inputs.issuperset(one.inputs)]
+        return sorted(usable, key=_count)
 
     def _all_sizes(self, site: Site) -> Iterator[Assumption]:
         yield self._sizes(site, 1)
         yield self._before(site)
         yield self._large_sizes(site)
-        yield self._same_sizes(site, 1, SMALL)
+        yield from (self._between(site, 1, box) for box in BOXES)
+        yield self._between(site, None, POINT)
+
+    def _between(self, site: Site, least: int | None, most: tuple[int, int]) -> Assumption:
+        """Bound dimensions along the first axis, and all others, from above; from below by the same if `least` is None."""
+        found = {}
+        for name in self._runs.part_of(site).dims:
+            low, high = self._given.dims.get(name) or self._graph.bounds[name]
+            size = most[0] if name.endswith(", 0)") else most[1]
+            if low <= size <= high:
+                found[name] = (size if least is None else max(low, least), size)
+        return replace(self._same_sizes(site, 1), dims=found) if least else Assumption(dims=found)
 
     def _large_sizes(self, site: Site) -> Assumption:
         """Assume sizes of at least `LARGE`, halved until tensors of these sizes can exist."""
@@ -134,17 +187,17 @@ class Conditions:
 
     def _guesses(self, site: Site, sizes: Assumption) -> Iterator[Assumption]:
         inputs = self._runs.part_of(site).inputs
-        yield sizes
         yield joined(sizes, Assumption({name: Interval(-FINITE, FINITE) for name in inputs if self._is_real(name)}))
         exact = self._semantics.exact_integers
         bounds = {name: FINITE if self._is_real(name) else exact for name in inputs}
         yield joined(sizes, Assumption({name: Interval(-bound, bound) for name, bound in bounds.items()}))
-        for found in self._solved(site, sizes):
-            yield found
-            if sizes.dims:
-                yield joined(found, self._sizes(site, 1))
-        wanted = self._runs.under_for(joined(self._runs.implied(site), sizes), site).demands(site)
-        for demand in [] if isinstance(wanted, Obstacle) else wanted:
+        masks = Assumption({name: TRUTH for name in inputs if name in self._masks})
+        for assumed in [sizes, *([joined(sizes, masks)] if masks.inputs else [])]:
+            for found in self._solved(site, assumed):
+                yield found
+                if sizes.dims:
+                    yield joined(found, self._sizes(site, 1))
+        for demand in self._demands(site, sizes):
             if not all(map(is_dynamic_dim, demand.size.names)):
                 continue
             inside = Algebra().between(demand.lowest, demand.size - 1)
@@ -153,26 +206,26 @@ class Conditions:
         yield replace(sizes, inputs=dict.fromkeys(inputs, TRUTH))
 
     def _solved(self, site: Site, sizes: Assumption) -> Iterator[Assumption]:
-        """Bound each input by symbols, and solve the bounds checks of a site for the symbols and for dimensions."""
-        symbols = {name: self._symbolic(name) for name in self._runs.part_of(site).inputs}
+        """Bound other inputs than those in `sizes` by symbols; solve the bounds checks for the symbols and for dimensions."""
+        symbols = {name: self._symbolic(name) for name in self._runs.part_of(site).inputs if name not in sizes.inputs}
         dims = {**sizes.dims, **{bound: (-LIMIT, LIMIT) for name in symbols for bound in names_of(name)}}
-        assumed = Assumption(symbols, dims, sizes.same, sizes.limits, fits=True)
+        assumed = Assumption({**symbols, **sizes.inputs}, dims, sizes.same, sizes.limits, fits=True)
         seen = self._runs.under_for(joined(self._runs.implied(site), assumed), site)
         wanted = seen.demands(site)
         found = None if isinstance(wanted, Obstacle) else solve_all(seen.algebra, wanted, sizes)
         if found is not None:
             yield found
 
-    def _sizes(self, site: Site, least: int, most: Number = inf) -> Assumption:
-        """Bound the dynamic dimensions of inputs from below, and from above if `most` is finite."""
+    def _sizes(self, site: Site, least: int) -> Assumption:
+        """Bound the dynamic dimensions of inputs from below."""
         found = {}
         for name in self._runs.part_of(site).dims:
             low, high = self._given.dims.get(name) or self._graph.bounds[name]
-            if low < least <= high or low <= most < high:
-                found[name] = (max(low, min(least, int(min(high, LIMIT)))), min(high, max(low, most)))
+            if low < least <= high:
+                found[name] = (least, high)
         return Assumption(dims=found)
 
-    def _same_sizes(self, site: Site, least: int, most: Number = inf) -> Assumption:
+    def _same_sizes(self, site: Site, least: int) -> Assumption:
         """Assume also that dynamic dimensions of inputs at the same axis are equal."""
         first: dict[int, str] = {}
         same = {}
@@ -180,7 +233,12 @@ class Conditions:
             for axis, dim in enumerate(self._graph.declared(key).shape or ()):
                 for name in dim.names - {first.setdefault(axis, name) for name in dim.names}:
                     same[name] = Polynomial.name(first[axis])
-        return replace(self._sizes(site, least, most), same=same)
+        return replace(self._sizes(site, least), same=same)
+
+    def _is_mask(self, name: str) -> bool:
+        """Return True if an input is boolean or a mask by its name: 0 and 1 are then all that it means."""
+        is_boolean = self._graph.declared(self._graph.inputs[name]).element_type is BOOLEAN
+        return is_boolean or ("mask" in name.lower() and not self._is_real(name))
 
     def _is_real(self, name: str) -> bool:
         return not is_integer(self._graph.declared(self._graph.inputs[name]).element_type)
@@ -191,3 +249,27 @@ class Conditions:
         known = Interval() if self._is_real(name) else every_value(declared.element_type)
         low, high = (Polynomial.name(bound) for bound in names_of(name))
         return Interval(max(known.low, -LIMIT), min(known.high, LIMIT - 1), (low,), (high,))
+
+
+def _implies(one: Assumption, other: Assumption) -> bool:
+    """Return True if a condition has each bound of another one, or a tighter number."""
+    return (
+        all(name in one.inputs and _is_within(one.inputs[name], interval) for name, interval in other.inputs.items())
+        and all(name in one.dims and _is_inside(one.dims[name], pair) for name, pair in other.dims.items())
+        and other.same.items() <= one.same.items()
+        and all(limited in one.limits and one.limits[limited] <= bound for limited, bound in other.limits.items())
+    )
+
+
+def _is_within(one: Interval, other: Interval) -> bool:
+    has_bounds = set(other.lows) <= set(one.lows) and set(other.highs) <= set(one.highs)
+    return has_bounds and _is_inside((one.low, one.high), (other.low, other.high))
+
+
+def _is_inside(one: tuple[Number, Number], other: tuple[Number, Number]) -> bool:
+    return other[0] <= one[0] and one[1] <= other[1]
+
+
+def _count(condition: Assumption) -> int:
+    """Return the number of bounds, by which conditions of the same use are compared."""
+    return len(condition.inputs) + len(condition.dims) + len(condition.same) + len(condition.limits)

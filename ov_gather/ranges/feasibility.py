@@ -11,10 +11,10 @@ from ov_gather.ranges.algebra.polynomials import Number, Polynomial
 from ov_gather.ranges.algebra.sizes import Limits, Sizes
 from ov_gather.ranges.algebra.values import every_value
 from ov_gather.ranges.analysis import LARGEST_DIM, Assumption
+from ov_gather.ranges.fitting import Overflow
 from ov_gather.ranges.graph import Graph
 from ov_gather.ranges.inequalities import is_dynamic_dim
 from ov_gather.ranges.runs import joined
-from ov_gather.ranges.solver import Overflow
 
 
 def limits_of(overflows: Iterable[Iterable[Overflow]], dims: Collection[str]) -> Assumption:

@@ -8,18 +8,38 @@ from typing import Any
 from weakref import WeakKeyDictionary
 
 from ov_gather.ranges.algebra.polynomials import Polynomial
-from ov_gather.ranges.algebra.values import LARGEST_SIZE, Value, is_integer, is_of_sizes, name_of_number
+from ov_gather.ranges.algebra.values import LARGEST_SIZE, Value, every_value, is_integer, is_of_sizes, name_of_number
 from ov_gather.ranges.graph import Graph, Key, Step
-from ov_gather.ranges.rules.call import Operands
+from ov_gather.ranges.rules.call import Operands, TransferFunction
 from ov_gather.system.traversal import reachable
 
 FUSING = ("Convolution", "Einsum", "GroupConvolution", "Interpolate", "MatMul")
 """Operations, beside Reduce*, that the CPU plugin computes in f32 together with the integer arithmetic that follows."""
+SCALING = ("Add", "Divide", "Multiply", "Negative", "Subtract")
+"""Arithmetic that the CPU plugin fuses with a Reduce of integers, if the other operand is constant. OpenVINO may move some."""
 COMPUTED_ANEW = (
     *("Bucketize", "CumSum", "Multinomial", "NonMaxSuppression", "NonZero", "OneHot", "RandomUniform", "Range", "SearchSorted"),
     *("ShapeOf", "TopK", "Unique"),
 )
 """Operations whose integers are not fused with what computes their operands. OpenVINO may drop or move most others."""
+_MOVES = """
+    ConvertLike Reshape Slice Split Squeeze StridedSlice Transpose Unsqueeze VariadicSplit
+"""
+"""Operations above which OpenVINO may move the arithmetic of each element, together with a Gather before them."""
+_MOVED = """
+    Abs Add Ceiling Clamp Convert Cos Divide Erf Floor FloorMod Log Maximum Minimum Mod Multiply Negative ReLU Relu Round
+    Sigmoid Sign Sin Sqrt Subtract Tanh
+"""
+"""Arithmetic that OpenVINO may move above a Gather, if the other operand is constant."""
+_EXTREMES = ("Maximum", "Minimum")
+_EXACT = """
+    Abs Add BitwiseAnd BitwiseNot BitwiseOr BitwiseXor Broadcast Clamp Concat Convert ConvertLike Gather GatherElements GatherND
+    Maximum Minimum Multiply Negative Reshape Select Slice Split Squeeze StridedSlice Subtract Tile Transpose Unsqueeze
+    VariadicSplit
+"""
+"""Operations that the CPU plugin computes in i32 if their operands are i32 or i64: its kernels for integers, and moves."""
+_EXACT_TYPES = frozenset((*_EXACT.split(), *COMPUTED_ANEW))
+_MOVE_TYPES, _MOVED_TYPES = frozenset(_MOVES.split()), frozenset(_MOVED.split())
 
 
 def results_of(graph: Graph, step: Step, call: Operands) -> Sequence[Value]:
@@ -29,15 +49,54 @@ def results_of(graph: Graph, step: Step, call: Operands) -> Sequence[Value]:
     2. Divide of integers after a Reduce or MatMul is rounded to the nearest: ReduceMax([7]) / 2 = 4.
     3. Divide of integers by such a result may be computed with swapped operands: 2 / ReduceMax([7]) = 7 / 2.
     4. Broadcast to a static 0 may be dropped, so that an axis has its size before, 1: Broadcast([7] to [0]) + 1 = [8].
+    5. Maximum and Minimum of integers compare them as float32 only together with operations that have no kernel for integers:
+       Maximum(FloorMod(-1, 2^31 - 1), 0) = -2^31, because 2^31 - 1 becomes 2^31.
+    6. Maximum and Minimum of NaN and a constant are the constant if it is the second operand, or else NaN.
+    7. Clamp of a constant that is NaN may stay NaN; a Clamp that is executed has no NaN.
+    8. Arithmetic with a constant after a Reduce of 3-D integers is right in the first slice only, any number elsewhere;
+       after a Reduce of unsigned integers it may be wrong in all: 20 - ReduceMax([2]) = 2 - 20 = 65518 for u16.
+    9. Arithmetic with a constant may be applied to the data of a Gather, and not to what that reads out of bounds:
+       Clamp(Gather([[5]], 7), 3, 9) = 0.
     """
     assert step.rule is not None
-    found = step.rule(call)
     if not call.semantics.reads_out_of_bounds:
-        return found
+        return step.rule(call)
+    return [_read_outside(graph, step, call, value) for value in _folded_or_fused(graph, step, call, step.rule)]
+
+
+def _read_outside(graph: Graph, step: Step, call: Operands, found: Value) -> Value:
+    """Include what a Gather may have read out of bounds (case 9), as long as OpenVINO moves what follows above it."""
+    given = [None if value is None else value.outside for value in call.inputs]
+    outside = given[0] if given else None
+    if step.type == "Gather":
+        return found if found.outside is not None else replace(found, outside=outside)
+    if step.type not in _MOVED_TYPES:
+        return replace(found, outside=outside if step.type in _MOVE_TYPES else None)
+    if len(given) == 2 and not any(is_constant(graph, key) for key in step.inputs):
+        return replace(found, outside=None)
+    outside = next((one for one in given if one is not None), None)
+    if outside is None:
+        return replace(found, outside=None)
+    elements = call.algebra.join(found.elements, outside)
+    may_be_nan = found.may_be_nan or (outside.is_any and not is_integer(found.element_type))
+    return replace(found, elements=elements, parts=None, may_be_nan=may_be_nan, outside=outside)
+
+
+def _folded_or_fused(graph: Graph, step: Step, call: Operands, rule: TransferFunction) -> Sequence[Value]:
+    """Return the abstract outputs for cases 1 to 8."""
+    if step.type in _EXTREMES:  # case 5
+        call = replace(call, is_exact=not any(_is_rounded(graph, key) for key in step.inputs))
+    found = rule(call)
     if step.type == "Broadcast" or any(value is not None and _has_doubtful_size(value) for value in call.inputs):  # case 4
         found = [_maybe_not_empty(graph, key, call, value) for key, value in zip(step.outputs, found, strict=False)]
     if step.type == "Abs" and is_constant(graph, step.inputs[0]):  # case 1
         return [_maybe_negative(call, value) if value.shape is None or len(value.shape) == 1 else value for value in found]
+    if step.type in _EXTREMES and found[0].may_be_nan and _is_number(graph, step.inputs[1:], call.value(1)):  # case 6
+        return [replace(value, may_be_nan=False) for value in found]
+    if step.type == "Clamp" and _may_be_nan(call.value(0)) and all(is_constant(graph, key) for key in step.inputs):  # case 7
+        return [replace(value, may_be_nan=True) for value in found]
+    if step.type in SCALING and any(one is not None and _is_misreduced(graph, one) for one in step.inputs):  # case 8
+        return [call.output(elements=call.semantics.widest(found[0].element_type), parts=None)]
     if step.type == "Divide" and is_integer(found[0].element_type):
         dividend, divisor = step.inputs
         if is_fused(graph, divisor):  # case 3
@@ -45,6 +104,16 @@ def results_of(graph: Graph, step: Step, call: Operands) -> Sequence[Value]:
         if is_fused(graph, dividend):  # case 2
             return [_maybe_rounded_up(call, value) for value in found]
     return found
+
+
+def _may_be_nan(value: Value | None) -> bool:
+    return value is None or value.may_be_nan
+
+
+def _is_number(graph: Graph, keys: Sequence[Key | None], value: Value | None) -> bool:
+    """Return True if OpenVINO folds the tensor to a constant of a single number that is not NaN."""
+    is_single = value is not None and value.elements.low == value.elements.high and not value.may_be_nan
+    return is_single and all(is_constant(graph, key) for key in keys)
 
 
 def _maybe_negative(call: Operands, value: Value) -> Value:
@@ -77,18 +146,51 @@ def _maybe_not_empty(graph: Graph, key: Key, call: Operands, value: Value) -> Va
 def is_fused(graph: Graph, key: Key | None) -> bool:
     """Return True if integers may be computed together with a fusing operation, in a body maybe: OpenVINO may inline it."""
 
-    def integers(key: Key) -> list[Key]:
-        step = graph.step_of(key)
-        given = () if step is None or step.type in COMPUTED_ANEW else step.inputs
-        return [one for one in given if one is not None and is_integer(graph.declared(one).element_type)]
-
     def fuses(key: Key) -> bool:
         step = graph.step_of(key)
         if step is None:  # an open value that is no input of the model arrives in a body
             return graph.declared(key).elements.is_any and key not in graph.inputs.values()
         return step.type.startswith("Reduce") or step.type in FUSING or bool(step.bodies)
 
-    return key is not None and is_integer(graph.declared(key).element_type) and _leads_to(fuses, key, integers, graph, "fused")
+    return key is not None and _is_computed_from(fuses, key, graph, "fused")
+
+
+def _is_misreduced(graph: Graph, key: Key) -> bool:
+    """Return True if integers may be computed from a Reduce of unsigned integers, or of integers of rank 3 or an open rank."""
+
+    def misreduces(key: Key) -> bool:
+        step = graph.step_of(key)
+        if step is None or not step.type.startswith("Reduce") or step.inputs[0] is None:
+            return False
+        data = graph.declared(step.inputs[0])
+        if not is_integer(data.element_type):
+            return False
+        return data.shape is None or len(data.shape) == 3 or every_value(data.element_type).low == 0
+
+    return _is_computed_from(misreduces, key, graph, "misreduced")
+
+
+def _is_computed_from(found: Callable[[Key], bool], key: Key, graph: Graph, question: str) -> bool:
+    """Return True if integers are computed from a tensor with a property, without an operation that is never fused between."""
+
+    def integers(key: Key) -> list[Key]:
+        step = graph.step_of(key)
+        given = () if step is None or step.type in COMPUTED_ANEW else step.inputs
+        return [one for one in given if one is not None and is_integer(graph.declared(one).element_type)]
+
+    return is_integer(graph.declared(key).element_type) and _leads_to(found, key, integers, graph, question)
+
+
+def _is_rounded(graph: Graph, key: Key | None) -> bool:
+    """Return True if integers may be computed in float32 together with their consumer."""
+
+    def is_inexact(key: Key) -> bool:
+        step = graph.step_of(key)
+        if step is None:  # an open value that is no input of the model arrives in a body
+            return graph.declared(key).elements.is_any and key not in graph.inputs.values()
+        return step.type not in _EXACT_TYPES
+
+    return key is not None and _is_computed_from(is_inexact, key, graph, "rounded")
 
 
 def is_constant(graph: Graph, key: Key | None) -> bool:

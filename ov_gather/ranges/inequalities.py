@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 from dataclasses import dataclass, replace
-from math import ceil, floor, inf
+from math import ceil, floor, gcd, inf
 
 from ov_gather.ranges.algebra.intervals import Algebra, Interval
 from ov_gather.ranges.algebra.polynomials import Polynomial
@@ -23,6 +23,11 @@ def names_of(name: str) -> tuple[str, str]:
 def is_dynamic_dim(name: str) -> bool:
     """Return True if the name is that of a dynamic dimension of an input."""
     return name.startswith("dim(") and "#" not in name
+
+
+def is_slack(name: str) -> bool:
+    """Return True if the name is that of the difference between a dimension and its symbolic bound."""
+    return name.startswith("slack(")
 
 
 def solve_all(algebra: Algebra, wanted: Sequence[BoundsCheck], condition: Assumption) -> Assumption | None:
@@ -56,7 +61,7 @@ def _solved(slack: Polynomial) -> _Bound | None:
         return None
     if elements:
         return _solved_for(slack, elements[0])
-    slack = _without_factors(slack)
+    slack = _reduced(_without_factors(slack))
     linear = [term for term in slack.terms if len(term[0]) == 1 and is_dynamic_dim(term[0][0])]
     return next((bound for term in linear if (bound := _solved_for(slack, term)) is not None), None)
 
@@ -67,6 +72,12 @@ def _without_factors(slack: Polynomial) -> Polynomial:
         if name.startswith("dim(") and all(name in monomial for monomial, _ in slack.terms):
             slack = slack.divided_by(Polynomial.name(name)) or slack
     return slack
+
+
+def _reduced(slack: Polynomial) -> Polynomial:
+    """Divide by the common divisor of the coefficients: 16 * x - 16 * y + 15 >= 0 if and only if x - y >= 0."""
+    divisor = gcd(*(factor for names, factor in slack.terms if names))
+    return slack if divisor <= 1 else Polynomial.of({names: factor // divisor for names, factor in slack.terms})
 
 
 def _solved_for(slack: Polynomial, term: tuple[tuple[str, ...], int]) -> _Bound | None:

@@ -123,6 +123,11 @@ class IrGraph:
             if layer.outputs
         }
 
+    @property
+    def input_count(self) -> int:
+        """The number of inputs, which may share a name."""
+        return sum(bool(layer.outputs) for layer in self._graphs[0].of_type("Parameter"))
+
     def name_of(self, key: Key) -> str:
         """Return the display name of a tensor: type and name of its layer."""
         number, layer_id, _ = _tensor(key)

@@ -87,6 +87,11 @@ class OpenvinoGraph:
         """The inputs of the model, by name."""
         return {_input_name(node): (node.get_name(), 0) for node in self._model.get_parameters()}
 
+    @property
+    def input_count(self) -> int:
+        """The number of inputs, which may share a name."""
+        return len(self._model.get_parameters())
+
     # Construction of values and steps
 
     def _find_step(self, name: str) -> Step | None:

@@ -33,6 +33,9 @@ class Proof(InNotebooks):
         reason: an explanation of the status for people.
         requires: the least and the greatest value, by name of an input, of an open dimension such as "dim(x, 1)", or of a
             product such as "dim(x, 0) * dim(y, 0)".
+        example: for a conditional site, sizes of dimensions and a value for all elements of each input that satisfy `requires`;
+            if possible, an example for all conditional sites of the model.
+        alternatives: other requirements that suffice instead, which fewer typical requests satisfy.
         witness: for a refuted site, an index out of bounds, and our kernel's error; otherwise None.
         path: how the indices are computed, with what is known of each value; only if it was asked for.
     """
@@ -47,6 +50,8 @@ class Proof(InNotebooks):
     reason: str
     requires: Mapping[str, tuple[Bound, Bound]] = field(default_factory=dict)
     witness: Witness | None = None
+    example: Mapping[str, int | float] = field(default_factory=dict, compare=False)
+    alternatives: tuple[Mapping[str, tuple[Bound, Bound]], ...] = ()
     path: Excerpt | None = field(default=None, repr=False, compare=False)
 
     @property

@@ -2,21 +2,25 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
+from collections import ChainMap
+from collections.abc import Callable, Collection, Hashable, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, replace
 from math import inf
 from typing import Literal
 
+from ov_gather.ranges.algebra.intervals import Algebra, Interval
 from ov_gather.ranges.algebra.polynomials import Number, Polynomial
 from ov_gather.ranges.analysis import LARGEST_DIM, Analysis, Assumption, Outcome, analyse, steps_to
 from ov_gather.ranges.bounds import Bound, is_loose, range_of, shown
 from ov_gather.ranges.conditions import Conditions
-from ov_gather.ranges.graph import Key
+from ov_gather.ranges.examples import Premises, names_in
+from ov_gather.ranges.folding import results_of
+from ov_gather.ranges.graph import Key, Step
 from ov_gather.ranges.inequalities import FINITE
 from ov_gather.ranges.paths import path_to
 from ov_gather.ranges.proof import Proof, Status
-from ov_gather.ranges.rules.call import Semantics
-from ov_gather.ranges.runs import AnalysisCache
+from ov_gather.ranges.rules.call import Operands, Semantics
+from ov_gather.ranges.runs import AnalysisCache, key_of
 from ov_gather.ranges.sites import BoundsCheck, Obstacle, Site, SiteGraph
 from ov_gather.ranges.witness import witness_of
 
@@ -30,8 +34,27 @@ def prove_sites(
     known = runs.under(Assumption())
     runs.leave_out([site for site in sites if known.outcome(site) is not Outcome.OPEN])
     ends: dict[Key, Key] = {}
-    proofs = (_proof(runs, conditions, site, ends) for site in sites)
-    return [_with_path(proof, runs, site) if with_paths else proof for proof, site in zip(proofs, sites, strict=True)]
+    found = [_proof(runs, conditions, site, ends) for site in sites]
+    proofs = _with_examples([proof for proof, _ in found], [condition for _, condition in found], conditions.premises)
+    return [_with_path(proof, runs, site) for proof, site in zip(proofs, sites, strict=True)] if with_paths else proofs
+
+
+def _with_examples(proofs: list[Proof], conditions: Sequence[Assumption | None], premises: Premises) -> list[Proof]:
+    """Add an example to each conditional proof: a part of one that satisfies all, or one of its own if none does."""
+    every = list({key_of(condition): condition for condition in conditions if condition is not None}.values())
+    common = premises.example(every)
+    alone: dict[Hashable, Mapping[str, Number]] = {}
+
+    def example(condition: Assumption) -> Mapping[str, Number]:
+        if common is not None:
+            return {name: common[name] for name in sorted(names_in(condition))}
+        key = key_of(condition)
+        if key not in alone:
+            alone[key] = premises.example([condition]) or {}
+        return alone[key]
+
+    pairs = zip(proofs, conditions, strict=True)
+    return [proof if condition is None else replace(proof, example=example(condition)) for proof, condition in pairs]
 
 
 def _with_path(proof: Proof, runs: AnalysisCache, site: Site) -> Proof:
@@ -41,21 +64,23 @@ def _with_path(proof: Proof, runs: AnalysisCache, site: Site) -> Proof:
     return replace(proof, path=path_to(analysis, site))
 
 
-def _proof(runs: AnalysisCache, conditions: Conditions, site: Site, ends: dict[Key, Key]) -> Proof:
+def _proof(runs: AnalysisCache, conditions: Conditions, site: Site, ends: dict[Key, Key]) -> tuple[Proof, Assumption | None]:
+    """Return the verdict on a site, and the condition if there is one."""
     analysis = runs.under(Assumption())
     outcome = analysis.outcome(site)
     if outcome is Outcome.OUT_OF_BOUNDS:
-        return _refuted(analysis, site)
+        return _refuted(analysis, site), None
     if outcome is Outcome.OPEN:
         analysis = runs.around(site)
         outcome = analysis.outcome(site)
-    if outcome is Outcome.IN_BOUNDS:
-        return _made(analysis, site, "proved", "every index is in bounds")
-    condition = conditions.weakest(site)
-    if condition is not None:
-        requires = _requirements(condition)
-        return _made(analysis, site, "conditional", f"in bounds if {text_of(requires)}", requires)
-    return _made(analysis, site, "unknown", _first_unknown(analysis, site, ends))
+    found = None if outcome is Outcome.IN_BOUNDS else conditions.weakest(site)
+    if outcome is Outcome.IN_BOUNDS or (found is not None and found.condition == Assumption()):
+        return _made(analysis, site, "proved", "every index is in bounds"), None
+    if found is None:
+        return _made(analysis, site, "unknown", _first_unknown(analysis, site, ends)), None
+    requires = _requirements(found.condition)
+    proof = _made(analysis, site, "conditional", f"in bounds if {text_of(requires)}", requires)
+    return replace(proof, alternatives=tuple(map(_requirements, found.alternatives))), found.condition
 
 
 def refuted(graph: SiteGraph, semantics: Semantics, sites: Sequence[Site]) -> Iterator[tuple[Site, Proof]]:
@@ -157,7 +182,7 @@ def _first_unknown(analysis: Analysis, site: Site, ends: dict[Key, Key]) -> str:
         way[key] = None
         step = analysis.graph.step_of(key)
         loose = [given for given in (step.inputs if step else ()) if given is not None and is_loose(analysis.value(given))]
-        if not loose:
+        if step is None or not loose or _is_opaque(analysis, step, key, set(loose)):
             break
         key = loose[0]
     ends.update(dict.fromkeys(way, key))
@@ -167,6 +192,22 @@ def _first_unknown(analysis: Analysis, site: Site, ends: dict[Key, Key]) -> str:
     return (
         f"the values of {name(key)} may be {low if low is not None else 'anything'}..{high if high is not None else 'anything'}"
     )
+
+
+def _is_opaque(analysis: Analysis, step: Step, key: Key, loose: Collection[Key]) -> bool:
+    """Return True if an output of an operation is unknown even if the operands of unknown values are all 0."""
+    if step.rule is None or step.bodies:
+        return not step.bodies
+    graph, sizes = analysis.graph, analysis.algebra.sizes
+    algebra = Algebra(replace(sizes, bounds=ChainMap({}, sizes.bounds), changed=set(), _least={}, _of_quotients={}))
+    inputs = [None if given is None else analysis.value(given) for given in step.inputs]
+    zeros = [
+        replace(value, elements=Interval(0, 0), parts=None, may_be_nan=False) if value and given in loose else value
+        for given, value in zip(step.inputs, inputs, strict=True)
+    ]
+    declared = [graph.declared(output) for output in step.outputs]
+    found = results_of(graph, step, Operands(algebra, analysis.solver.semantics, zeros, declared))
+    return is_loose(found[step.outputs.index(key)])
 
 
 @dataclass(frozen=True)

@@ -47,7 +47,11 @@ def prove(
         TypeError: `assume` is no dict of such pairs.
         ValueError: `assume` has an unknown name, contradicts itself or contradicts the model.
     """
-    graph = graph_of(source, weights)
+    return prove_in(graph_of(source, weights), assume=assume, with_paths=with_paths)
+
+
+def prove_in(graph: SiteGraph, *, assume: Mapping[str, Limits] | None = None, with_paths: bool = False) -> list[Proof]:
+    """Prove like `prove`, for a model behind its adapter."""
     proofs = prove_sites(graph, CPU_PLUGIN, assumption(graph, assume or {}), graph.sites, with_paths=with_paths)
     return Proofs([*proofs, *(_of_broken_layers(graph) if isinstance(graph, IrGraph) else [])])
 

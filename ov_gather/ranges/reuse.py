@@ -8,6 +8,7 @@ from itertools import chain
 from typing import Any
 
 from ov_gather.ranges import choices
+from ov_gather.ranges.algebra.polynomials import names_within
 from ov_gather.ranges.algebra.values import Value
 from ov_gather.ranges.graph import Graph, Key, Step
 
@@ -68,4 +69,4 @@ class PreviousRun:
 
 def _names(value: Value) -> Iterator[str]:
     bounds = chain(value.shape or (), *(interval.lows + interval.highs for interval in value.intervals))
-    return (name for bound in bounds for monomial, _ in bound.terms for name in monomial)
+    return (name for bound in bounds for name in names_within(bound))

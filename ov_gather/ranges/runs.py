@@ -5,12 +5,13 @@ from __future__ import annotations
 from collections import ChainMap
 from collections.abc import Hashable, Mapping, Sequence
 from dataclasses import dataclass, field, replace
-from math import inf
 
 from ov_gather.ranges.algebra.intervals import Algebra, Interval
 from ov_gather.ranges.algebra.polynomials import Number, Polynomial
 from ov_gather.ranges.algebra.sizes import Sizes
 from ov_gather.ranges.analysis import Analysis, Assumption, Outcome, analyse, dims_of, steps_to
+from ov_gather.ranges.choices import filled_with
+from ov_gather.ranges.fitting import Overflow
 from ov_gather.ranges.graph import Graph, Key, Step
 from ov_gather.ranges.inequalities import is_dynamic_dim
 from ov_gather.ranges.rules.call import Semantics
@@ -58,8 +59,9 @@ class AnalysisCache:
         self._graph, self._semantics, self._given = graph, semantics, given
         self._sites, self._steps = sites, steps_to(graph, sites)
         self._places = {key: (place, name) for place, (name, key) in enumerate(graph.inputs.items())}
+        self._outputs = {key for step in self._steps for key in step.outputs}
         self._part = SitePart((), [], [], [], [])
-        self._implied: dict[Key, Assumption] = {}
+        self._implied: dict[tuple[Key, Key], Assumption] = {}
         self._seen: dict[Hashable, Analysis] = {}
         self._runs: list[Analysis] = []
         self._in_parts: dict[Hashable, int] = {}
@@ -141,13 +143,23 @@ class AnalysisCache:
 
     def implied(self, site: Site) -> Assumption:
         """Return the bounds of input dimensions that follow from the site having an index."""
-        if site.indices not in self._implied:
+        key = (site.indices, site.data)
+        if key not in self._implied:
             known = self.under(Assumption())
-            shape, sizes = known.value(site.indices).shape, known.algebra.sizes
-            names = {name for dim in shape or () if len(dim.terms) == 1 for name in dim.names if is_dynamic_dim(name)}
+            dims = [dim for key in filled_with(self._graph, site.indices) for dim in known.value(key).shape or ()]
+            dims += self._beside(site)
+            sizes = known.algebra.sizes
+            names = {name for dim in dims if len(dim.terms) == 1 for name in dim.names if is_dynamic_dim(name)}
             may_be_empty = [name for name in sorted(names) if sizes.of(name)[0] < 1 <= sizes.of(name)[1]]
-            self._implied[site.indices] = Assumption(dims={name: (1, sizes.of(name)[1]) for name in may_be_empty})
-        return self._implied[site.indices]
+            self._implied[key] = Assumption(dims={name: (1, sizes.of(name)[1]) for name in may_be_empty})
+        return self._implied[key]
+
+    def _beside(self, site: Site) -> list[Polynomial]:
+        """Return the dimensions of data off the axis of GatherElements-6, which are those of the indices."""
+        shape = self.under(Assumption()).value(site.data).shape
+        if site.type != "GatherElements" or not isinstance(site.axis, int) or shape is None or site.may_broadcast:
+            return []
+        return [dim for axis, dim in enumerate(shape) if axis != site.axis % len(shape)]
 
     def part_of(self, site: Site) -> SitePart:
         """Return the part of the model that a site depends on. Only the last one is cached, as parts are rarely shared."""
@@ -177,6 +189,15 @@ class AnalysisCache:
         if self.is_budget_spent and key_of(condition) not in self._seen:
             return False
         return self.under_for(condition, site).outcome(site) is Outcome.IN_BOUNDS
+
+    def overflows(self, condition: Assumption, site: Site) -> list[tuple[Overflow, ...]]:
+        """Return the bounds that exceed the types of tensors under a condition, of those that the site depends on."""
+        if self.is_budget_spent:
+            return []
+        condition = joined(self.implied(site), condition)
+        outputs = {key for step in self.part_of(site).steps for key in step.outputs}
+        found = self.under_for(condition, site).solver.overflows
+        return [exceeded for key, exceeded in found.items() if key in outputs or key not in self._outputs]
 
     def follows(self, condition: Assumption, site: Site) -> bool:
         """Return True if the unconditional analysis already shows that the condition suffices."""
@@ -214,7 +235,7 @@ def joined(one: Assumption, other: Assumption) -> Assumption:
     for name, interval in other.inputs.items():
         inputs[name] = interval if name not in inputs else Algebra().meet(interval, inputs[name])
     for name, (low, high) in other.dims.items():
-        least, greatest = dims.get(name, (0, inf))
+        least, greatest = dims.get(name, (low, high))
         dims[name] = (max(low, least), min(high, greatest))
     limits = {**one.limits, **other.limits}
     limits |= {product: min(limit, one.limits[product]) for product, limit in other.limits.items() if product in one.limits}

@@ -6,16 +6,14 @@ from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 from typing import Protocol
 
+from ov_gather.ops import FAMILY
 from ov_gather.ranges.algebra.intervals import Algebra, Interval
 from ov_gather.ranges.algebra.polynomials import Polynomial
 from ov_gather.ranges.algebra.values import Value
 from ov_gather.ranges.graph import Graph, Key
 from ov_gather.ranges.rules.openvino import Described
 
-TYPES = (
-    *("Gather", "GatherElements", "GatherND", "ScatterElementsUpdate", "ScatterNDUpdate", "ScatterUpdate"),
-    *("ScatterElements", "ScatterND"),
-)
+TYPES = tuple(sorted(FAMILY))
 """The operations of OpenVINO and of this package that read or write by indices."""
 _AXIS_OPERAND = {"Gather": 2, "ScatterElementsUpdate": 3, "ScatterUpdate": 3}
 
@@ -33,6 +31,7 @@ class Site:
         batch_dims: leading dimensions of data that coordinate tuples skip.
         counts_from_end: True if negative indices count from the end of the axis.
         output: the output of the operation, on which other sites may depend.
+        may_broadcast: True if data may have other sizes off the axis than indices, as in operations of this package.
         within: for a site in a body, an output of the outermost operation that contains it.
     """
 
@@ -46,6 +45,7 @@ class Site:
     counts_from_end: bool = True
     within: Key | None = None
     output: Key | None = None
+    may_broadcast: bool = False
 
     @property
     def wanted(self) -> list[Key]:
@@ -88,7 +88,8 @@ def site_of(
             batch_dims = operation.integer("batch_dims")
     except ValueError:
         return None
-    return Site(name, operation.type, line, inputs[0], inputs[1], axis, batch_dims, operation.counts_from_end, within, output)
+    counts, is_ours = operation.counts_from_end, operation.opset == "ov_gather"
+    return Site(name, operation.type, line, inputs[0], inputs[1], axis, batch_dims, counts, within, output, is_ours)
 
 
 @dataclass(frozen=True, slots=True)
@@ -181,3 +182,7 @@ class SiteGraph(Graph, Protocol):
     @property
     def sites(self) -> Sequence[Site]:
         """The gathers and scatters of the model and its bodies."""
+
+    @property
+    def input_count(self) -> int:
+        """The number of inputs, which may share a name."""

@@ -2,26 +2,23 @@
 
 from __future__ import annotations
 
-from collections.abc import Generator, Iterable, Iterator, Mapping, Sequence
+from collections.abc import Generator, Iterable, Mapping, Sequence
 from dataclasses import replace
 from math import inf
 
 from ov_gather.ir.element_types import BOOLEAN
 from ov_gather.ranges import choices
 from ov_gather.ranges.algebra.intervals import ANY, Algebra, Interval
-from ov_gather.ranges.algebra.polynomials import Number, Polynomial
+from ov_gather.ranges.algebra.polynomials import Polynomial
 from ov_gather.ranges.algebra.values import (
     LARGEST_SIZE,
-    Shape,
-    SliceBounds,
     Value,
     every_value,
-    in_slices,
     is_integer,
-    is_of_sizes,
     name_of_number,
     product,
 )
+from ov_gather.ranges.fitting import Fitting, Overflow, kept_within, lies_in
 from ov_gather.ranges.folding import results_of
 from ov_gather.ranges.graph import Body, BodyEdge, EdgeKind, Graph, Key, Step, has_dynamic_shape, in_order
 from ov_gather.ranges.reuse import PreviousRun
@@ -33,8 +30,6 @@ DEPTH_OF_LOOPS = 2
 """Nesting depth beyond which carried values are widened before the first visit, so that visits do not multiply."""
 
 Known = dict[Key, Value]
-Overflow = tuple[Polynomial, int]
-"""A bound by dimensions, and the greatest number that its type holds."""
 _Work = Generator["_Work", None, None]
 
 
@@ -59,15 +54,15 @@ class Solver:
         earlier: PreviousRun | None = None,
         numbers: dict[Key, int] | None = None,
     ) -> None:
-        self._graph, self.algebra, self._semantics, self._assumed = graph, algebra, semantics, assumed
+        self._graph, self.algebra, self.semantics, self._assumed = graph, algebra, semantics, assumed
         self._depth = self._inside = 0
         self._earlier = earlier
         self.numbers: dict[Key, int] = {} if numbers is None else numbers
         self.known: Known = {}
         self.overflows: dict[Key, tuple[Overflow, ...]] = {}
         self.visits = 0  # evaluated or reused steps, bodies included
-        self._ends: dict[str, tuple[Number, Number]] = {}
-        self._choices = choices.BranchRefinement(graph, algebra, semantics, self.value, self._fit)
+        self._fitting = Fitting(algebra, semantics)
+        self._choices = choices.BranchRefinement(graph, algebra, semantics, self.value, self._fitting.fit)
 
     def run(self, steps: Sequence[Step]) -> Solver:
         """Compute the abstract value of each tensor that the steps, in the order of `in_order`, produce; return the solver."""
@@ -98,7 +93,7 @@ class Solver:
                 inputs = [None if key is None else self.value(key) for key in step.inputs]
                 if step.type in choices.TYPES:
                     inputs = self._choices.operands(step)
-                found = results_of(self._graph, step, Operands(self.algebra, self._semantics, inputs, declared))
+                found = results_of(self._graph, step, Operands(self.algebra, self.semantics, inputs, declared))
             if len(found) != len(declared):  # a broken model may declare too many outputs, or too few
                 found = declared
             for key, told, value in zip(step.outputs, declared, found, strict=True):
@@ -125,19 +120,19 @@ class Solver:
         if earlier is not None and key in earlier.known and not declared.elements.is_any and self._graph.step_of(key) is None:
             self._keep(earlier, key)  # a constant
             return
-        widest = self._semantics.widest(declared.element_type)
+        widest = self.semantics.widest(declared.element_type)
         if declared.elements.is_any:
             given = every_value(declared.element_type)
-            is_kept = _lies_in(given, widest) and declared.element_type is not BOOLEAN  # a boolean input may hold any byte
+            is_kept = lies_in(given, widest) and declared.element_type is not BOOLEAN  # a boolean input may hold any byte
             declared = replace(declared, elements=given if is_kept else widest)
-        elif not _lies_in(declared.elements, widest):
-            declared = declared.mapped(lambda elements: _kept_within(elements, widest))
+        elif not lies_in(declared.elements, widest):
+            declared = declared.mapped(lambda elements: kept_within(elements, widest))
         self._learn(key, declared, declared)
 
     def _learn(self, key: Key, declared: Value, value: Value) -> None:
         """Record the abstract value of a tensor."""
-        found, value = value, self._fit(declared, value)
-        if value.elements is not found.elements and (overflows := tuple(self._overflow(found, declared))):
+        found, value = value, self._fitting.fit(declared, value)
+        if value.elements is not found.elements and (overflows := tuple(self._fitting.overflow(found, declared))):
             self.overflows[key] = overflows
         if key in self._assumed:
             value = replace(value, elements=self.algebra.meet(value.elements, self._assumed[key]), parts=None, may_be_nan=False)
@@ -145,20 +140,6 @@ class Solver:
         before = None if self._earlier is None else self._earlier.known.get(key)
         self.known[key] = value if before is None or before != value else before
         self._exists(value)
-
-    def _fit(self, declared: Value, value: Value) -> Value:
-        """Return the value in its declared type and shape.
-
-        Elements beyond the declared type may be any value of the runtime's type, because either may wrap around.
-        """
-        shape = _agreed(value.shape, declared.shape)
-        if value.parts is not None and not _has_parts(value.parts, shape, value.rank):
-            value = replace(value, parts=None)
-        if not all(self._fits(part, declared) for part in value.intervals):
-            value = self._fitted_value(value, declared)
-        if value.element_type is not declared.element_type or value.shape is not shape:
-            value = replace(value, element_type=declared.element_type, shape=shape)
-        return value
 
     def _named(self, key: Key, value: Value) -> Value:
         """Name an unknown integer of a tensor with one element, so that sizes computed from it are known to be equal."""
@@ -170,37 +151,6 @@ class Solver:
         name = name_of_number(f"{self._graph.name_of(key)}#{self.numbers.setdefault(key, len(self.numbers))}")
         self.algebra.sizes.set_bounds(name, (int(elements.low), elements.high))
         return replace(value, elements=self.algebra.meet(elements, self.algebra.exact(Polynomial.name(name))), parts=None)
-
-    def _fits(self, elements: Interval, declared: Value) -> bool:
-        low, high = self._held(declared)
-        return low <= elements.low and elements.high <= high
-
-    def _held(self, declared: Value) -> tuple[Number, Number]:
-        """Return the least and the greatest number that both the declared type and the runtime's type hold."""
-        element_type = declared.element_type
-        if element_type is None or not is_integer(element_type):
-            return -inf, inf
-        if element_type.name not in self._ends:
-            widest, held = self._semantics.widest(element_type), every_value(element_type)
-            self._ends[element_type.name] = max(widest.low, held.low), min(widest.high, held.high)
-        return self._ends[element_type.name]
-
-    def _fitted_value(self, value: Value, declared: Value) -> Value:
-        """Widen elements that may wrap around to the range of the runtime's type."""
-        widest = self._semantics.widest(declared.element_type)
-        if value.parts is None:
-            return replace(value, elements=widest)
-        intervals = [part if self._fits(part, declared) else widest for part in value.parts.intervals]
-        return in_slices(self.algebra, value, value.parts.axis, intervals)
-
-    def _overflow(self, value: Value, declared: Value) -> Iterator[Overflow]:
-        """Yield the first bound by dimensions on each side that exceeds the declared type."""
-        low, high = self._held(declared)
-        for elements in value.intervals:
-            if elements.high > high:
-                yield from ((bound, int(high)) for bound in elements.highs[:1] if is_of_sizes(bound))
-            if elements.low < low:
-                yield from ((-bound, int(-low)) for bound in elements.lows[:1] if is_of_sizes(bound))
 
     def _exists(self, value: Value) -> None:
         """Record that a tensor outside of all bodies has at most LARGEST_SIZE elements."""
@@ -292,7 +242,7 @@ class Solver:
                 before = found.get(edge.outer)
                 found[edge.outer] = value if before is None else self._either(before, value, declared)
         has_choice = len(executed) > 1 and not step.repeats
-        is_stale = has_choice and self._semantics.reads_out_of_bounds
+        is_stale = has_choice and self.semantics.reads_out_of_bounds
         freed = [key for key in step.outputs if is_stale and has_dynamic_shape(self._graph.declared(key))]
         for key in step.outputs:
             declared = self._graph.declared(key)
@@ -336,35 +286,3 @@ class Solver:
 def _numbers(elements: Interval) -> Interval:
     """Drop symbolic bounds, because each iteration has its own sizes."""
     return Interval(elements.low, elements.high)
-
-
-def _kept_within(elements: Interval, widest: Interval) -> Interval:
-    low, high = (min(max(bound, widest.low), widest.high) for bound in (elements.low, elements.high))
-    return Interval(low, high)
-
-
-def _lies_in(elements: Interval, widest: Interval) -> bool:
-    return widest.low <= elements.low and elements.high <= widest.high
-
-
-def _has_parts(parts: SliceBounds, shape: Shape | None, rank: int | None) -> bool:
-    """Return True if parts of a value of this rank are parts of the declared shape, whose rank may differ in a broken model."""
-    return shape is not None and len(shape) == rank and shape[parts.axis].value == len(parts.intervals)
-
-
-def _agreed(shape: Shape | None, declared: Shape | None) -> Shape | None:
-    """Return the computed shape with the numbers that the model declares; the declared shape if the ranks differ.
-
-    Of a shape with a 0 only the zeros are kept: OpenVINO may set other dimensions to 0 when it fuses moves, e.g. Transpose.
-    A computed size that is no dimension of an input replaces a declared 0, which OpenVINO may not execute: see `folding`.
-    """
-    if shape is declared or shape is None or declared is None or len(shape) != len(declared):
-        return declared if shape is None or declared is not None else shape
-    is_empty = any(dim.value == 0 for dim in shape)
-    if not is_empty and all(dim.value is None for dim in declared):
-        return shape
-    pairs = zip(shape, declared, strict=True)
-    return tuple(
-        told if (told.value is not None or (is_empty and dim.value != 0)) and (told.value != 0 or is_of_sizes(dim)) else dim
-        for dim, told in pairs
-    )

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Mapping
+from collections.abc import Callable, Collection, Mapping, Sequence
 from dataclasses import replace
 from math import inf
 from typing import Any
@@ -16,20 +16,22 @@ from ov_gather.ranges.sites import Site
 
 LIMIT = 2**31
 """Magnitude that no integer in a condition exceeds."""
+EXACT = 1 << 16
+"""Bounds below this are exact. Above, where requests hardly differ, they are powers of two."""
 
 
 class Weakening:
-    """Trial proofs of weaker conditions for a site, until the budget of steps is spent."""
+    """Trial proofs of weaker conditions for a site, until the budget is spent. Bounds of `masks` are not moved."""
 
-    def __init__(self, runs: AnalysisCache, site: Site) -> None:
-        self._runs, self._site = runs, site
+    def __init__(self, runs: AnalysisCache, site: Site, masks: Collection[str]) -> None:
+        self._runs, self._site, self._masks = runs, site, masks
         self._inputs = set(runs.part_of(site).inputs)
 
     def run(self, condition: Assumption) -> Assumption:
         """Drop bounds that are not needed, and move each remaining bound as far as the proof holds."""
         inputs = {name: interval for name, interval in condition.inputs.items() if name in self._inputs}
         condition = self._reduced(replace(condition, inputs=inputs))
-        for name in condition.inputs:
+        for name in [name for name in condition.inputs if name not in self._masks]:
             for is_high in (False, True):
                 if self._runs.is_budget_spent:
                     return condition
@@ -42,6 +44,20 @@ class Weakening:
             if self._runs.is_budget_spent:
                 return condition
             condition = self._wider(condition, product)
+        return self._split(condition)
+
+    def _split(self, condition: Assumption) -> Assumption:
+        """Drop lower bounds of dimensions below which the rest of the condition suffices, too.
+
+        A mean over no elements is another case than one over some: what is proved of each need not be provable of both at once.
+        """
+        for name, (low, high) in list(condition.dims.items()):
+            least = self._runs.under(Assumption()).algebra.sizes.of(name)[0]
+            if self._runs.is_budget_spent or least >= low or name in condition.same:
+                continue
+            if self._suffices(replace(condition, dims={**condition.dims, name: (least, low - 1)})):
+                others = {other: bounds for other, bounds in condition.dims.items() if other != name}
+                condition = replace(condition, dims=others if high == inf else {**others, name: (least, high)})
         return condition
 
     def _suffices(self, condition: Assumption) -> bool:
@@ -50,6 +66,8 @@ class Weakening:
     def _reduced(self, condition: Assumption) -> Assumption:
         """Drop bounds that are not needed: for each kind of bound first all at once, then one by one."""
         for part in ("same", "limits", "dims", "inputs"):
+            if part == "dims":
+                condition = self._without_replaced(condition)
             without = _with_part(condition, part, {})
             if getattr(condition, part) and self._suffices(without):
                 condition = without
@@ -62,20 +80,25 @@ class Weakening:
                     condition = candidate
         return condition
 
+    def _without_replaced(self, condition: Assumption) -> Assumption:
+        """Drop the bounds of dimensions that others replace."""
+        dims = {name: bounds for name, bounds in condition.dims.items() if name not in condition.same}
+        candidate = replace(condition, dims=dims)
+        return candidate if len(dims) < len(condition.dims) and self._suffices(candidate) else condition
+
     def _moved(self, condition: Assumption, name: str, is_high: bool) -> Assumption:
         """Move a numeric bound of the elements of an input outwards."""
         interval = condition.inputs[name]
         start = interval.high if is_high else interval.low
-        if start == FINITE or abs(start) == inf or (interval.highs if is_high else interval.lows):
+        if abs(start) in (FINITE, inf) or (interval.highs if is_high else interval.lows):
             return condition
         sign = 1 if is_high else -1
 
-        def moved(distance: Number) -> Assumption:
-            bound = start + sign * distance
-            tried = replace(interval, high=bound) if is_high else replace(interval, low=bound)
+        def at(bound: Number) -> Assumption:
+            tried = replace(interval, high=sign * bound) if is_high else replace(interval, low=sign * bound)
             return replace(condition, inputs={**condition.inputs, name: tried})
 
-        return self._moved_farthest(moved, inf, LIMIT - 1 - abs(int(start)))
+        return self._farthest(at, int(sign * start), LIMIT)
 
     def _smaller(self, condition: Assumption, name: str) -> Assumption:
         """Find the least lower bound of a dimension, by doubling first: it is usually small."""
@@ -103,26 +126,39 @@ class Weakening:
         if high == inf:
             return condition
 
-        def moved(distance: Number) -> Assumption:
-            return replace(condition, dims={**condition.dims, name: (low, high + distance)})
+        def at(bound: Number) -> Assumption:
+            return replace(condition, dims={**condition.dims, name: (low, bound)})
 
-        return self._moved_farthest(moved, inf, LARGEST_DIM - int(high))
+        return self._farthest(at, int(high), LARGEST_DIM)
 
     def _wider(self, condition: Assumption, product: Polynomial) -> Assumption:
         """Find the greatest limit of a product of dimensions."""
-        start = condition.limits[product]
 
-        def moved(distance: Number) -> Assumption:
-            return replace(condition, limits={**condition.limits, product: start + int(distance)})
+        def at(bound: Number) -> Assumption:
+            return replace(condition, limits={**condition.limits, product: int(min(bound, LARGEST_SIZE))})
 
-        room = max(LARGEST_SIZE - start, 0)
-        return self._moved_farthest(moved, room, room)
+        return self._farthest(at, condition.limits[product], LARGEST_SIZE + 1)
 
-    def _moved_farthest(self, moved: Callable[[Number], Assumption], most: Number, limit: int) -> Assumption:
-        """Move a bound by `most` if the proof then holds, or else by the greatest distance up to `limit` at which it does."""
-        if self._suffices(moved(most)):
-            return moved(most)
-        return moved(_farthest(lambda distance: self._suffices(moved(distance)), limit))
+    def _farthest(self, at: Callable[[Number], Assumption], start: int, limit: int) -> Assumption:
+        """Move a bound outwards from `start` as far as the proof holds: to infinity, a power of two, or exactly.
+
+        Bounds beyond `EXACT` are powers of two up to `limit`, unless `start` is beyond them.
+        """
+        if self._suffices(at(inf)):
+            return at(inf)
+        if not self._suffices(at(start + 1)):
+            return at(start)
+        powers = [1 << power for power in range(EXACT.bit_length() - 1, limit.bit_length()) if 1 << power > start]
+        count = _count(powers, lambda bound: self._suffices(at(bound)))
+        if count or start >= EXACT:
+            return at(powers[count - 1] if count else start)
+        steps = [start + (1 << power) for power in range(EXACT.bit_length()) if start + (1 << power) < EXACT]
+        count = _count(steps, lambda bound: self._suffices(at(bound)))
+        good, bad = (steps[count - 1] if count else start), (steps[count] if count < len(steps) else EXACT)
+        while bad - good > 1:
+            middle = (good + bad) // 2
+            good, bad = (middle, bad) if self._suffices(at(middle)) else (good, middle)
+        return at(good)
 
 
 def _with_part(condition: Assumption, part: str, bounds: Mapping[Any, Any]) -> Assumption:
@@ -130,13 +166,13 @@ def _with_part(condition: Assumption, part: str, bounds: Mapping[Any, Any]) -> A
     return replace(condition, **changed)
 
 
-def _farthest(holds: Callable[[int], bool], limit: int) -> int:
-    """Return the greatest distance at which a monotone predicate holds, to within 1/64; it holds at 0."""
-    step = 1
-    while step < limit and holds(step):
-        step *= 2
-    good, bad = step // 2, min(step, limit + 1)
-    while bad - good > max(1, good // 64):
+def _count(bounds: Sequence[int], holds: Callable[[int], bool]) -> int:
+    """Return how many of the ascending bounds satisfy a monotone predicate, with few calls if none or few do."""
+    good, step = 0, 1
+    while good < len(bounds) and holds(bounds[min(good + step, len(bounds)) - 1]):
+        good, step = min(good + step, len(bounds)), 2 * step
+    bad = min(good + step, len(bounds)) if good < len(bounds) else good + 1
+    while bad - good > 1:
         middle = (good + bad) // 2
-        good, bad = (middle, bad) if holds(middle) else (good, middle)
+        good, bad = (middle, bad) if holds(bounds[middle - 1]) else (good, middle)
     return good

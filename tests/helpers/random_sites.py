@@ -8,6 +8,7 @@ from typing import Any
 from openvino import opset1, opset3, opset4, opset5, opset7
 
 from helpers.random_graphs import INTEGERS, Builder, Operation, Value
+from helpers.random_guarded import GUARDED, any_value, kept_boxes, last_of, size_as
 from helpers.random_moves import as_line, repeated
 from helpers.random_onnx import OnnxBuilder
 from helpers.random_openvino import OpenvinoBuilder
@@ -26,20 +27,6 @@ def data(b: Builder, least_rank: int = 1) -> Value:
         shape = (b.pick(1, 3, 5, 10, 70), b.pick(1, 2, 3))[: b.pick(*range(least_rank, 3))]
         return b.constant(b.rng.integers(-3, 9, shape), b.pick("f32", *INTEGERS))
     return b.value(*INTEGERS, "f32", least_rank=least_rank)
-
-
-def size_as(b: Builder, value: Value, axis: int, kind: str) -> Value:
-    """Return the size of an axis: read from the shape, or as a number where it is known."""
-    dim = value.dims[axis]
-    return b.constant(dim, kind) if isinstance(dim, int) and b.chance(0.5) else b.size_of(value, axis, kind)
-
-
-def last_of(b: Builder, value: Value, axis: int, kind: str, *less: int) -> Value:
-    return b.make("subtract", size_as(b, value, axis, kind), b.constant(b.pick(*(less or (1,))), kind))
-
-
-def any_value(b: Builder, value: Value, axis: int, kind: str) -> Value:
-    return b.as_kind(b.integer(most_rank=2), kind)
 
 
 def given(b: Builder, value: Value, axis: int, kind: str) -> Value:
@@ -166,9 +153,10 @@ def fixed(b: Builder, value: Value, axis: int, kind: str) -> Value:
 COMMON_IDIOMS: list[tuple[int, Idiom]] = [
     *[(6, any_value), (4, given), (6, clamped), (5, wrapped), (4, counted), (3, affine), (5, highest), (4, true_places)],
     *[(2, last_true), (3, from_fraction), (2, chosen), (2, shifted), (2, nested), (2, wrapped_by_hand), (1, fixed)],
+    *GUARDED,
 ]
 IDIOMS: dict[type[Builder], list[tuple[int, Idiom]]] = {
-    OpenvinoBuilder: [*COMMON_IDIOMS, (2, random_places), (2, found_places)],
+    OpenvinoBuilder: [*COMMON_IDIOMS, *GUARDED, (2, random_places), (2, found_places), (2, kept_boxes)],
     OnnxBuilder: [*COMMON_IDIOMS, (4, clipped), (3, extreme)],
 }
 

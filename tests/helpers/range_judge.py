@@ -10,7 +10,7 @@ from helpers.index_sites import Arrays, Site, Tensor
 from helpers.random_graphs import Inputs
 from helpers.range_analysis import Found, Names, claimed, complaint_of_site, complaints
 from helpers.range_judgements import Judgement
-from helpers.range_trials import Trial, is_known, keeps, trial_within, trials, trials_beyond
+from helpers.range_trials import Trial, is_known, keeps, trial_of, trial_within, trials, trials_beyond
 from ov_gather.ranges.algebra.values import Value
 from ov_gather.ranges.proof import Proof
 
@@ -100,6 +100,7 @@ class Judge:
             same = (site.name, tuple(verdict.requires.items()))
             if verdict.status == "conditional" and same not in tried:
                 tried.add(same)
+                self._try_example(site, by, verdict)
                 self._try_conditions(site, by, verdict)
         self._counts["inferences that raise"] += self._subject.raised
         return self._found
@@ -209,6 +210,20 @@ class Judge:
             words = f"{by}: {site.name}: conditions are on what is no input: {dict(verdict.requires)}"
             self._found.violations.append(words)
         return not unknown
+
+    def _try_example(self, site: Site, by: str, verdict: Proof) -> None:
+        """The example of a condition satisfies it, and with it nothing is out of bounds."""
+        trial = trial_of(self._sample, self._rng, verdict.example)
+        if trial is None:
+            self._counts["examples that are large"] += 1
+            return
+        if not verdict.example or not keeps(trial, verdict.requires):
+            words = f"{by}: {site.name}: {dict(verdict.example)} is no example of {dict(verdict.requires)}"
+            self._found.violations.append(words)
+        seen = self._observed(trial)
+        self._counts["examples executed"] += seen is not None
+        if seen is not None:
+            self._judge_site(trial, site, by, verdict, seen)
 
     def _try_conditions(self, site: Site, by: str, verdict: Proof) -> None:
         """Within the conditions nothing is out of bounds; beyond each of them something is, for some inputs."""

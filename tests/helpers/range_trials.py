@@ -3,7 +3,7 @@
 import re
 from collections.abc import Iterator, Mapping
 from dataclasses import dataclass
-from math import inf
+from math import inf, prod
 from typing import Any
 
 import numpy as np
@@ -18,6 +18,8 @@ Bounds = Mapping[str, tuple[Any, Any]]
 DIM = re.compile(r"dim\(\w+(?:, \d+)?\)")
 """A dimension: of an input, or by the name that ONNX gives it."""
 TRIES = 30
+LARGEST_EXAMPLE = 1 << 20
+"""Elements of an input of an example that is executed."""
 VARIANTS = 12
 """So many inputs beyond a bound are tried before none counts as a witness."""
 
@@ -147,6 +149,24 @@ def trial_within(label: str, sample: Inputs, rng: np.random.Generator, bounds: B
             if keeps(trial, bounds):
                 return trial
     return None
+
+
+def trial_of(sample: Inputs, rng: np.random.Generator, example: Mapping[str, float]) -> Trial | None:
+    """The inputs of an example, and small ones where it says nothing; None if they are large."""
+    sizes, arrays, known = _some_sizes(sample, rng, 1), [], {}
+    told = [(given, axis, dim) for given in sample.inputs for axis, dim in enumerate(given.dims) if not isinstance(dim, int)]
+    sizes |= {dim: int(example[name]) for given, axis, dim in told for name in _names_of_dim(given, axis) if name in example}
+    for given in sample.inputs:
+        shape = [dim if isinstance(dim, int) else sizes[dim] for dim in given.dims]
+        for axis in range(len(shape)):
+            shape[axis] = int(next((example[name] for name in _names_of_dim(given, axis) if name in example), shape[axis]))
+        if prod(shape) > LARGEST_EXAMPLE:
+            return None
+        arrays.append(_small(rng, given, shape))
+        if given.name in example:
+            arrays[-1][...] = example[given.name]
+        known |= {name: size for axis, size in enumerate(shape) for name in _names_of_dim(given, axis)}
+    return Trial("example", arrays, [given.name for given in sample.inputs], known)
 
 
 def _fill(rng: np.random.Generator, array: NDArray[Any], low: float, high: float) -> None:

@@ -131,6 +131,49 @@ CASES = {
         lambda x: ops.add(opset1.broadcast(one_below_and_one_above(x), [2, 2], [0], "EXPLICIT"), number(0, I32)),
         [np.zeros(1, I32)],
     ),
+    **{
+        f"arithmetic after a reduction of 3-D integers: {work.__name__}": (
+            {"x": "i32[4,2,3]"},
+            lambda x, work=work: work(ops.reduce_sum(ops.clamp(x, 0, 2), number([1]), True), number(3, I32)),
+            [np.arange(24, dtype=I32).reshape(4, 2, 3) % 3],
+        )
+        for work in (ops.add, ops.subtract)
+    },
+    "a negative sum of 3-D integers": (
+        {"x": "i32[4,2,3]"},
+        lambda x: ops.negative(ops.reduce_max(ops.clamp(x, 1, 2), number([2]))),
+        [np.ones((4, 2, 3), I32)],
+    ),
+    **{
+        f"arithmetic after a reduction of {kind}": (
+            {"x": f"{kind}[4,2]"},
+            lambda x, dtype=dtype: ops.subtract(number(20, dtype), ops.reduce_max(ops.clamp(x, 1, 2), number([1]))),
+            [np.ones((4, 2), dtype)],
+        )
+        for kind, dtype in (("u8", np.uint8), ("u16", np.uint16))
+    },
+    **{
+        f"{work.__name__} of negative {kind}": ({"x": f"{kind}[4]"}, work, [np.array([-100, -4, 0, 9], dtype)])
+        for work in (ops.sqrt, ops.log)
+        for kind, dtype in (("i8", np.int8), ("i64", np.int64))
+    },
+    **{
+        f"{name} of rows out of bounds": (
+            {"x": "i32[2,1]", "i": "i64[3]"},
+            lambda x, i, work=work: work(ops.gather(ops.clamp(x, 5, 6), i, number(0))),
+            [np.full((2, 1), 5, I32), np.array([0, 7, 1])],
+        )
+        for name, work in {
+            "a clamp": lambda rows: ops.clamp(rows, 3, 9),
+            "a sum": lambda rows: ops.add(number(30, I32), rows),
+            "a clamp after a sum": lambda rows: ops.clamp(ops.add(rows, number(1, I32)), 3, 9),
+            "a clamp after moves": lambda rows: ops.clamp(
+                ops.transpose(ops.unsqueeze(rows, number(0)), number([2, 1, 0])), 3, 9
+            ),
+            "a clamp after a conversion": lambda rows: ops.clamp(ops.convert(rows, "i64"), 3, 9),
+            "a clamp after a reshape": lambda rows: ops.clamp(ops.reshape(rows, number([-1]), False), 3, 9),
+        }.items()
+    },
     "a range of fractions": (
         {"x": "f32[0..4]"},
         lambda x: ops.range(number(0, F32), ops.convert(size_of(x), "f32"), number(0.5, F32), "f32"),
@@ -153,6 +196,27 @@ def test_no_value_is_outside(name):
 
 def last_proof(make, **inputs):
     return prove(made_of(make, **inputs))[-1]
+
+
+@pytest.mark.parametrize(
+    ("is_safe", "is_next", "status"),
+    [(True, True, "proved"), (False, True, "conditional"), (False, False, "proved")],
+)
+def test_arithmetic_is_moved_above_a_gather(is_safe, is_next, status):
+    """The plugin clamps the data, and does not clamp what it reads out of bounds. A Concat stops it."""
+
+    def make(x, i):
+        rows = ops.gather(x, ops.clamp(i, 0, 3) if is_safe else i, number(0))
+        found = ops.clamp(rows if is_next else ops.concat([rows, rows], 0), 3, 9)
+        return looked_up(16, ops.subtract(found, number(19)))
+
+    assert last_proof(make, x="i64[4,2]", i="i64[3]").status == status
+
+
+def test_no_integer_below_zero_has_a_root():
+    """The plugin makes -2^31 of it."""
+    proof = last_proof(lambda x: looked_up(20, ops.sqrt(x)), x="i64[3]")
+    assert dict(proof.requires) == {"x": (0, 361)}
 
 
 def test_a_place_among_no_elements_is_not_known():
@@ -183,7 +247,7 @@ def test_conditions_name_inputs_only():
 
 def test_each_coordinate_has_its_bound():
     proof = last_proof(lambda x, i: ops.gather_nd(x, i), x="f32[?,7,1]", i="i32[4,3]")
-    assert dict(proof.requires) == {"i": (-1, 0), "dim(x, 0)": (1, None)}
+    assert dict(proof.requires) == {"i": ("max(-dim(x, 0), -1)", "min(dim(x, 0) - 1, 0)")}
 
 
 def test_an_axis_that_is_squeezed_has_an_element():
@@ -224,3 +288,15 @@ def test_nothing_is_known_of_an_if_with_two_outputs_of_open_sizes(second, is_ope
 
     proof = last_proof(make, x="i32[?]", y=f"i32[{second}]", condition="boolean[]")
     assert proof.status == status
+
+
+@pytest.mark.parametrize(
+    ("x", "status"), [("i32[4,2]", "proved"), ("i32[4,2,3,5]", "proved"), ("i32[4,2,3]", "unknown"), ("i32[...]", "unknown")]
+)
+def test_nothing_is_known_of_arithmetic_after_a_reduction_of_three_dimensions(x, status):
+    """The plugin computes both together, and only the first slice rightly."""
+
+    def index(x):
+        return ops.add(ops.squeeze(ops.reduce_max(ops.clamp(x, 0, 2), number([1]), True), number([1])), number(1, I32))
+
+    assert last_proof(lambda x: looked_up(4, index(x)), x=x).status == status

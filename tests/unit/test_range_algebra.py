@@ -7,8 +7,8 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from ov_gather.ranges.algebra.intervals import ANY, Algebra, Interval
-from ov_gather.ranges.algebra.polynomials import Polynomial
-from ov_gather.ranges.algebra.sizes import Sizes
+from ov_gather.ranges.algebra.polynomials import Polynomial, Quotient
+from ov_gather.ranges.algebra.sizes import Limits, Sizes
 
 X, Y = Polynomial.name("x"), Polynomial.name("y")
 
@@ -148,3 +148,29 @@ def test_what_the_algebra_is_for():
     assert algebra.divide(algebra.exact(X * Y), size).exactly == Y
     assert algebra.is_at_most(algebra.multiply(positions, algebra.exact(Y)), X * Y - Y)
     assert algebra.join(positions, algebra.exact(0)) == positions
+
+
+def test_a_quotient():
+    """2 * (x // 2) is x or x - 1."""
+    x, y = Polynomial.name("x"), Polynomial.name("y")
+    half = Polynomial.name(Quotient(x - 4, 2))
+    sizes = Sizes({"x": (4, 100), "y": (1, 9)})
+    assert str(half) == "((x - 4) // 2)"
+    assert sizes.of(Quotient(x - 4, 2)) == (0, 48)
+    assert sizes.of(Quotient(x + 1, 3)) == (1, 33)
+    assert sizes.is_at_most(half * 2 + 3, x - 1)
+    assert not sizes.is_at_most(half * 2 + 4, x - 1)
+    assert sizes.is_at_most(x - 5, half * 2)
+    assert not sizes.is_at_most(x - 4, half * 2)
+    assert sizes.is_at_most(half * y * 2, x * y - y * 4)
+    assert Polynomial.name(Quotient(x - 4, 2)) == half
+
+
+def test_a_quotient_in_the_number_of_elements_of_a_tensor():
+    """The limit is about the quotient, and about the size that it is computed from."""
+    x = Polynomial.name("x")
+    limits = Limits()
+    sizes = Sizes({}, (0, 1 << 24), limits)
+    limits.add(Polynomial.name(Quotient(x * x, 2)) * x, 2**31 - 1)
+    assert sizes.of(Quotient(x * x, 2))[0] == 0
+    assert sizes.greatest(x * Polynomial.name(Quotient(x * x, 2))) == 2**31 - 1

@@ -8,11 +8,15 @@ from functools import reduce
 from itertools import product
 from math import ceil, floor, inf
 
-from ov_gather.ranges.algebra.polynomials import MAX_TERMS, Number, Polynomial
+from ov_gather.ranges.algebra.polynomials import MAX_TERMS, Number, Polynomial, Quotient, depth_of
 from ov_gather.ranges.algebra.sizes import Sizes
 
 MAX_BOUNDS = 3
 """Symbolic bounds kept on each side of an interval."""
+MAX_DIVIDED = 4
+"""Most terms of a dividend whose quotient gets a name."""
+MAX_DEPTH = 8
+"""How deeply quotients with names are nested at most: each is as long as what it divides."""
 MAX_FACTOR = 1 << 24
 """Largest coefficient of a symbolic bound."""
 
@@ -165,9 +169,25 @@ class Algebra:
         if quotient is not None:
             return self.exact(quotient)
         numbers = Interval(_corners(one, other, _divided_down).low, _corners(one, other, _divided_up).high)
-        # A quotient of numbers that are not negative does not exceed the dividend.
-        highs = [high if divisor is None else high.divided_by(divisor) or high for high in one.highs if one.low >= 0]
-        return self._made([], highs, numbers.low, numbers.high)
+        if one.low < 0:
+            return numbers
+        if divisor is None:  # a quotient of numbers that are not negative does not exceed the dividend
+            return self._made([], one.highs, numbers.low, numbers.high)
+        lows, highs = ([self._rounded_down(bound, divisor) for bound in bounds] for bounds in (one.lows, one.highs))
+        kept = [high if bound is None else bound for bound, high in zip(highs, one.highs, strict=True)]
+        return self._made((bound for bound in lows if bound is not None), kept, numbers.low, numbers.high)
+
+    def _rounded_down(self, bound: Polynomial, divisor: Polynomial) -> Polynomial | None:
+        """Return the quotient of a bound, rounded down: (2 * x - 1) // 2 = x - 1; None if it is no polynomial."""
+        rest = dict(bound.terms).get((), 0)
+        whole = (bound - rest).divided_by(divisor)
+        if divisor.value is not None:
+            if whole is not None:
+                return whole + rest // divisor.value
+            is_named = len(bound.terms) <= MAX_DIVIDED and depth_of(bound) < MAX_DEPTH and self.sizes.least(bound) >= 0
+            return Polynomial.name(Quotient(bound, divisor.value)) if is_named else None
+        # A negative rest, which is no less than -divisor, leaves one less.
+        return None if whole is None or rest > 0 or self.sizes.least(divisor + rest) < 0 else whole - int(rest < 0)
 
     def remainder(self, one: Interval, other: Interval, *, sign_of_dividend: bool) -> Interval:
         """Return the remainder of a division by positive integers; ANY if a divisor may be less than 1."""

@@ -102,6 +102,42 @@ class Polynomial:
         return "".join(_sum(self)) or "0"
 
 
+class Quotient(str):
+    """The name of floor(dividend / divisor), so that equal quotients have equal names.
+
+    Attributes:
+        dividend: a polynomial of sizes that is not negative.
+        divisor: a number that is at least 2.
+        depth: 1, or that of the deepest quotient in the dividend plus 1.
+    """
+
+    dividend: Polynomial
+    divisor: int
+    depth: int
+
+    def __new__(cls, dividend: Polynomial, divisor: int) -> Quotient:
+        """Build the name, which shows the division."""
+        found = super().__new__(
+            cls, f"({dividend} // {divisor})" if len(dividend.terms) == 1 else f"(({dividend}) // {divisor})"
+        )
+        found.dividend, found.divisor, found.depth = dividend, divisor, 1 + depth_of(dividend)
+        return found
+
+
+def depth_of(polynomial: Polynomial) -> int:
+    """Return how deeply quotients are nested in a polynomial."""
+    return max((name.depth for name in polynomial.names if isinstance(name, Quotient)), default=0)
+
+
+def names_within(polynomial: Polynomial) -> Iterator[str]:
+    """Yield the names in a polynomial, and those in the dividends of its quotients."""
+    for monomial, _ in polynomial.terms:
+        for name in monomial:
+            yield name
+            if isinstance(name, Quotient):
+                yield from names_within(name.dividend)
+
+
 def _polynomial(given: Polynomial | int) -> Polynomial:
     return Polynomial.constant(given) if isinstance(given, int) else given
 

@@ -5,9 +5,9 @@ from __future__ import annotations
 from collections import ChainMap
 from collections.abc import Iterable, Iterator, Mapping, MutableMapping
 from dataclasses import dataclass, field
-from math import inf, prod
+from math import ceil, floor, inf, prod
 
-from ov_gather.ranges.algebra.polynomials import Number, Polynomial
+from ov_gather.ranges.algebra.polynomials import Monomial, Number, Polynomial, Quotient
 from ov_gather.system.traversal import reachable
 
 _ALWAYS_FITS = 1 << 24
@@ -64,6 +64,7 @@ class Sizes:
         limits: upper bounds of polynomials, such as the element counts of tensors.
         largest: magnitude that no polynomial is assumed to exceed.
         changed: names whose bounds were replaced.
+        declared: the bounds that `narrow` starts from; `bounds` by default.
     """
 
     bounds: MutableMapping[str, tuple[int, Number]]
@@ -71,7 +72,9 @@ class Sizes:
     limits: Limits = field(default_factory=Limits)
     largest: Number = inf
     changed: set[str] = field(default_factory=set)
+    declared: Mapping[str, tuple[int, Number]] | None = None
     _least: dict[Polynomial, Number] = field(default_factory=dict, compare=False)
+    _of_quotients: dict[Quotient, tuple[int, Number]] = field(default_factory=dict, compare=False)
 
     def set_bounds(self, name: str, bounds: tuple[int, Number]) -> None:
         """Set the bounds of a name, replacing earlier ones."""
@@ -80,14 +83,19 @@ class Sizes:
         if before != bounds:
             self.changed.add(name)
             self._least.clear()
+            self._of_quotients.clear()
 
     def narrow(self, dim: Polynomial, most: Number, least: int = 0) -> None:
-        """Narrow the bounds of a dimension if it is a single name, and the result is not empty."""
+        """Narrow the declared bounds of a dimension if it is a single name, and the result is not empty.
+
+        Bounds from an earlier visit of a loop body are replaced: the state may have been widened since.
+        """
         if len(dim.terms) == 1 and len(dim.terms[0][0]) == 1 and dim.terms[0][1] == 1:
             ((name,), _) = dim.terms[0]
-            low, high = self.of(name)
-            bounds = max(low, least), min(high, most)
-            if bounds[0] <= bounds[1] and bounds != (low, high):
+            low, high = (self.bounds if self.declared is None else self.declared).get(name, self.default)
+            bounds = max(low, least), min(high, max(low, self.default[1]), most)
+            bounds = bounds if bounds[0] <= bounds[1] else (low, high)
+            if bounds != self.of(name):
                 self.set_bounds(name, bounds)
 
     def of(self, name: str) -> tuple[int, Number]:
@@ -97,15 +105,26 @@ class Sizes:
             if name in bounds:
                 low, high = bounds[name]
                 return (low, max(low, self.default[1])) if high == inf else (low, high)
-        return self.default
+        return self._of_quotient(name) if isinstance(name, Quotient) else self.default
+
+    def _of_quotient(self, name: Quotient) -> tuple[int, Number]:
+        # Without `limits`, which may be about the quotient itself, such as the number of elements of a tensor of this size.
+        found = self._of_quotients.get(name)
+        if found is None:
+            low, high = self._estimate(name.dividend), -self._estimate(-name.dividend)
+            least = 0 if low < 0 else floor(low) // name.divisor
+            found = least, high if high == inf else max(0, floor(high) // name.divisor)
+            self._of_quotients[name] = found
+        return found
 
     def least(self, polynomial: Polynomial) -> Number:
-        """Return a lower bound of the polynomial: the best of four estimates.
+        """Return a lower bound of the polynomial: the best of five estimates.
 
         1. The sum of the least value of each term.
         2. The same after each name is written as its lower bound plus an excess: x * y - x is then never negative for y >= 1.
         3. The sum of the least value of each term, where `limits` bound terms.
         4. The upper bound from `limits` of the negated polynomial.
+        5. That of the polynomial without a quotient, which is replaced by its dividend: 2 * (x // 2) <= x.
         """
         value = polynomial.value
         if value is not None:
@@ -115,8 +134,28 @@ class Sizes:
             found = max(self._estimate(polynomial), -self.largest)
             if found < -_ALWAYS_FITS:
                 found = max(found, self._least_of_limited(polynomial), -self._limit(-polynomial))
+            for name in polynomial.names:
+                if isinstance(name, Quotient):
+                    found = max(found, self._least_without(polynomial, name))
             self._least[polynomial] = found
         return found
+
+    def _least_without(self, polynomial: Polynomial, quotient: Quotient) -> Number:
+        """Return a lower bound of a polynomial from `divisor * quotient`, which is in dividend - divisor + 1..dividend."""
+        terms: dict[Monomial, int] = {}
+        relaxed, divisor = Polynomial(()), quotient.divisor
+        for names, factor in polynomial.terms:
+            if quotient not in names:
+                terms[names] = factor * divisor
+                continue
+            others = list(names)
+            others.remove(quotient)
+            if quotient in others:
+                return -inf
+            bound = quotient.dividend if factor < 0 else quotient.dividend - (divisor - 1)
+            relaxed = relaxed + bound * Polynomial(((tuple(others), factor),))
+        least = self.least(relaxed + Polynomial.of(terms))
+        return least if least == -inf else ceil(least / divisor)
 
     def is_limited(self, polynomial: Polynomial) -> bool:
         """Return True if all terms are linear, or `limits` bound the polynomial from above."""

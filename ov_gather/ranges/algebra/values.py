@@ -42,6 +42,8 @@ class Value:
         may_be_nan: True if an element may be NaN.
         peak: a number that fits the element type and that at least one element reaches or exceeds; -inf if unknown, or if the
             tensor may be empty.
+        outside: bounds of what a Gather may have read out of bounds, to whose data OpenVINO may apply further operations; None
+            if it has not.
     """
 
     element_type: ElementType | None
@@ -50,6 +52,7 @@ class Value:
     parts: SliceBounds | None = None
     may_be_nan: bool = False
     peak: Number = -inf
+    outside: Interval | None = None
 
     @property
     def rank(self) -> int | None:

@@ -31,10 +31,10 @@ def _integer_quotient(call: Operands, algebra: Algebra, one: Interval, other: In
     declared = call.outputs[0].element_type
     if call.semantics.rounds_bytes and declared is not None and declared.bits <= 8 and one.high > 0 and not found.is_any:
         return _rounded_up(algebra, one, found)
-    if max(abs(one.low), abs(one.high), abs(other.low), abs(other.high)) <= exact or found.is_any:
+    if found.is_any or (are_exact(algebra, one, exact) and are_exact(algebra, other, exact)):
         return found
     low, high = (0 if abs(bound) == inf else rounding_of(bound) for bound in (found.low, found.high))
-    return replace(found, low=found.low - low, high=found.high + high)
+    return Interval(found.low - low, found.high + high, (), one.highs if one.low >= 0 else ())
 
 
 def _rounded_up(algebra: Algebra, dividend: Interval, found: Interval) -> Interval:
@@ -114,8 +114,12 @@ def logarithm(call: Operands) -> Sequence[Value]:
 
 
 def _nan_of_negative(call: Operands, results: Sequence[Value]) -> Sequence[Value]:
-    """Mark results as maybe NaN if the operand may be negative."""
-    return [replace(found, may_be_nan=found.may_be_nan or call.operand(0).elements.low < 0) for found in results]
+    """Mark results as maybe NaN if the operand may be negative; integers are then any number."""
+    if call.operand(0).elements.low >= 0:
+        return results
+    if is_integer(call.outputs[0].element_type):
+        return [replace(found, elements=ANY, parts=None) for found in results]
+    return [replace(found, may_be_nan=True) for found in results]
 
 
 def _logarithm(_: Algebra, values: Interval) -> Interval:

@@ -59,12 +59,14 @@ class Operands:
     Attributes:
         inputs: the abstract value of each operand; None if an optional one is absent.
         outputs: the declared value of each output, with a name for each dynamic dimension.
+        is_exact: True if no operand is computed in float32 together with this operation, so that it compares integers exactly.
     """
 
     algebra: Algebra
     semantics: Semantics
     inputs: Sequence[Value | None]
     outputs: Sequence[Value]
+    is_exact: bool = False
 
     def value(self, position: int) -> Value | None:
         """Return an operand; None if it is absent."""

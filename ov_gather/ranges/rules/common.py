@@ -7,7 +7,7 @@ from functools import partial
 from typing import Any
 
 from ov_gather.ranges.algebra.values import Value
-from ov_gather.ranges.rules import comparing, elementwise, indexing, shaping
+from ov_gather.ranges.rules import bits, comparing, indexing, shaping
 from ov_gather.ranges.rules.arithmetic import ARITHMETIC
 from ov_gather.ranges.rules.call import TransferFunction
 from ov_gather.ranges.rules.comparing import COMPARISONS
@@ -34,7 +34,8 @@ COMMON: Mapping[str, Make] = {
     **{name: always(ARITHMETIC[name]) for name in _ARITHMETIC.split()},
     **{name: always(COMPARISONS[name]) for name in ("Equal", "Greater", "Less")},
     **dict.fromkeys(_SAME_SHAPE.split(), always(shaping.shape_only)),
-    **dict.fromkeys(("BitwiseAnd", "BitwiseOr", "BitwiseXor"), always(elementwise.any_value)),
+    **dict.fromkeys(("BitwiseOr", "BitwiseXor"), always(bits.disjunction)),
+    "BitwiseAnd": always(bits.conjunction),
     **dict.fromkeys(("DepthToSpace", "SpaceToDepth"), always(shaping.elements_only)),
     **dict.fromkeys(("IsInf", "IsNaN"), always(comparing.truth)),
     "Concat": along(shaping.concatenate),

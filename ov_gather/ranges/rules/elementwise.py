@@ -83,12 +83,14 @@ def _along(value: Value, axis: int, shape: Shape) -> tuple[Interval, ...] | None
 def limited(call: Operands, found: Interval) -> Interval:
     """Round a result as the arithmetic of the runtime may: floating-point numbers and large integers.
 
-    A bound that is a dimension or an element count stays: these are assumed to be small enough to be exact.
+    A bound that is a dimension or an element count stays: these are assumed to be small enough to be exact, and the nearest
+    float32 of a number does not exceed an integer that float32 represents unless the number does.
     """
     if not is_integer(call.outputs[0].element_type):
         low, high = _as_float(found.low), _as_float(found.high)
         down, up = (0 if abs(bound) == inf else abs(bound) * call.semantics.float_error for bound in (low, high))
-        return Interval(low - down, high + up)
+        lows, highs = (tuple(one for one in bounds if is_counted(call.algebra, one)) for bounds in (found.lows, found.highs))
+        return Interval(low - down, high + up, lows, highs)
     high, highs = _limited_above(call, found.high, found.highs)
     low, lows = _limited_above(call, -found.low, tuple(-bound for bound in found.lows))
     return Interval(-low, high, tuple(-bound for bound in lows), highs)
@@ -128,10 +130,15 @@ def binary(work: Binary, call: Operands, limit: Limit = limited) -> Sequence[Val
 
 
 def extreme(work: Binary, call: Operands) -> Sequence[Value]:
-    """Infer Min or Max. Beside NaN the result is the other operand, whatever its value."""
-    if any(value is not None and value.may_be_nan for value in call.inputs):
-        return binary(Algebra.join, call, chosen)
-    return binary(work, call, chosen)
+    """Infer Min or Max. Beside NaN the result is the other operand, whatever its value, or NaN."""
+    nan = [value is not None and value.may_be_nan for value in call.inputs]
+
+    def beside_nan(algebra: Algebra, one: Interval, other: Interval) -> Interval:
+        if all(nan) or len(nan) != 2:
+            return algebra.join(one, other)
+        return algebra.join(work(algebra, one, other), other if nan[0] else one)
+
+    return [replace(found, may_be_nan=any(nan)) for found in binary(beside_nan if any(nan) else work, call, chosen)]
 
 
 def unary(work: Unary, call: Operands, limit: Limit = limited) -> Sequence[Value]:
@@ -143,6 +150,8 @@ def chosen(call: Operands, found: Interval) -> Interval:
     """Round the bounds of Min, Max and Select, which may pass through float32: 2^31 - 1 becomes 2^31."""
     if not is_integer(call.outputs[0].element_type):
         return limited(call, found)
+    if call.is_exact:
+        return found
     exact = call.semantics.exact_integers
     low, high = (_as_float32(bound) if exact < abs(bound) < inf else bound for bound in (found.low, found.high))
     return replace(found, low=min(low, found.low), high=max(high, found.high))
@@ -164,13 +173,16 @@ def rounded(round_down: Callable[[Number], Number]) -> Unary:
 
 
 def clamp(call: Operands, low: Number, high: Number) -> Sequence[Value]:
-    """Infer Clamp. Runtimes may round fractional limits of integers in either direction."""
+    """Infer Clamp, which turns NaN into the lower limit. Runtimes may round fractional limits of integers up or down."""
     least, greatest, value = Interval(low, low), Interval(high, high), call.value(0)
     if is_integer(call.outputs[0].element_type):
         least, greatest = _whole(low), _whole(high)
-    if value is not None and value.may_be_nan:  # the plugin turns NaN into the lower bound
-        return unary(lambda algebra, values: Interval(low, high), call, chosen)
-    return unary(lambda algebra, values: algebra.minimum(algebra.maximum(values, least), greatest), call, chosen)
+    nan = [least] if value is not None and value.may_be_nan else []
+
+    def clamped(algebra: Algebra, values: Interval) -> Interval:
+        return algebra.join(algebra.minimum(algebra.maximum(values, least), greatest), *nan)
+
+    return [replace(found, may_be_nan=False) for found in unary(clamped, call, chosen)]
 
 
 def _whole(number: Number) -> Interval:

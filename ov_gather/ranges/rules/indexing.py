@@ -103,8 +103,9 @@ def _read(call: Operands, data: Value, *, is_safe: bool, has_zeros: bool = False
     """
     if not is_safe and call.semantics.reads_out_of_bounds:
         if has_zeros:
-            return call.output(elements=call.algebra.join(data.elements, Interval(0, 0)), may_be_nan=data.may_be_nan)
-        return replace(call.outputs[0], elements=ANY, parts=None)
+            elements, outside = call.algebra.join(data.elements, Interval(0, 0)), data.outside or Interval(0, 0)
+            return call.output(elements=elements, may_be_nan=data.may_be_nan, outside=outside)
+        return replace(call.outputs[0], elements=ANY, parts=None, outside=ANY)
     return call.output(replace(data, shape=call.outputs[0].shape, parts=None))
 
 
@@ -144,19 +145,38 @@ def _with_axis_of(declared: Shape | None, shape: Shape, axis: int) -> Shape | No
     return with_dim(shape, axis, declared[axis])
 
 
-def unique(call: Operands) -> Sequence[Value]:
-    """Infer the shapes of Unique: distinct elements, first positions, an inverse index for each element of data, counts.
+def unique(call: Operands, *, is_sorted: bool) -> Sequence[Value]:
+    """Infer Unique: distinct elements, first positions, an inverse index for each element of data, counts.
 
-    Of data without elements OpenVINO's CPU plugin returns the outputs of its previous inference.
+    Of data without elements OpenVINO's CPU plugin returns the outputs of its previous inference. It leaves parts of the
+    outputs unset if the elements are not sorted, or if one is NaN.
     """
-    shape = call.shape(0)
+    data, shape = call.operand(0), call.shape(0)
     least, most = count(call.algebra, shape)
-    if len(call.inputs) > 1 or least < 1:
+    if len(call.inputs) > 1 or (least < 1 and call.semantics.reads_out_of_bounds):
         return list(call.outputs)
     for output in call.outputs:
         for dim in output.shape or ():
-            call.algebra.sizes.narrow(dim, most, 1)
-    return [replace(shaped, shape=(product(shape),)) if i == 2 else shaped for i, shaped in enumerate(call.outputs)]
+            call.algebra.sizes.narrow(dim, most, min(1, int(least)))
+    outputs = [replace(shaped, shape=(product(shape),)) if i == 2 else shaped for i, shaped in enumerate(call.outputs)]
+    distinct = outputs[0].shape
+    if not is_sorted or data.may_be_nan or distinct is None or len(distinct) != 1:
+        return outputs
+    outputs[0] = call.output(outputs[0], elements=data.elements, may_be_nan=False)
+    places = positions(call.algebra, product(shape)), positions(call.algebra, distinct[0])
+    counts = call.algebra.add(places[0], call.algebra.exact(1))
+    return [outputs[0], *(replace(one, elements=found) for one, found in zip(outputs[1:], (*places, counts), strict=False))]
+
+
+def boxes_kept(call: Operands, *, is_padded: bool) -> Sequence[Value]:
+    """Infer NonMaxSuppression: batch, class and box of each kept box; if it pads its outputs, -1 for the others."""
+    boxes, scores, found = call.shape(0, 3), call.shape(1, 3), call.outputs[0]
+    if found.shape is None or len(found.shape) != 2 or found.shape[1].value != 3:
+        return list(call.outputs)
+    columns = [positions(call.algebra, dim) for dim in (*scores[:2], boxes[1])]
+    if is_padded:
+        columns = [call.algebra.join(column, Interval(-1, -1)) for column in columns]
+    return [in_slices(call.algebra, call.bounded(columns[0]), 1, columns), *call.outputs[1:]]
 
 
 def arg_extreme(call: Operands, axis: int) -> Sequence[Value]:

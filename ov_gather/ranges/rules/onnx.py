@@ -8,6 +8,7 @@ from functools import partial
 from typing import Any
 
 from ov_gather.ranges.algebra.intervals import Interval
+from ov_gather.ranges.algebra.polynomials import Polynomial
 from ov_gather.ranges.algebra.values import LARGEST_SIZE, Value, product
 from ov_gather.ranges.rules import comparing, elementwise, indexing, linear, moves, reducing, shaping, slicing
 from ov_gather.ranges.rules.arithmetic import ARITHMETIC, remainder
@@ -177,12 +178,27 @@ def _with_places(call: Operands) -> Sequence[Value]:
     return [*shaping.elements_only(call), *places]
 
 
-def _coordinates_in_scores(call: Operands) -> Sequence[Value]:
-    """Infer NonMaxSuppression: batch, class and box, which index the second operand."""
-    scores = call.value(1)
-    if scores is None or not scores.shape:
-        return [call.bounded(Interval(0, LARGEST_SIZE))]
-    return [call.bounded(call.algebra.join(*(indexing.positions(call.algebra, dim) for dim in scores.shape)))]
+def _boxes_kept(call: Operands) -> Sequence[Value]:
+    return indexing.boxes_kept(replace(call, outputs=[_three_columns(call.outputs[0]), *call.outputs[1:]]), is_padded=False)
+
+
+def _three_columns(declared: Value) -> Value:
+    """Set the size of the last dimension, which many models do not declare."""
+    shape = declared.shape
+    return declared if shape is None or len(shape) != 2 else replace(declared, shape=(shape[0], Polynomial.constant(3)))
+
+
+def _flatten(operator: Operator) -> TransferFunction:
+    axis = operator.integer("axis", 1)
+
+    def rule(call: Operands) -> Sequence[Value]:
+        shape = call.shape(0)
+        if not -len(shape) <= axis <= len(shape):
+            return shaping.declared_shape(call)
+        split = axis + len(shape) * (axis < 0)
+        return [call.output(moves.reshape(call.operand(0), (product(shape[:split]), product(shape[split:]))))]
+
+    return rule
 
 
 _SAME_SHAPE = """
@@ -197,7 +213,7 @@ _RULES: Mapping[str, Make] = {
     **dict.fromkeys(_SAME_SHAPE.split(), always(shaping.shape_only)),
     **dict.fromkeys(["ArgMax", "ArgMin"], along(indexing.arg_extreme)),
     **dict.fromkeys(["Cast", "CastLike"], always(elementwise.cast)),
-    **dict.fromkeys(["MaxPool", "Unique"], always(_with_places)),
+    "MaxPool": always(_with_places),
     **dict.fromkeys(["ReduceMax", "ReduceMin"], _reduced(reducing.extreme)),
     **dict.fromkeys(["Scatter", "ScatterElements", "ScatterND"], _scatter),
     "Clip": _clip,
@@ -206,13 +222,13 @@ _RULES: Mapping[str, Make] = {
     "CumSum": always(lambda call: reducing.running_total(call, call.integer(1))),
     "Einsum": lambda operator: partial(linear.einsum, equation=operator.text("equation", "")),
     "Expand": always(partial(shaping.broadcast, both_ways=True)),
-    "Flatten": always(shaping.declared_shape),
+    "Flatten": _flatten,
     "Gather": lambda operator: partial(indexing.gather, axis=operator.integer("axis"), batch_dims=0, from_end=True),
     "GatherElements": along(indexing.gather_elements),
     "GatherND": lambda operator: partial(indexing.gather_nd, batch_dims=operator.integer("batch_dims")),
     "MatMul": always(partial(linear.matrix_product, transposed=(False, False))),
     "Mod": lambda operator: partial(remainder, sign_of_dividend=bool(operator.integer("fmod"))),
-    "NonMaxSuppression": always(_coordinates_in_scores),
+    "NonMaxSuppression": always(_boxes_kept),
     "OneHot": always(_one_hot),
     "Pad": _pad,
     "ReduceMean": _reduced(reducing.mean),
@@ -225,6 +241,7 @@ _RULES: Mapping[str, Make] = {
     "Split": _split,
     "Squeeze": _squeeze,
     "Transpose": lambda operator: partial(shaping.transpose, order=operator.integers("perm") or []),
+    "Unique": lambda operator: _with_places if "axis" in operator.attributes else partial(indexing.unique, is_sorted=True),
     "Unsqueeze": lambda operator: lambda call: shaping.unsqueeze(call, _axes(operator, call)[1]),
     "Where": always(elementwise.select),
 }

@@ -8,7 +8,7 @@ from functools import partial
 
 from ov_gather.ranges.algebra.polynomials import Polynomial
 from ov_gather.ranges.algebra.values import Value, at_least_one
-from ov_gather.ranges.rules import comparing, elementwise, indexing, linear, moves, reducing, shaping, slicing
+from ov_gather.ranges.rules import comparing, cutting, elementwise, indexing, linear, moves, reducing, shaping, slicing
 from ov_gather.ranges.rules.arithmetic import ARITHMETIC, remainder
 from ov_gather.ranges.rules.call import Operands, TransferFunction, UndeterminedError, or_declared
 from ov_gather.ranges.rules.common import COMMON, Make, along, always
@@ -146,11 +146,11 @@ def _strided_slice(operation: Described) -> TransferFunction:
             if axis in removed:
                 cuts.append(_one_slice(axis, None if is_set("begin", axis) else start))  # the mask selects the first slice
             elif step is None or (start is None and not is_set("begin", axis)) or (stop is None and not is_set("end", axis)):
-                cuts.append(shaping.Cut(axis, None, None, is_known=False))
+                cuts.append(cutting.Cut(axis, None, None, is_known=False))
             else:
                 end = None if stop is None or is_set("end", axis) else slicing.end_of(stop, step)
-                cuts.append(shaping.Cut(axis, None if is_set("begin", axis) else start, end, step))
-        return shaping.cut(call, cuts, removed)
+                cuts.append(cutting.Cut(axis, None if is_set("begin", axis) else start, end, step))
+        return cutting.cut(call, cuts, removed)
 
     return rule
 
@@ -165,10 +165,10 @@ def _has_elements(call: Operands, masks: Mapping[str, Sequence[int]], count: int
     return all(-len(value.shape) <= i < len(value.shape) and call.algebra.sizes.least(value.shape[i]) >= 1 for i in places)
 
 
-def _one_slice(axis: int, start: Polynomial | None) -> shaping.Cut:
+def _one_slice(axis: int, start: Polynomial | None) -> cutting.Cut:
     if start is None:
-        return shaping.Cut(axis, None, None, is_known=False)
-    return shaping.Cut(axis, start, None if start.value == -1 else start + 1)
+        return cutting.Cut(axis, None, None, is_known=False)
+    return cutting.Cut(axis, start, None if start.value == -1 else start + 1)
 
 
 def _broadcast(operation: Described) -> TransferFunction:
@@ -209,6 +209,16 @@ def _interpolate(operation: Described) -> TransferFunction:
         return lambda call: list(call.outputs)
     has_sizes = operation.attributes.get("shape_calculation_mode") == "sizes"
     return partial(linear.resize, axes=3 if int(number) < 11 else 2, sizes=1 if has_sizes else None)
+
+
+def _boxes_kept(operation: Described) -> TransferFunction:
+    """Bind whether outputs are padded: those of a declared size."""
+
+    def rule(call: Operands) -> Sequence[Value]:
+        shape = call.outputs[0].shape
+        return indexing.boxes_kept(call, is_padded=shape is None or shape[0].value is not None)
+
+    return rule if operation.opset == "opset9" else lambda call: indexing.boxes_kept(call, is_padded=True)
 
 
 def _scatter(operation: Described) -> TransferFunction:
@@ -256,6 +266,7 @@ _RULES: Mapping[str, Make] = {
     "MatMul": lambda operation: partial(
         linear.matrix_product, transposed=(operation.is_set("transpose_a"), operation.is_set("transpose_b"))
     ),
+    "NonMaxSuppression": _boxes_kept,
     "OneHot": along(indexing.one_hot, -1),
     "Pad": lambda operation: partial(shaping.pad, with_value=operation.attributes.get("pad_mode", "constant") == "constant"),
     "RandomUniform": always(elementwise.random_uniform),
@@ -274,7 +285,7 @@ _RULES: Mapping[str, Make] = {
     "Squeeze": always(_squeeze),
     "StridedSlice": _strided_slice,
     "Transpose": always(lambda call: shaping.transpose(call, call.integers(1))),
-    "Unique": always(indexing.unique),
+    "Unique": lambda operation: partial(indexing.unique, is_sorted=operation.is_set("sorted")),
     "Unsqueeze": always(lambda call: shaping.unsqueeze(call, call.integers(1))),
     "VariadicSplit": always(_variadic_split),
 }

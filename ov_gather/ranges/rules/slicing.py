@@ -6,7 +6,7 @@ from collections.abc import Sequence
 
 from ov_gather.ranges.algebra.polynomials import Polynomial
 from ov_gather.ranges.algebra.values import Value
-from ov_gather.ranges.rules import shaping
+from ov_gather.ranges.rules import cutting, shaping
 from ov_gather.ranges.rules.call import Operands
 
 UNBOUNDED = 2**31 - 1
@@ -25,12 +25,12 @@ def slice_of(call: Operands, *, axes: int, steps: int) -> Sequence[Value]:
     if rank is None or chosen is None or count is None or any(not -rank <= axis < rank for axis in chosen):
         return shaping.elements_only(call)
     if starts is None or stops is None or by is None or not len(chosen) == len(starts) == len(stops) == len(by):
-        return shaping.cut(call, [shaping.Cut(axis % rank, None, None, is_known=False) for axis in chosen])
+        return cutting.cut(call, [cutting.Cut(axis % rank, None, None, is_known=False) for axis in chosen])
     cuts = [
-        shaping.Cut(axis % rank, start, end_of(stop, step), step)
+        cutting.Cut(axis % rank, start, end_of(stop, step), step)
         for axis, start, stop, step in zip(chosen, starts, stops, by, strict=True)
     ]
-    return shaping.cut(call, cuts)
+    return cutting.cut(call, cuts)
 
 
 def length_of(call: Operands, position: int) -> int | None:

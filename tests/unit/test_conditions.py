@@ -1,0 +1,147 @@
+"""Conditions that people can meet: each worked out by hand."""
+
+from collections.abc import Callable
+from math import inf
+from types import SimpleNamespace
+from typing import Any
+
+import numpy as np
+import openvino as ov
+import pytest
+from openvino import opset15 as ops
+
+from ov_gather.ranges.algebra.intervals import Interval
+from ov_gather.ranges.algebra.polynomials import Polynomial
+from ov_gather.ranges.algebra.sizes import Limits
+from ov_gather.ranges.analysis import Assumption
+from ov_gather.ranges.examples import Premises
+from ov_gather.ranges.openvino_graph import OpenvinoGraph
+from ov_gather.ranges.proof import Proof
+from ov_gather.ranges.prove import names_of, prove
+from ov_gather.ranges.weakening import Weakening
+
+X, Y = "dim(x, 0)", "dim(y, 0)"
+
+
+def given(name: str, shape: list[int], kind: Any = np.int64) -> ov.Node:
+    return ops.parameter(ov.PartialShape(shape), kind, name=name)
+
+
+def number(value: int | list[int]) -> ov.Node:
+    return ops.constant(np.array(value, np.int64))
+
+
+def table(rows: int) -> ov.Node:
+    return ops.constant(np.zeros((rows, 2), np.float32))
+
+
+def proof_of(data: ov.Node, indices: ov.Node, inputs: list[ov.Node]) -> Proof:
+    (proof,) = [
+        one for one in prove(ov.Model([ops.gather(data, indices, number(0), name="site")], inputs)) if "site" in one.layer
+    ]
+    return proof
+
+
+def test_sizes_with_a_common_factor_are_compared():
+    """Positions 0 .. 16 * y - 1 of 16 * x elements: they exist if x >= y."""
+    x, y = given("x", [-1, 16], np.float32), given("y", [-1, 16], np.float32)
+    count = ops.reduce_prod(ops.shape_of(y), number([0]))
+    proof = proof_of(ops.reshape(x, number([-1]), False), ops.range(number(0), count, number(1), "i64"), [x, y])
+    assert proof.requires == {X: (Y, None)}
+
+
+def test_a_mask_is_0_or_1_and_the_length_then_has_its_greatest_value():
+    """The running sum of a mask of n elements is at most n, and a table of 130 rows has row 129."""
+    mask = given("attention_mask", [-1, -1])
+    proof = proof_of(table(130), ops.cum_sum(mask, number(1)), [mask])
+    assert proof.requires == {"attention_mask": (0, 1), "dim(attention_mask, 1)": (None, 129)}
+
+
+def test_ids_of_the_same_computation_are_no_mask():
+    """The running sum of 3 ids is in -130..129 if each is in -43..43: 3 * 43 = 129."""
+    ids = given("ids", [-1, 3])
+    assert proof_of(table(130), ops.cum_sum(ids, number(1)), [ids]).requires == {"ids": (-43, 43)}
+
+
+def test_an_example_meets_all_conditions_of_the_model():
+    """Rows of x, and of a table of 5: ids and rows are 0, and x has a row."""
+    x, ids, rows = given("x", [-1, 4], np.float32), given("ids", [-1]), given("rows", [-1])
+    sites = [ops.gather(x, ids, number(0)), ops.gather(table(5), rows, number(0))]
+    second, first = sorted(prove(ov.Model(sites, [x, ids, rows])), key=lambda proof: "rows" not in proof.requires)
+    assert first.requires == {"ids": (f"-{X}", f"{X} - 1")}
+    assert first.example["ids"] == 0 < first.example[X] and second.example == {"rows": 0}
+
+
+@pytest.mark.parametrize(
+    ("condition", "example"),
+    [
+        (Assumption(dims={X: (513, inf)}), {X: 513}),
+        (Assumption(dims={X: (3, 4)}, same={Y: Polynomial.name(X) * 2}), {X: 3, Y: 6}),
+        (Assumption(same={Y: Polynomial.name(X) + 7 + Polynomial.name(f"slack({Y})")}), {X: 2, Y: 9}),
+        (Assumption({"x": Interval(5, 9)}), {"x": 5}),
+        (Assumption({"x": Interval(-9, -5)}), {"x": -5}),
+        (Assumption({"x": Interval(-inf, inf, (Polynomial.name(Y),))}), {"x": 2, Y: 2}),
+        (Assumption({"x": Interval(9, inf, (), (Polynomial.name(Y) - 1,))}), {"x": 9, Y: 32}),
+        (Assumption(limits={Polynomial.name(X) * Polynomial.name(Y): 3}), {X: 1, Y: 1}),
+        (Assumption(dims={X: (5, inf), Y: (5, inf)}, limits={Polynomial.name(X) * Polynomial.name(Y): 24}), None),
+        (Assumption({"x": Interval(2**40, 2**41)}), None),
+        (Assumption(dims={X: (9, inf)}, same={X: Polynomial.name(Y)}), {X: 32, Y: 32}),
+    ],
+)
+def test_examples(condition: Assumption, example: dict[str, int] | None):
+    """The first of typical sizes that fit, which begin with 2 along the first axis; values are the nearest to 0."""
+    graph = OpenvinoGraph(_of_two())
+    names_of(graph)
+    assert Premises(graph, Assumption(), Limits()).example([condition]) == example
+
+
+def _of_two() -> ov.Model:
+    inputs = [given("x", [-1], np.int32), given("y", [-1], np.int32)]
+    return ov.Model([ops.abs(one) for one in inputs], inputs)
+
+
+def test_conditions_that_exclude_each_other_have_no_common_example():
+    premises = Premises(OpenvinoGraph(_of_two()), Assumption(), Limits())
+    assert premises.example([Assumption({"x": Interval(0, 3)}), Assumption({"x": Interval(4, 5)})]) is None
+
+
+def weakened(condition: Assumption, suffices: Callable[[Assumption], bool]) -> Assumption:
+    """Weaken a condition of a site that is in bounds where a function says so."""
+    known = SimpleNamespace(algebra=SimpleNamespace(sizes=SimpleNamespace(of=lambda _: (0, inf))))
+    runs: Any = SimpleNamespace(
+        part_of=lambda _: SimpleNamespace(inputs=["x", "mask"]),
+        is_budget_spent=False,
+        prove=lambda tried, _: suffices(tried),
+        under=lambda _: known,
+    )
+    site: Any = None
+    return Weakening(runs, site, {"mask"}).run(condition)
+
+
+@pytest.mark.parametrize(
+    ("start", "most", "found"), [(8, 513, 513), (8, 8, 8), (8, 65535, 65535), (8, 100_000, 65536), (8, 65536, 65536)]
+)
+def test_an_upper_bound_is_exact_or_a_power_of_two(start: int, most: int, found: int):
+    of_dim = weakened(Assumption(dims={X: (0, start)}), lambda tried: X in tried.dims and tried.dims[X][1] <= most)
+    of_input = weakened(
+        Assumption({"x": Interval(0, start)}), lambda tried: "x" in tried.inputs and tried.inputs["x"].high <= most
+    )
+    assert (of_dim.dims[X][1], of_input.inputs["x"].high) == (found, found)
+
+
+def test_the_bounds_of_a_mask_are_not_moved():
+    start = Assumption({"mask": Interval(0, 1), "x": Interval(0, 1)})
+    found = weakened(start, lambda tried: {"mask", "x"} <= tried.inputs.keys() and tried.inputs["x"].high <= 5)
+    assert (found.inputs["mask"], found.inputs["x"].high) == (Interval(0, 1), 5)
+
+
+def test_a_lower_bound_goes_if_smaller_sizes_are_a_case_that_holds():
+    """Proved for x >= 4, and for x <= 3, but not for both at once: it holds for all. With a hole at 3 the bound stays."""
+
+    def suffices(tried: Assumption, *, most: int) -> bool:
+        low, high = tried.dims.get(X, (0, inf))
+        return low >= 4 or high <= most
+
+    start = Assumption(dims={X: (4, inf)})
+    assert weakened(start, lambda tried: suffices(tried, most=3)) == Assumption()
+    assert weakened(start, lambda tried: suffices(tried, most=2)) == start
