@@ -9,7 +9,7 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from ov_gather.acceleration.graph import INDICES, axis_of, constant, identity, operation
+from ov_gather.acceleration.graph import INDICES, axis_of, constant, identity
 from ov_gather.acceleration.unproved import Unproved
 from ov_gather.extension.python_api import Node, Output, Type
 from ov_gather.extension.python_api import opset13 as ops
@@ -29,6 +29,14 @@ class BoundTensors:
     lowest: Output
     highest: Output
     filled: Output
+
+
+@dataclass(frozen=True)
+class Columns:
+    """The columns of a tensor along an axis: for each a site that it holds the indices of, or None."""
+
+    axis: int
+    sites: Sequence[Unproved | None]
 
 
 class AxisSizes:
@@ -58,6 +66,16 @@ class AxisSizes:
         high = self._once(("filled", identity(high), identity(zeros)), lambda: ops.add(high, zeros))
         filled = self._once(("filled", identity(size), identity(zeros)), lambda: ops.add(size, zeros))
         return BoundTensors(size, low, high, filled)
+
+    def of_columns(self, columns: Columns, indices: Output) -> BoundTensors:
+        """Return the bounds for indices whose columns index axes of different sizes."""
+        kind, rank = indices.get_element_type(), len(indices.get_partial_shape())
+        limits, shape = np.iinfo(kind.to_dtype()), [-1] + [1] * (rank - 1 - columns.axis)
+        rows = [(0, limits.min, limits.max) if site is None else _numbers(site) for site in columns.sites]
+        size, low, high = (
+            ops.constant(np.array(row, kind.to_dtype()).reshape(shape)).output(0) for row in zip(*rows, strict=True)
+        )
+        return BoundTensors(size, low, high, size)
 
     def zeros(self, site: Unproved, indices: Output, needs: tuple[int, ...]) -> Output:
         """Return one 0 per axis of a site. Computing it raises if there are indices but fewer than `needs` elements."""
@@ -110,6 +128,14 @@ def _raising(size: Output, needs: tuple[int, ...], indices: Output | None) -> No
     return found if is_vector else ops.squeeze(found, ops.constant([0]))
 
 
+def _numbers(site: Unproved) -> tuple[int, int, int]:
+    """Return size, lowest and highest index of an axis of static size."""
+    numbers = constant_size(site.node)
+    assert numbers is not None
+    size = int(numbers)
+    return size, -size if site.counts_from_end else 0, size - 1
+
+
 def constant_size(node: Node) -> NDArray[Any] | None:
     """Return the axis sizes if they are static, else None."""
     shape = node.get_input_partial_shape(0)
@@ -159,16 +185,3 @@ def axis_of_site(node: Node) -> int | None:
         return int(attributes["axis"] % (rank.get_length() - (attributes["lanes"] != "none")))
     axis = constant(axis_operand(node))
     return None if axis is None else int(axis.item()) % rank.get_length()
-
-
-def picked(gather: Node) -> tuple[int, list[int], int] | None:
-    """Return axis, positions and axis size of a Gather by constant indices in bounds; None for other nodes."""
-    if gather.get_type_name() != "Gather" or batch_dims(gather):
-        return None
-    indices, axis, shape = constant(gather.input_value(1)), axis_of_site(gather), gather.get_input_partial_shape(0)
-    if indices is None or axis is None or shape[axis].is_dynamic:
-        return None
-    size = shape[axis].get_length()
-    lowest = -size if operation(gather) == "Gather-8" else 0
-    positions = [int(one) for one in indices.ravel()]
-    return (axis, [one % size for one in positions], size) if all(lowest <= one < size for one in positions) else None

@@ -16,13 +16,16 @@ from ov_gather.acceleration.guards import (
     clamped,
     empty_gathers,
     fill,
+    in_long_rows,
+    in_shape_of,
     raises_by_itself,
+    reads_state,
     removed_axis,
 )
 from ov_gather.acceleration.names import unique_names
 from ov_gather.acceleration.shared_guards import Root, distribute, joined_indices, roots, sharing_constants
 from ov_gather.acceleration.unproved import Unproved, grouped_by_sizes, unproved_sites
-from ov_gather.acceleration.zeros import add_slice, clear_results, to_added_slice, what_is_zero, why_not_zeros
+from ov_gather.acceleration.zeros import add_slice, clear_results, reads_less, to_added_slice, what_is_zero, why_not_zeros
 from ov_gather.extension import checked_path
 from ov_gather.extension.python_api import Model, Node, Output
 from ov_gather.extension.python_api import opset13 as ops
@@ -30,6 +33,7 @@ from ov_gather.ranges.analysis import Assumption
 from ov_gather.ranges.openvino_graph import OpenvinoGraph
 from ov_gather.ranges.proofs import prove_sites
 from ov_gather.ranges.prove import Limits, assumption
+from ov_gather.ranges.requests import covered
 from ov_gather.ranges.rules.call import CPU_PLUGIN
 from ov_gather.system import logs
 from ov_gather.system.tables import InNotebooks, as_text, counted, table_of
@@ -39,6 +43,7 @@ if TYPE_CHECKING:
 
 Policy = Literal["raise", "clamp", "zero"]
 POLICIES: tuple[str, ...] = get_args(Policy)
+_RAISES = "this operation of OpenVINO raises"
 
 
 @dataclass(slots=True)
@@ -96,7 +101,12 @@ class HardeningSummary(InNotebooks):
 
 
 def harden(
-    model: Model, *, policy: Policy = "raise", portable: bool = False, assume: Mapping[str, Limits] | None = None
+    model: Model,
+    *,
+    policy: Policy = "raise",
+    portable: bool = False,
+    guarded: bool = False,
+    assume: Mapping[str, Limits] | None = None,
 ) -> HardeningSummary:
     """Make a model safe, in place: whatever integers its inputs hold, no gather or scatter reads or writes out of bounds.
 
@@ -109,6 +119,8 @@ def harden(
             nearest index in bounds is used. "zero": gathers read 0, and scatters drop the update. Empty axes always raise.
         portable: implement "raise" with stock operations; by default it uses ours, which require a core that is `register`ed.
             "clamp" and "zero" always use stock operations.
+        guarded: assume that `ov_gather.guard` of this model, with the same `assume`, checks each request. Sites that its
+            conditions keep in bounds stay unchanged; it lists the others as `uncovered`.
         assume: bounds of inputs and dynamic dimensions, as in `prove`. Sites that these prove stay unchanged.
 
     Returns:
@@ -116,7 +128,8 @@ def harden(
 
     Raises:
         TypeError: `model` is not an `openvino.Model`.
-        ValueError: the policy is unknown; `assume` names an unknown input, or contradicts itself or the model.
+        ValueError: the policy is unknown; `assume` names an unknown input, or contradicts itself or the model; `guarded`, and
+            two inputs have the same name.
         FileNotFoundError, ImportError: there is no extension for this OpenVINO, see `register`.
     """
     if not isinstance(model, Model):
@@ -129,28 +142,35 @@ def harden(
     if policy == "raise" and not portable:
         checked_path()  # before anything is changed
     with unique_names(model):
-        summary = _Hardening(model, graph, given, policy, portable).run()
+        summary = _Hardening(model, graph, given, policy, portable, guarded).run()
     for site in summary.sites:
         logs.info("acceleration", "%s '%s': %s, %s", site.operation, site.layer, site.status, site.done or site.kept or "left")
     return summary
 
 
 class _Hardening:
-    def __init__(self, model: Model, graph: OpenvinoGraph, given: Assumption, policy: Policy, portable: bool) -> None:
+    def __init__(
+        self, model: Model, graph: OpenvinoGraph, given: Assumption, policy: Policy, portable: bool, guarded: bool
+    ) -> None:
         self._model, self._graph, self._given, self._policy, self._portable = model, graph, given, policy, portable
         proofs = prove_sites(graph, CPU_PLUGIN, given, graph.sites)
         self._told = {
             node.get_instance_id(): HardenedSite(proof.layer, operation(node), proof.status, proof.reason)
             for (node, _), proof in zip(graph.nodes_with_sites, proofs, strict=True)
         }
+        if guarded:
+            for told, is_covered in zip(self._told.values(), covered(graph, proofs), strict=True):
+                told.kept = "in bounds in each request that the guard lets pass" if is_covered else ""
         self._sizes, self._guards = AxisSizes(), 0
 
     def run(self) -> HardeningSummary:
         if self._policy == "clamp":
-            for root in roots(self._unproved(), is_exact=False):
+            for root in roots(self._unproved(), is_exact=False, by_columns=True):
                 if root.is_input:
                     self._guard(root)
-        left = [site for site in self._unproved(with_needs=True) if not self._needs_no_guard(site)]
+        found = self._unproved(with_needs=True)
+        left = [site for site in found if not self._needs_no_guard(site)]
+        raising = [site for site in found if self._tell(site).kept == _RAISES]
         before = self._guards
         for group in grouped_by_sizes(left):
             self._check_sizes(group)
@@ -162,16 +182,17 @@ class _Hardening:
             left = [site for site in left if self._is_open(site.node)]
         if self._policy == "zero":
             left = [site for site in left if not self._clear(site)]
-            for root in roots([site for site in left if not why_not_zeros(site.node)], is_exact=False):
+            for root in roots([site for site in left if not why_not_zeros(site.node)], is_exact=False, by_columns=True):
                 self._guard(root)
                 for site in root.sites:
                     add_slice(site.node)
             left = [site for site in left if why_not_zeros(site.node)]
         if self._policy == "raise":
             left = [site for site in left if not self._keep(site)]
-        for root in roots(left, is_exact=self._policy != "clamp"):
-            is_alone = len(root.sites) == 1 and self._policy == "raise" and not self._portable
-            if not (is_alone and self._replace(root.sites[0])):
+        uses_ours = self._policy == "raise" and not self._portable
+        for root in roots([*left, *raising], is_exact=self._policy != "clamp", by_columns=not uses_ours):
+            sites = self._guarded(root)
+            if sites and not (uses_ours and len(sites) == 1 and not reads_state(sites[0].node) and self._replace(sites[0])):
                 self._guard(root)
         self._model.validate_nodes_and_infer_types()
         for gather in empty_gathers(self._model):  # proved ones, too: they crash OpenVINO's compiler
@@ -207,7 +228,7 @@ class _Hardening:
         if is_ours(site.node):
             self._tell(site).kept = "our operation checks every index"
         elif self._policy == "raise" and not site.may_be_empty and raises_by_itself(site.node):
-            self._tell(site).kept = "this operation of OpenVINO raises"
+            self._tell(site).kept = _RAISES
         elif not site.may_be_empty and site.needs is not None and set(site.needs) == {1}:
             self._tell(site).kept = "in bounds, as there are indices only if the axis has elements"
         return bool(self._tell(site).kept)
@@ -262,8 +283,8 @@ class _Hardening:
         return True
 
     def _clear(self, site: Unproved) -> bool:
-        """Zero what a gather of compressed weights reads out of bounds. Padding the table would decompress all of it."""
-        if why_not_zeros(site.node) or not is_compressed(site.node.input_value(0)):
+        """Zero what a gather reads out of bounds, if padding data would decompress or copy more than is read."""
+        if why_not_zeros(site.node) or not (is_compressed(site.node.input_value(0)) or reads_less(site.node)):
             return False
         indices = wide(site.indices)
         clear_results(site.node, indices, self._sizes.bounds([site], indices))
@@ -277,17 +298,24 @@ class _Hardening:
         safe.get_node().set_friendly_name(f"{source.get_friendly_name()}/in_bounds")
         root.feed(safe)
         where = f" at the input {source.get_friendly_name()}" if root.is_input else ""
-        self._done(root.sites, *(f"{what or what_is_zero(site.node)}{where}" for site in root.sites))
+        sites = self._guarded(root)
+        self._done(sites, *(f"{what or what_is_zero(site.node)}{where}" for site in sites))
+
+    def _guarded(self, root: Root) -> list[Unproved]:
+        """Return the sites of a root that need a guard. Others raise by themselves, and only share what moves the indices."""
+        return [site for site in root.sites if not self._tell(site).kept]
 
     def _safe(self, root: Root, indices: Output) -> tuple[Output, str]:
         """Return guarded indices and a description of the guard, which is empty for zeros."""
         site = root.sites[0]
-        bounds = self._sizes.bounds(root.sites, indices)
+        columns = root.columns
+        bounds = self._sizes.bounds(root.sites, indices) if columns is None else self._sizes.of_columns(columns, indices)
         if self._policy == "clamp":
             return clamped(indices, bounds), "indices are clamped"
         reason = why_not_zeros(site.node) if self._policy == "zero" else ""
         if self._policy == "zero" and not reason:
-            return to_added_slice(site.node, indices, bounds), ""
+            rows, bounds = in_long_rows(indices, bounds)
+            return in_shape_of(indices, to_added_slice(rows, bounds, counts_from_end=site.counts_from_end)), ""
         portable = self._portable or self._policy == "zero"
         name = f"{root.indices.get_node().get_friendly_name()}/bounds_check"
         safe = checked(indices, bounds, counts_from_end=site.counts_from_end, portable=portable, name=name)

@@ -6,6 +6,9 @@
 2. Their indices are constant (`sharing_constants`):
    before: Gather(a [n], [0, 5]); Gather(b [n], [3])
    after:  VariadicSplit(guard([0, 5, 3])) feeds both
+3. They are columns of the same tensor, for axes of different sizes (`Root.columns`):
+   before: Gather(a [9], ids[:, 0]); Gather(b [5], ids[:, 1])
+   after:  g = guard(ids), with bounds for each column; Gather(a, g[:, 0]); Gather(b, g[:, 1])
 """
 
 from __future__ import annotations
@@ -17,14 +20,14 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from ov_gather.acceleration.axis_sizes import picked, takes_tuples
+from ov_gather.acceleration.axis_sizes import Columns, constant_size, takes_tuples
 from ov_gather.acceleration.graph import INDICES, constant, copied, dims, identity, wide
+from ov_gather.acceleration.parts import SPLITS, Taken, picked, taken
 from ov_gather.acceleration.unproved import Unproved
 from ov_gather.extension.python_api import Node, Output, Type
 from ov_gather.extension.python_api import opset13 as ops
 
 _MOVES = ("Broadcast", "Convert", "Reshape", "Squeeze", "Transpose", "Unsqueeze")
-_SPLITS = ("Split", "VariadicSplit")
 
 
 @dataclass(frozen=True, eq=False)
@@ -47,9 +50,14 @@ class _Path:
 
 @dataclass(frozen=True, eq=False)
 class Root:
-    """A tensor whose elements are the indices of some sites, which are in topological order."""
+    """A tensor whose elements are the indices of some sites, which are in topological order.
+
+    Attributes:
+        columns: None if all elements have the same bounds; else the columns along one axis, some of which hold indices.
+    """
 
     paths: Sequence[_Path]
+    columns: Columns | None = None
 
     @property
     def indices(self) -> Output:
@@ -79,7 +87,7 @@ class Root:
             path.site.node.input(INDICES).replace_source_output(known[identity(path.tensors[0])])
 
 
-def roots(sites: Sequence[Unproved], *, is_exact: bool) -> list[Root]:
+def roots(sites: Sequence[Unproved], *, is_exact: bool, by_columns: bool) -> list[Root]:
     """Return the common sources of the indices of some sites, in the order of their first sites.
 
     Operations between a root and its sites only move elements, or split them.
@@ -88,15 +96,42 @@ def roots(sites: Sequence[Unproved], *, is_exact: bool) -> list[Root]:
         sites: in topological order.
         is_exact: require that every element of a root is an index of a site, since others may have any value. Otherwise a
             root that several sites share may hold more elements.
+        by_columns: let sites along axes of different sizes share a root.
     """
     paths = [_Path(site, [site.indices]) for site in sites]
     movable = [path for path in paths if path.site.sizes and not takes_tuples(path.site.node)]
     for path in movable:
         path.climb()
+    found = _of_columns(movable) if by_columns else []
+    served = {id(path) for root in found for path in root.paths}
+    movable = [path for path in movable if id(path) not in served]
     while parted := _parted(movable, is_exact):
         for path in parted:
             path.climb(by_part=True)
-    return [Root(group) for group in _grouped(paths, lambda path: path.top)]
+    return found + [Root(group) for group in _grouped((one for one in paths if id(one) not in served), lambda path: path.top)]
+
+
+def _of_columns(paths: Sequence[_Path]) -> list[Root]:
+    """Return roots whose columns are indices along axes of different static sizes, and extend their paths to them."""
+    groups: dict[Hashable, list[tuple[_Path, Taken]]] = {}
+    for path in paths:
+        part = taken(path.top)
+        if part is not None and (constant_size(path.site.node) or 0) > 0:
+            key = (identity(path.top.get_node().input_value(0)), part.axis, path.site.counts_from_end)
+            groups.setdefault(key, []).append((path, part))
+    found = []
+    for group in groups.values():
+        sites: dict[int, Unproved] = {}
+        served = []
+        for path, part in group:
+            if all(_limit(sites.get(position, path.site)) == _limit(path.site) for position in part.positions):
+                sites |= dict.fromkeys(part.positions, path.site)
+                served.append(path)
+        if len(set(map(_limit, sites.values()))) > 1:
+            for path in served:
+                path.tensors.append(path.top.get_node().input_value(0))
+            found.append(Root(served, Columns(group[0][1].axis, [sites.get(i) for i in range(group[0][1].size)])))
+    return found
 
 
 def _parted(paths: Sequence[_Path], is_exact: bool) -> list[_Path]:
@@ -125,7 +160,7 @@ def _limit(site: Unproved) -> Hashable:
 
 def _is_part(node: Node) -> bool:
     """Return True if an operation outputs only elements of its first input, maybe not all."""
-    return node.get_type_name() in (*_SPLITS, "Slice", "StridedSlice") or picked(node) is not None
+    return node.get_type_name() in (*SPLITS, "Slice", "StridedSlice") or picked(node) is not None
 
 
 def _is_all(parts: Iterable[Output]) -> bool:
@@ -134,14 +169,13 @@ def _is_all(parts: Iterable[Output]) -> bool:
     picks: dict[int, set[int]] = {}
     for part in parts:
         node = part.get_node()
-        if node.get_type_name() in _SPLITS:
+        if node.get_type_name() in SPLITS:
             splits.setdefault(node.get_instance_id(), set()).add(part.get_index())
             if len(splits[node.get_instance_id()]) == len(node.outputs()):
                 return True
         elif (pick := picked(node)) is not None:
-            axis, taken, size = pick
-            picks[axis] = picks.get(axis, set()) | set(taken)
-            if len(picks[axis]) == size:
+            picks[pick.axis] = picks.get(pick.axis, set()) | set(pick.positions)
+            if len(picks[pick.axis]) == pick.size:
                 return True
     return False
 

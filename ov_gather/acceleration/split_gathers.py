@@ -10,9 +10,9 @@ from collections.abc import Hashable
 
 import numpy as np
 
-from ov_gather.acceleration.axis_sizes import picked
 from ov_gather.acceleration.changes import Tracker
-from ov_gather.acceleration.graph import dims, identity, is_constant_foldable, is_ours, replace_node, walk
+from ov_gather.acceleration.graph import dims, identity, is_constant_foldable, replace_node, walk
+from ov_gather.acceleration.parts import picked
 from ov_gather.acceleration.quantised import is_quantised
 from ov_gather.acceleration.rounding import is_computed_before
 from ov_gather.extension.python_api import Model, Node
@@ -53,8 +53,7 @@ def split_gathers(model: Model, tracker: Tracker) -> None:
 
 def _position(gather: Node) -> tuple[int, int, int] | None:
     """Return position, axis and axis size of a stock Gather of one constant position; None for others."""
-    found = None if is_ours(gather) else picked(gather)
-    if found is None or len(found[1]) != 1 or is_constant_foldable(gather.input_values()[:1]):
+    found = picked(gather)
+    if found is None or len(found.positions) != 1 or is_constant_foldable(gather.input_values()[:1]):
         return None
-    axis, (position,), size = found
-    return (position, axis, size) if len(gather.get_input_partial_shape(1)) <= 1 else None
+    return (found.positions[0], found.axis, found.size) if len(gather.get_input_partial_shape(1)) <= 1 else None

@@ -2,10 +2,12 @@
 
 from __future__ import annotations
 
+from dataclasses import replace
+
 import numpy as np
 
 from ov_gather.acceleration.axis_sizes import BoundTensors, axis_of_site, batch_dims, takes_tuples, tuple_length
-from ov_gather.acceleration.graph import INDICES, dims, redirect_readers
+from ov_gather.acceleration.graph import INDICES, dims, is_constant_foldable, redirect_readers
 from ov_gather.acceleration.guards import clamped
 from ov_gather.extension.python_api import Node, Output
 from ov_gather.extension.python_api import opset13 as ops
@@ -31,6 +33,15 @@ def what_is_zero(site: Node) -> str:
     """Return the description of the guard for the summary."""
     is_scatter = site.get_type_name().startswith("Scatter")
     return "updates out of bounds are dropped" if is_scatter else "elements out of bounds are 0"
+
+
+def reads_less(gather: Node) -> bool:
+    """Return True if a gather takes fewer elements than its computed data have, and OpenVINO fuses nothing across it."""
+    shapes = gather.get_input_partial_shape(0), gather.get_output_partial_shape(0)
+    if gather.get_type_name() not in ("GatherElements", "GatherND") or any(shape.is_dynamic for shape in shapes):
+        return False
+    data, taken = (int(np.prod(list(shape.to_shape()))) for shape in shapes)
+    return taken < data and not is_constant_foldable([gather.input_value(0)])
 
 
 def clear_results(gather: Node, indices: Output, bounds: BoundTensors) -> None:
@@ -64,39 +75,39 @@ def _axes_of_slices(gather: Node) -> list[int]:
     return [*range(batch, axis), *range(axis + indices - batch, data + indices - batch - 1)]
 
 
-def to_added_slice(site: Node, indices: Output, bounds: BoundTensors) -> Output:
-    """Return indices counted from the start; those out of bounds are redirected to the slice that `add_slice` appends.
+def to_added_slice(indices: Output, bounds: BoundTensors, *, counts_from_end: bool) -> Output:
+    """Return indices into data with the slice that `add_slice` appends; those out of bounds are redirected to it.
 
     Nothing is added behind a gather, where OpenVINO might fuse, and round, differently.
 
     before: Gather(data [n, 4], i)
-    after:  Gather(Pad(data) [n + 1, 4], Select(i is in bounds, i counted from the start, n))
+    after:  1. c = clamp(i, -n - 1, n); Gather(Pad(data) [n + 1, 4], c - clamp(c, -1, 0) * n), where -1 is the added slice, too
+            2. Gather(Pad(data) [n + 1, 4], Select(i == clamp(i, 0, n - 1), i, n)) if indices do not count from the end
     """
-    is_in_bounds = ops.equal(indices, clamped(indices, bounds))
-    is_negative = ops.less(indices, ops.constant(0, indices.get_element_type()))
-    from_start = ops.select(is_negative, ops.add(indices, bounds.size), indices)
-    target = bounds.size
-    if takes_tuples(site):
-        is_in_bounds = ops.reduce_logical_and(is_in_bounds, ops.constant([-1]), keep_dims=True)
-        first = np.zeros(tuple_length(site) or 0, np.int64)
-        first[:1] = 1
-        target = ops.multiply(bounds.size, ops.constant(first.astype(bounds.size.get_element_type().to_dtype()))).output(0)
-    return ops.select(is_in_bounds, from_start, target).output(0)
+    if not counts_from_end:
+        return ops.select(ops.equal(indices, clamped(indices, bounds)), indices, bounds.size).output(0)
+    none, one, negative = (ops.constant(number, indices.get_element_type()) for number in (0, 1, -1))
+    limits = replace(bounds, lowest=ops.subtract(bounds.lowest, one).output(0), highest=bounds.filled)
+    nearest = clamped(indices, limits)
+    is_negative = ops.maximum(ops.minimum(nearest, none), negative)  # -1 if it is, else 0
+    return ops.subtract(nearest, ops.multiply(is_negative, bounds.size)).output(0)
 
 
 def add_slice(site: Node) -> None:
-    """Append a slice of zeros to data along the indexed axis; cut it off again behind a scatter."""
+    """Append a slice of zeros to data along each indexed axis; cut them off again behind a scatter."""
     data, readers = site.input_value(0), site.output(0).get_target_inputs()
-    axis = batch_dims(site) if takes_tuples(site) else axis_of_site(site) or 0
-    shape = data.get_partial_shape()
+    shape, first = data.get_partial_shape(), batch_dims(site) if takes_tuples(site) else axis_of_site(site) or 0
+    axes = list(range(first, first + (tuple_length(site) or 0 if takes_tuples(site) else 1)))
     none, added = np.zeros(shape.rank.get_length(), np.int64), np.zeros(shape.rank.get_length(), np.int64)
-    added[axis] = 1
+    added[axes] = 1
     padded = ops.pad(data, ops.constant(none), ops.constant(added), "constant", ops.constant(0, data.get_element_type()))
     site.input(0).replace_source_output(padded.output(0))
     if not site.get_type_name().startswith("Scatter"):
         return
-    size = ops.gather(ops.shape_of(data, output_type="i64"), ops.constant([axis]), ops.constant(0))
-    stop = ops.constant([shape[axis].get_length()]) if shape[axis].is_static else size
+    sizes = [shape[axis].get_length() for axis in axes if shape[axis].is_static]
+    computed = ops.gather(ops.shape_of(data, output_type="i64"), ops.constant(axes), ops.constant(0))
+    stops = ops.constant(sizes) if len(sizes) == len(axes) else computed
     site.validate_and_infer_types()
-    whole = ops.slice(site, ops.constant([0]), stop, ops.constant([1]), ops.constant([axis]))
+    starts, steps = ([number] * len(axes) for number in (0, 1))
+    whole = ops.slice(site, ops.constant(starts), stops, ops.constant(steps), ops.constant(axes))
     redirect_readers(site, whole, readers)

@@ -1,5 +1,7 @@
 """One guard serves as many gathers and scatters as it can, and no value that is no index of theirs."""
 
+from collections import Counter
+
 import numpy as np
 import openvino as ov
 import pytest
@@ -289,3 +291,119 @@ def test_indices_of_several_types_share_a_check_of_the_size(kinds):
     assert outputs(model, rows(3), *indices) == [[1, 3], [1, 3]]
     assert outputs(model, rows(2), *indices) == RAISED
     assert outputs(model, rows(0), *indices) == RAISED
+
+
+SIZES = (4, 9, 6)
+COLUMNS = {
+    "gathered": lambda ids: [ops.gather(ids, np.int64(column), 1) for column in range(3)],
+    "split": lambda ids: [ops.squeeze(part, 1) for part in ops.split(ids, 1, 3).outputs()],
+    "sliced": lambda ids: [ops.squeeze(ops.slice(ids, [i], [i + 1], [1], [1]), 1) for i in range(3)],
+    "last but one": lambda ids: [ops.gather(part, np.int64(i), 1) for part in [ops.unsqueeze(ids, 2)] for i in range(3)],
+}
+
+
+def by_columns(columns_of, shape):
+    """Tables of different sizes, which the columns of an input look up; the third is no table's."""
+
+    def make(ids):
+        *columns, number = columns_of(ids)
+        return *(ops.gather(rows(size), part, 0) for size, part in zip(SIZES, columns, strict=False)), ops.convert(
+            number, "f32"
+        )
+
+    return made_of(make, ids=f"i64[{shape}]")
+
+
+@EACH_POLICY
+@pytest.mark.parametrize("columns_of", COLUMNS.values(), ids=COLUMNS)
+@pytest.mark.parametrize("shape", ["4,3", "?,3"])
+def test_columns_for_axes_of_different_sizes_share_a_guard(policy, portable, columns_of, shape):
+    """Each has its own bounds, and what is no index may be any number."""
+    model = by_columns(columns_of, shape)
+    assert guards(model, policy, portable) == (1 if portable else 2)
+    good = np.int64([[0, -9, 7777], [-4, 8, -(2**31)], [3, 0, 2**31 - 1], [-1, -1, 5]])
+    numbers = [7777, -(2.0**31), 2.0**31, 5]
+    assert outputs(model, good) == [[1, 1, 4, 4], [1, 9, 1, 9], numbers]
+    for column, bad in ((0, 4), (0, -5), (0, 2**31 - 1), (0, -(2**31)), (1, 9), (1, -10), (1, 2**31 - 1), (1, -(2**31))):
+        given, expected = good.copy(), [[1, 1, 4, 4], [1, 9, 1, 9], numbers]
+        given[2, column] = bad
+        expected[column][2] = {"clamp": SIZES[column] if bad > 0 else 1, "zero": 0}.get(policy)
+        assert outputs(model, given) == (RAISED if policy == "raise" else expected), (column, bad)
+
+
+def test_a_column_that_means_two_sizes_is_guarded_twice():
+    model = made_of(
+        lambda ids: [
+            ops.gather(rows(size), ops.gather(ids, np.int64(column), 1), 0) for size, column in ((4, 0), (9, 1), (6, 0), (5, 1))
+        ],
+        ids="i32[2,2]",
+    )
+    assert guards(model, "clamp") <= 3
+    assert outputs(model, np.int32([[-1, -1], [7, 7]])) == [[4, 4], [9, 8], [6, 6], [5, 5]]
+
+
+@pytest.mark.parametrize(("policy", "limit"), [("raise", 11), ("clamp", 4), ("zero", 10)])
+def test_the_number_of_guarding_operations_does_not_grow_with_the_columns(policy, limit):
+    def make(ids):
+        columns = (ops.gather(ids, np.int64(column), 1) for column in range(26))
+        return [ops.gather(rows(10 + number), column, 0) for number, column in enumerate(columns)]
+
+    model = made_of(make, ids="i64[64,26]")
+    before = operations(model)
+    guards(model, policy, True)
+    added = operations(model) - before
+    assert sum(added.values()) <= limit + (26 if policy == "zero" else 0), added  # a Pad of each constant, folded
+
+
+def operations(model):
+    return Counter(node.get_type_name() for node in model.get_ops() if node.get_type_name() != "Constant")
+
+
+@EACH_POLICY
+def test_coordinates_are_compared_in_long_rows(policy, portable):
+    """The plugin is slow where it compares rows of three."""
+    table = np.arange(1, 61, dtype=np.float32).reshape(3, 4, 5)
+    model = made_of(lambda ids: ops.gather_nd(table, ids), ids="i32[340,3]")
+    guards(model, policy, portable)
+    is_long = any(list(node.get_output_shape(0))[-1:] == [510] for node in model.get_ops() if node.get_type_name() == "Minimum")
+    assert is_long == (portable and policy != "clamp")
+    ids = np.tile(np.int32([[0, 0, 0], [2, 3, 4], [-3, -4, -5], [-1, -1, -1]]), (85, 1))
+    assert outputs(model, ids) == [[1, 60, 1, 60] * 85]
+    for place, bad in ((0, 3), (1, 4), (2, 5), (0, -4), (1, -5), (2, -6), (2, 2**31 - 1), (0, -(2**31))):
+        given = ids.copy()
+        given[7, place] = bad
+        found = outputs(model, given)
+        nearest = given.clip([-3, -4, -5], [2, 3, 4])
+        number = 0 if policy == "zero" else float(table[tuple(nearest[7])])
+        assert found == (RAISED if policy == "raise" else [[*[1, 60, 1, 60] * 1, 1, 60, 1, number, *[1, 60, 1, 60] * 83]])
+
+
+@pytest.mark.parametrize("kind", ["elements", "tuples"])
+def test_zeros_copy_no_computed_data_of_which_little_is_read(kind):
+    def make(x, ids):
+        scores = ops.relu(x)
+        return ops.gather_elements(scores, ids, 1) if kind == "elements" else ops.gather_nd(scores, ids)
+
+    model = made_of(make, x="f32[2,9]", ids="i32[2,2]")
+    guards(model, "zero")
+    assert operations(model)["Pad"] == 0
+    x = np.arange(1, 19, dtype=np.float32).reshape(2, 9)
+    good, bad = ([[0, -1], [3, 9]], [1, 9, 13, 0]) if kind == "elements" else ([[0, -1], [1, 9]], [9, 0])
+    assert outputs(model, x, np.int32(good)) == [bad]
+
+
+def test_what_moves_indices_is_not_computed_twice():
+    """A scatter is guarded, and a GatherElements, which raises by itself, takes the same guarded indices."""
+
+    def make(x, ids):
+        spread = ops.broadcast(ops.unsqueeze(ids, 1), [8, 3])
+        taken = ops.gather_elements(x, spread, 0)
+        return ops.scatter_elements_update(x, spread, taken, 0, "sum")
+
+    for portable in (False, True):
+        model = made_of(make, x="f32[5,3]", ids="i32[8]")
+        guards(model, "raise", portable)
+        assert operations(model)["Broadcast"] == 1
+        x = np.ones((5, 3), np.float32)
+        assert outputs(model, x, np.int32([0, 1, 2, 3, 4, -1, -5, 0])) == [[4.0] * 3 + [2.0] * 9 + [3.0] * 3]
+        assert outputs(model, x, np.int32([0, 1, 2, 3, 5, -1, -5, 0])) == RAISED
