@@ -20,6 +20,7 @@ if TYPE_CHECKING:
     from ov_gather.crosscheck.bisect.run import bisect
     from ov_gather.crosscheck.check import cross_check
     from ov_gather.extension import extension_path, register
+    from ov_gather.guards.guard import guard
     from ov_gather.ir.differences.diff import diff
     from ov_gather.ir.errors import IRError
     from ov_gather.ir.reader import read_ir
@@ -47,6 +48,7 @@ __all__ = [
     "gather",
     "gather_elements",
     "gather_nd",
+    "guard",
     "harden",
     "prove",
     "read_ir",
@@ -67,6 +69,7 @@ _HOME = {
     "extension_path": "ov_gather.extension",
     "gather": "ov_gather.kernels.gather",
     "gather_nd": "ov_gather.kernels.gather_nd",
+    "guard": "ov_gather.guards.guard",
     "harden": "ov_gather.acceleration.harden",
     "scatter_elements": "ov_gather.kernels.scatter_elements",
     "scatter_nd": "ov_gather.kernels.scatter_nd",

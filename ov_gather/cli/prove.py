@@ -14,12 +14,16 @@ import click
 
 from ov_gather.cli.files import check_outputs, find_irs, opened
 from ov_gather.cli.options import ASSUME, FORCE, WRITTEN, Limits
-from ov_gather.cli.output import is_verbose, print_all, show, with_progress
+from ov_gather.cli.output import is_verbose, print_all, show, tell, with_progress
 from ov_gather.cli.paths import paths_argument
 from ov_gather.ir.files import Place
+from ov_gather.system.files import replacing
+from ov_gather.system.tables import counted
 
 if TYPE_CHECKING:
     from ov_gather.ranges.proof import Proof
+    from ov_gather.ranges.requests import RequestTerms
+    from ov_gather.ranges.sites import SiteGraph
     from ov_gather.report.proofs.report import ProvedFile
 
 _FORMATS = ("text", "json", "sarif", "github")
@@ -31,6 +35,13 @@ _NOT_IN_THE_WAY = ("OVG406", "OVG6", "OVG7")
 @paths_argument("paths", click.Path(exists=True, path_type=Path), "PATH...")
 @click.option("--format", "format_", type=click.Choice(_FORMATS), default="text", show_default=True, help="Report format.")
 @click.option("--report", "page", type=WRITTEN, help="Also write an HTML page with the way of each index.")
+@click.option(
+    "--guard",
+    "guard_file",
+    type=WRITTEN,
+    callback=lambda context, option, path: _checked_suffix(path),
+    help="Also write a check of requests: guard.py (NumPy), guard.json (JSON Schema) or guard.hpp (C++17).",
+)
 @FORCE
 @click.option("--strict", is_flag=True, help="Also exit 1 if an index is not proved to be in bounds.")
 @ASSUME
@@ -38,6 +49,7 @@ def command(
     paths: tuple[Path, ...],
     format_: str,
     page: Path | None,
+    guard_file: Path | None,
     force: bool,
     strict: bool,
     assume: Mapping[str, Limits],
@@ -56,6 +68,10 @@ def command(
     --report writes an HTML page that opens without a network. It overwrites an earlier page of ov-gather, any other file only
     with --force.
 
+    --guard takes one model, and writes a file that refuses each request that would break a conditional layer, and says why. It
+    names the layers that it does not protect: `ov-gather harden --guarded` makes them safe. Nothing is written for a model with
+    errors.
+
     The report of a file ends with the ranges that all its conditional layers need: a server must enforce them. --assume must
     name an input, or an open dimension, of one of the files.
 
@@ -67,10 +83,19 @@ def command(
     from ov_gather.report.proofs.report import ProofReport
 
     files = find_irs(paths).files
+    if guard_file is not None and len(files) != 1:
+        raise click.UsageError(f"--guard {guard_file}: a guard is that of one model, not of {len(files)}")
+    if guard_file is not None and not isinstance(files[0], Path):
+        raise click.UsageError(f"--guard {guard_file}: a guard names the digest of a file; download {files[0]} first")
     check_outputs([page], files, force=force, are_reports=True)
+    check_outputs([guard_file], files, force=force)
+    check_outputs([page, guard_file], files, force=True)  # they are two files
+    guards: list[RequestTerms] = []
     with opened(page) as stream:
-        proved = _prove_all(files, assume, with_paths=page is not None)
+        proved = _prove_all(files, assume, guards if guard_file is not None else None, with_paths=page is not None)
         report = ProofReport([*with_progress(proved, len(files), "proving")], strict)
+        if guard_file is not None and guards:
+            _write_guard(guards[0], Path(str(files[0])), guard_file)
         if stream is not None:
             from ov_gather.report.proofs import html
 
@@ -85,8 +110,29 @@ def command(
     sys.exit(report.exit_code)
 
 
-def _prove_all(files: Sequence[Place], assume: Mapping[str, Limits], *, with_paths: bool) -> Iterator[ProvedFile]:
-    """Yield the proofs of each file. Raises UsageError if an assumption fits no file, or contradicts one."""
+def _checked_suffix(path: Path | None) -> Path | None:
+    if path is not None and path.suffix not in (".py", ".json", ".hpp"):
+        raise click.BadParameter(f"{path}: the suffix is the format: .py, .json or .hpp")
+    return path
+
+
+def _write_guard(terms: RequestTerms, model: Path, output: Path) -> None:
+    from ov_gather.guards.files import render
+
+    text = render(terms, model, output)
+    with replacing(output) as file:
+        file.write(text.encode())
+    tell(f"{output}: {counted(len(terms.conditions), 'condition')}; {counted(len(terms.uncovered), 'layer')} not covered")
+
+
+def _prove_all(
+    files: Sequence[Place], assume: Mapping[str, Limits], guards: list[RequestTerms] | None, *, with_paths: bool
+) -> Iterator[ProvedFile]:
+    """Yield the proofs of each file, and add to `guards` what it needs of requests.
+
+    Raises UsageError if an assumption fits no file, or contradicts one.
+    """
+    from ov_gather.ranges.requests import request_terms
     from ov_gather.report.proofs.report import ProvedFile
 
     unused = set(assume)
@@ -102,7 +148,10 @@ def _prove_all(files: Sequence[Place], assume: Mapping[str, Limits], *, with_pat
             continue
         try:
             given = {name: limits for name, limits in assume.items() if name in names}
-            yield ProvedFile(str(path), found.prove(assume=given, with_paths=with_paths))
+            proofs = found.prove(assume=given, with_paths=with_paths)
+            if guards is not None:
+                guards.append(request_terms(found.graph, proofs, given))
+            yield ProvedFile(str(path), proofs)
         except ValueError as error:
             raise click.UsageError(f"{path}: {error}") from None
 
@@ -111,12 +160,13 @@ def _prove_all(files: Sequence[Place], assume: Mapping[str, Limits], *, with_pat
 class _Provable:
     """A model that was read: the names that assumptions may constrain, and the function that proves under assumptions."""
 
+    graph: SiteGraph
     names: list[str]
     prove: Callable[..., list[Proof]]
 
 
 def _open_ir(path: Place) -> _Provable | ProvedFile:
-    from ov_gather.ranges.prove import graph_of, names_of, prove
+    from ov_gather.ranges.prove import graph_of, names_of, prove_in
     from ov_gather.report.proofs.report import ProvedFile
     from ov_gather.rules.findings import Severity
     from ov_gather.rules.validation import read_and_validate
@@ -125,7 +175,8 @@ def _open_ir(path: Place) -> _Provable | ProvedFile:
     errors = [finding for finding in findings if finding.severity is Severity.ERROR]
     if model is None or errors:
         return ProvedFile(str(path), (), errors, is_read=model is not None)
-    return _Provable(names_of(graph_of(model)), partial(prove, model))
+    graph = graph_of(model)
+    return _Provable(graph, names_of(graph), partial(prove_in, graph))
 
 
 def _open_onnx(path: Place) -> _Provable | ProvedFile:
@@ -143,4 +194,4 @@ def _open_onnx(path: Place) -> _Provable | ProvedFile:
     except ConversionError as error:
         findings = not_checked(str(path), str(error).removeprefix(f"{path}: "), "give a model that onnx.checker accepts")
         return ProvedFile(str(path), (), findings, is_read=False)
-    return _Provable(names_of(graph), partial(prove_graph, graph))
+    return _Provable(graph, names_of(graph), partial(prove_graph, graph))

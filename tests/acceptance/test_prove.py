@@ -94,7 +94,7 @@ def test_the_first_unknown_value_is_named(cli, unknown):
     done = cli("prove", unknown, code=0)
     (row,) = [line for line in done.stdout.splitlines() if line.startswith("Gather")]
     assert "unknown" in row
-    assert "'ids'" in row
+    assert "values of Power '" in row
 
 
 @pytest.mark.parametrize("name", ["conditional", "unknown"])
@@ -149,6 +149,7 @@ def test_json(cli, conditional, refuted):
         "rows": {"at_least": [-10], "at_most": [9]},
         "next_rows": {"at_least": [-13], "at_most": [6]},
     }
+    assert first["example"] == {"ids": 0} and all(proof["example"] == {"ids": 0} for proof in first["proofs"])
     (proof,) = second["proofs"]
     line = 1 + refuted.read_text().splitlines().index(next(line for line in refuted.open() if 'type="Gather"' in line)[:-1])
     assert proof == {
@@ -162,6 +163,8 @@ def test_json(cli, conditional, refuted):
         "highest_index": 19,
         "reason": "an index is out of bounds in every run that gets here",
         "requires": {},
+        "example": None,
+        "alternatives": [],
         "witness": {
             "index": 10,
             "size": 10,

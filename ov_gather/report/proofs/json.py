@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Iterable
-from dataclasses import asdict
+from dataclasses import asdict, replace
 from importlib.metadata import version
 from typing import Any
 
@@ -33,6 +33,7 @@ def _file(file: ProvedFile) -> dict[str, Any]:
         "path": path_text(file.path),
         "counts": file.counts,
         "requires": _requires(requirements(file.proofs)),
+        "example": _example(file.proofs),
         "proofs": [_proof(proof) for proof in file.proofs],
         "findings": [finding_object(finding) for finding in file.findings],
     }
@@ -40,6 +41,15 @@ def _file(file: ProvedFile) -> dict[str, Any]:
 
 def _requires(found: Iterable[Requirement]) -> dict[str, Any]:
     return {requirement.name: {"at_least": requirement.lows, "at_most": requirement.highs} for requirement in found}
+
+
+def _example(proofs: Iterable[Proof]) -> dict[str, Any] | None:
+    """Merge the examples of all conditional sites; None if they differ, because no common one was found."""
+    found: dict[str, Any] = {}
+    for name, value in ((name, value) for proof in proofs for name, value in proof.example.items()):
+        if found.setdefault(name, value) != value:
+            return None
+    return found
 
 
 def _proof(proof: Proof) -> dict[str, Any]:
@@ -55,5 +65,7 @@ def _proof(proof: Proof) -> dict[str, Any]:
         "highest_index": high,
         "reason": proof.reason,
         "requires": _requires(requirements([proof])),
+        "example": dict(proof.example) or None,
+        "alternatives": [_requires(requirements([replace(proof, requires=other)])) for other in proof.alternatives],
         "witness": None if proof.witness is None else asdict(proof.witness),
     }

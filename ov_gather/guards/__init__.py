@@ -1,0 +1,1 @@
+"""Guards: checks of requests, made from the conditions that `prove` finds, as a callable and as files."""

@@ -1,0 +1,101 @@
+"""The checks of a request that `ov_gather.guard` makes. They need NumPy alone: guard.py files contain a copy of this text."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from difflib import get_close_matches
+from typing import Any
+
+import numpy as np
+
+
+def check_names(feed: Any, names: Sequence[str]) -> None:
+    """Raise ValueError unless a feed is a dict with these inputs and no others."""
+    if not isinstance(feed, Mapping):
+        raise ValueError(f"a feed must be a dict of arrays by input name, not {type(feed).__name__}")
+    if len(feed) == len(names) and all(name in feed for name in names):
+        return
+    missing = [name for name in names if name not in feed]
+    for name in feed:
+        if name not in names:
+            close = get_close_matches(str(name), missing or names, n=1, cutoff=0.5)
+            meant = f"did you mean {close[0]!r}?" if close else f"there are {', '.join(map(repr, names)) or 'none'}"
+            raise ValueError(f"the model has no input {name!r}: {meant}")
+    raise ValueError(f"input {missing[0]!r} is missing: the feed has {', '.join(map(repr, feed)) or 'none'}")
+
+
+def array_of(name: str, value: Any, kind: str, dims: Sequence[tuple[int, int]] | None) -> np.ndarray[Any, Any]:
+    """Return an input as an array. Raise ValueError if it is of another kind, or a size is not in `dims`.
+
+    `kind` is the name of the dtype, "str" for strings, or "" if it is not checked. `dims` has the least and the greatest size
+    of each axis, and is None for any rank.
+    """
+    array, given = _viewed(name, value, kind)
+    if given != kind:
+        raise ValueError(f"input {name!r} has type {given}, but the model takes {kind}")
+    if dims is not None and (
+        array.ndim != len(dims) or not all(low <= size <= high for size, (low, high) in zip(array.shape, dims, strict=True))
+    ):
+        sizes = ", ".join(str(low) if low == high else f"{low}..{high}" for low, high in dims)
+        raise ValueError(f"input {name!r} has shape {array.shape}, but the model takes ({sizes}{',' * (len(dims) == 1)})")
+    if array.size > 2147483647:
+        raise ValueError(f"input {name!r} has {array.size} elements, more than 2147483647")
+    return array
+
+
+def _viewed(name: str, value: Any, kind: str) -> tuple[np.ndarray[Any, Any], str]:
+    """Return an array and its kind. Raise ValueError for what is no array or tensor."""
+    if not hasattr(value, "shape") or isinstance(value, np.ma.MaskedArray):
+        raise ValueError(f"input {name!r} must be an array, not {type(value).__name__}")
+    if not kind:  # elements of less than a byte: only the shape counts
+        return np.broadcast_to(np.uint8(0), tuple(value.shape)), ""
+    element_type = value.element_type.get_type_name() if hasattr(value, "element_type") else ""  # an openvino.Tensor
+    try:
+        array = np.asarray((value.str_data if element_type == "string" else value.data) if element_type else value)
+    except (TypeError, ValueError, RuntimeError) as error:
+        raise ValueError(f"input {name!r} cannot be read as an array: {error}") from None
+    if element_type == "bf16":  # NumPy lacks this type
+        return (array.view(np.uint16).astype(np.uint32) << 16).view(np.float32), "bfloat16"
+    if array.dtype.kind in "SUOT":
+        return array, "str"
+    return array, array.dtype.name if array.dtype.isnative else f"{array.dtype} of another byte order"
+
+
+def check_equal(one: str, size: int, other: str, other_size: int) -> None:
+    """Raise ValueError unless two sizes that the model names alike are equal."""
+    if size != other_size:
+        raise ValueError(f"{one} = {size} and {other} = {other_size} differ, but the model has one size for both")
+
+
+def check_size(text: str, size: int, low: float, high: float, needs: str) -> None:
+    """Raise ValueError unless a size, or a product of sizes, lies between bounds."""
+    if not low <= size <= high:
+        raise ValueError(f"{text} = {size} is out of bounds (valid {_range(low, high)}): {needs}")
+
+
+def check_elements(name: str, array: np.ndarray[Any, Any], low: float, high: float, needs: str) -> None:
+    """Raise ValueError unless all elements lie between bounds. NaN does not."""
+    place = first_outside(array, low, high)
+    if place is not None:
+        where = f"[{', '.join(map(str, place))}]" if place else ""
+        valid = "any number" if (low, high) == (-np.inf, np.inf) else _range(low, high)
+        raise ValueError(f"{name}{where} = {array[place]} is out of bounds (valid {valid}): {needs}")
+
+
+def first_outside(array: np.ndarray[Any, Any], low: float, high: float) -> tuple[int, ...] | None:
+    """Return the position of the first element that is not between bounds; None if all are. NaN is not."""
+    if array.size == 0:
+        return None
+    if array.dtype.kind == "b":
+        array = array.view(np.uint8)  # a byte of a boolean may be neither 0 nor 1
+    elif array.dtype.kind not in "iu":
+        array = array.astype(np.float64)
+    if low <= array.min().item() and array.max().item() <= high:  # false for NaN
+        return None
+    bounds = (low, high) if array.dtype.kind in "iu" else (np.float64(low), np.float64(high))
+    outside = ~((array >= bounds[0]) & (array <= bounds[1]))
+    return tuple(int(at) for at in np.unravel_index(np.argmax(outside), array.shape))
+
+
+def _range(low: float, high: float) -> str:
+    return f"{'' if low == -np.inf else low}..{'' if high == np.inf else high}"

@@ -1,0 +1,109 @@
+"""Guards as JSON Schemas for bodies of requests: one object with a nested array for each input."""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Iterator
+from math import ceil, floor, inf
+from typing import Any
+from urllib.parse import quote
+
+from ov_gather.guards.written import WrittenModel, head
+from ov_gather.ranges.algebra.polynomials import Number, Polynomial
+from ov_gather.ranges.algebra.values import every_value
+from ov_gather.ranges.requests import RequestCondition, RequestInput, RequestTerms
+from ov_gather.system.tables import printable
+
+
+def render(terms: RequestTerms, model: WrittenModel) -> str:
+    """Return the text of the schema; `$comment` has what it cannot say.
+
+    It refuses no request that the guard lets pass, if the types of the inputs hold its numbers exactly.
+    """
+    unsaid = [*_unsaid(terms)]
+    schema = {
+        "$schema": "https://json-schema.org/draft/2020-12/schema",
+        "title": f"Request to {printable(model.name)}",
+        "description": "\n".join(head(terms, model)),
+        "$comment": "\n".join(["This schema cannot say:", *(f"    {text}" for text in unsaid)] if unsaid else []),
+        "type": "object",
+        "properties": {one.name: _tensor(one, terms) for one in terms.inputs},
+        "required": [one.name for one in terms.inputs],
+        "additionalProperties": False,
+    }
+    if not unsaid:
+        del schema["$comment"]
+    if any(one.dims is None for one in terms.inputs):
+        schema["$defs"] = {
+            one.name: {"anyOf": [_element(one, terms), {"type": "array", "items": {"$ref": _pointer(one)}}]}
+            for one in terms.inputs
+            if one.dims is None
+        }
+    return json.dumps(schema, indent=2) + "\n"
+
+
+def _unsaid(terms: RequestTerms) -> Iterator[str]:
+    """Yield what a guard checks and a schema does not."""
+    for condition in terms.conditions:
+        if not condition.is_constant or (isinstance(condition.subject, Polynomial) and _place(condition, terms) is None):
+            yield printable(str(condition))
+    for dim, places in terms.places.items():
+        if len(places) > 1:
+            yield f"all sizes {printable(dim)} are equal: " + ", ".join(printable(f"dim({name}, {at})") for name, at in places)
+    if any(one.dims is None or len(one.dims) > 1 for one in terms.inputs):
+        yield "arrays inside of an array have the same length"
+
+
+def _tensor(one: RequestInput, terms: RequestTerms) -> dict[str, Any]:
+    """Return the schema of an input: arrays in arrays, one level for each axis."""
+    if one.dims is None:
+        return {"$ref": _pointer(one)}
+    schema = _element(one, terms)
+    for axis, (low, high) in reversed([*enumerate(one.dims)]):
+        for condition in terms.conditions:
+            if _place(condition, terms) is not None and (one.name, axis) in terms.places[str(condition.subject)]:
+                least, greatest = _whole(condition)
+                low, high = int(max(low, least)), int(min(high, greatest))
+        schema = {"type": "array", "minItems": low, "maxItems": high, "items": schema} if low <= high else {"not": {}}
+    return schema
+
+
+def _whole(condition: RequestCondition) -> tuple[Number, Number]:
+    """Return the bounds of whole numbers that the numeric bounds of a condition leave."""
+    lows = [bound for bound in condition.lows if not isinstance(bound, Polynomial)]
+    highs = [bound for bound in condition.highs if not isinstance(bound, Polynomial)]
+    return ceil(max(lows)) if lows else -inf, floor(min(highs)) if highs else inf
+
+
+def _is_within(value: bool, condition: RequestCondition) -> bool:
+    low, high = _whole(condition)
+    return low <= value <= high
+
+
+def _place(condition: RequestCondition, terms: RequestTerms) -> tuple[str, int] | None:
+    """Return an input and an axis if the condition is about a single dimension."""
+    found = terms.places.get(str(condition.subject)) if isinstance(condition.subject, Polynomial) else None
+    return None if found is None else found[0]
+
+
+def _element(one: RequestInput, terms: RequestTerms) -> dict[str, Any]:
+    """Return the schema of one element, within the type and the numeric bounds of all conditions."""
+    if one.kind == "str":
+        return {"type": "string"}
+    if not one.kind:
+        return {}
+    conditions = [each for each in terms.conditions if each.subject == one.name]
+    if one.kind == "bool":
+        return {"enum": [value for value in (False, True) if all(_is_within(value, each) for each in conditions)]}
+    if "float" not in one.kind:
+        held = every_value(one.element_type)
+        bounds = [(held.low, held.high), *map(_whole, conditions)]
+        return {"type": "integer", "minimum": max(low for low, _ in bounds), "maximum": min(high for _, high in bounds)}
+    lows = [bound for each in conditions for bound in each.lows if not isinstance(bound, Polynomial)]
+    highs = [bound for each in conditions for bound in each.highs if not isinstance(bound, Polynomial)]
+    return {"type": "number"} | ({"minimum": max(lows)} if lows else {}) | ({"maximum": min(highs)} if highs else {})
+
+
+def _pointer(one: RequestInput) -> str:
+    """Return the JSON pointer of the definition of an input, as a URI fragment."""
+    return "#/$defs/" + quote(one.name.replace("~", "~0").replace("/", "~1"), safe="")
