@@ -72,4 +72,9 @@ def _divergences() -> dict[str, list[Divergence]]:
 def _print(divergence: Divergence) -> None:
     say(f"{divergence.name} ({', '.join(divergence.runtimes)}): {divergence.why}")
     concerned = ", ".join(divergence.operations) or "the whole family"
-    say(f"    {concerned}; {' or '.join(seen.value for seen in divergence.observed)}")
+    releases = f"; {divergence.releases}" if divergence.releases else ""
+    say(f"    {concerned}; {' or '.join(seen.value for seen in divergence.observed)}{releases}")
+    if divergence.upstream:
+        say(f"    upstream: {', '.join(divergence.upstream)}")
+    for report in divergence.reports:
+        say(f"    reproducer: docs/evidence/upstream/{report}.md")

@@ -55,6 +55,7 @@ class Divergence:
             Raises IndexError if there is no result.
         any_nan: whether a NaN in `predicts` matches every NaN.
         upstream: the issues about it, e.g. "openvinotoolkit/openvino#35687".
+        reports: names of the pages in docs/evidence/upstream/ that report it, each with a reproducer.
     """
 
     name: str
@@ -70,6 +71,13 @@ class Divergence:
     permits: Permission | None = None
     any_nan: bool = False
     upstream: tuple[str, ...] = ()
+    reports: tuple[str, ...] = ()
+
+    @property
+    def releases(self) -> str:
+        """The releases of the runtime that deviate, e.g. "since 2025.2, before 2025.3"; empty if all do."""
+        named = {"since": self.since, "before": self.before}
+        return ", ".join(f"{word} {release}" for word, release in named.items() if release)
 
     def concerns(self, runtime: str, version: str, operation: str, devices: Sequence[str] = CPU) -> bool:
         """Return True if the divergence concerns this version of a runtime, this operation, and one of these devices."""
@@ -80,6 +88,12 @@ class Divergence:
             and (not self.since or _number(version) >= _number(self.since))
             and (not self.before or _number(version) < _number(self.before))
         )
+
+
+def address(issue: str) -> str:
+    """Return the address of an issue, e.g. of "openvinotoolkit/openvino#35687"."""
+    repository, _, number = issue.partition("#")
+    return f"https://github.com/{repository}/issues/{number}"
 
 
 def _number(version: str) -> tuple[int, ...]:

@@ -14,6 +14,7 @@ MODELS = (
         name="swallowed-errors",
         why="on one thread, synchronous inference swallows the errors of layers and returns uninitialized memory; we infer "
         "asynchronously",
+        reports=("swallowed_errors",),
     ),
     _avoided(
         name="sticking-refusals",

@@ -44,6 +44,7 @@ OLDER_OPENVINO = (
             "openvinotoolkit/openvino#30764",
             "openvinotoolkit/openvino#30800",
         ),
+        reports=("gather_elements_out_of_bounds",),
     ),
     in_cpu_plugin(
         name="saturated-to-32-bits",
@@ -62,6 +63,7 @@ OLDER_OPENVINO = (
         before="2026.4",
         predicts=cpu_plugin.on_this_cpu(partial(cpu_scatters.scattered, by_coordinate=False)),
         upstream=("openvinotoolkit/openvino#37125",),
+        reports=("scatter_nd_checks_flat_place",),
     ),
     in_stock(
         name="wrong-below-a-byte",

@@ -105,6 +105,7 @@ ONNXRUNTIME = (
         observed=(Observed.DIFFERS,),
         applies=data_is(STRING),
         why="onnxruntime's Gather copies only the first string of each slice",
+        reports=("onnxruntime_gather_of_strings",),
     ),
     _diverges(
         name="last-writer-varies-in-onnxruntime",

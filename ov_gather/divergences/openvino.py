@@ -86,6 +86,7 @@ OPENVINO = (
         observed=(Observed.REFUSES, Observed.CRASHES),
         applies=conditions.has_open_axis,
         why="the CPU plugin must know the axis when it compiles; else it crashes (Gather-1) or says so (Gather-7, Gather-8)",
+        reports=("gather_1_with_open_axis",),
     ),
     in_stock(
         name="no-strings-by-indices-of-8-bits",
@@ -123,6 +124,7 @@ OPENVINO = (
         why="OpenVINO writes zeros for indices out of bounds, as the specification of Gather-8 says; ONNX does not allow them",
         predicts=cpu_plugin.on_this_cpu(cpu_plugin.gathered),
         upstream=("openvinotoolkit/openvino#35687",),
+        reports=("onnx_gather_out_of_bounds",),
     ),
     in_stock(
         name="unchecked-short-gather",
@@ -131,6 +133,7 @@ OPENVINO = (
         applies=conditions.gathers_unchecked,
         why="the CPU plugin has a shortcut for gathering up to 64 of up to 64 integers (computed as i32; no 8-bit ones), which "
         "reads whatever memory an index out of range points to",
+        reports=("short_gather_out_of_bounds",),
     ),
     in_stock(
         name="batches-of-one",
@@ -138,6 +141,7 @@ OPENVINO = (
         observed=(Observed.DIFFERS, Observed.ANSWERS, Observed.CRASHES),
         applies=conditions.has_batches_of_one,
         why="if all batch dimensions are 1 and shapes are static, the CPU plugin reads unrelated memory",
+        reports=("gather_batches_of_one",),
     ),
     in_stock(
         name="unchecked-indices",
@@ -147,6 +151,10 @@ OPENVINO = (
         why="the CPU plugin reads or writes whatever memory an index out of bounds points to "
         "(GatherND: any such index, ScatterElementsUpdate: one that is too low)",
         upstream=("openvinotoolkit/openvino#38297",),
+        reports=(
+            "gather_nd_out_of_bounds",
+            "scatter_elements_below_bounds",
+        ),
     ),
     in_stock(
         name="not-executed-when-empty",
@@ -161,6 +169,7 @@ OPENVINO = (
         applies=conditions.is_static_and_empty,
         why="if shapes are static, and data or indices are empty, the CPU plugin divides by zero when it compiles Gather, "
         "which ends the process",
+        reports=("static_empty_gather",),
     ),
     in_stock(
         name="no-large-tensors",
@@ -180,6 +189,10 @@ OPENVINO = (
             "openvinotoolkit/openvino#16499",
             "openvinotoolkit/openvino#24072",
         ),
+        reports=(
+            "i64_data_are_cut",
+            "i64_indices_are_cut",
+        ),
     ),
     in_cpu_plugin(
         name="rewritten-constants",
@@ -189,6 +202,10 @@ OPENVINO = (
         "those of bf16, too, on CPUs that do not compute in bf16",
         predicts=cpu_plugin.on_this_cpu(cpu_plugin.evaluated),
         upstream=("openvinotoolkit/openvino#19360",),
+        reports=(
+            "denormal_constants",
+            "u32_constants_saturate",
+        ),
     ),
     in_cpu_plugin(
         name="quieted-nan",

@@ -68,6 +68,7 @@ OPENVINO_SCATTERS = (
         why="the CPU plugin has a shortcut for scattering into up to 64 integers (computed as i32; no 8-bit ones), which "
         "writes to whatever memory an index out of range points to",
         upstream=("openvinotoolkit/openvino#38297",),
+        reports=("short_scatter_update_out_of_bounds",),
     ),
     in_stock(
         name="scattered-through-f32",

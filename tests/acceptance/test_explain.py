@@ -36,3 +36,12 @@ def test_the_divergences(cli):
     for known in DIVERGENCES:
         assert f"{known.name} ({', '.join(known.runtimes)}): {known.why}\n" in done.stdout
     assert "    Gather-7, Gather-8; differs or answers where our kernel refuses or crashes\n" in done.stdout
+
+
+def test_a_divergence_with_releases_issues_and_reproducers(cli):
+    lines = cli("explain", "unchecked-coordinates", code=0).stdout.splitlines()
+    assert lines[1] == "    ScatterNDUpdate-3, ScatterNDUpdate-15; answers where our kernel refuses; before 2026.4"
+    assert lines[2:] == [
+        "    upstream: openvinotoolkit/openvino#37125",
+        "    reproducer: docs/evidence/upstream/scatter_nd_checks_flat_place.md",
+    ]

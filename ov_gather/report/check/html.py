@@ -10,6 +10,8 @@ from collections.abc import Iterator
 from pathlib import Path
 
 from ov_gather.crosscheck.results import LayerResult, Status, runtimes_of
+from ov_gather.divergences.base import address
+from ov_gather.divergences.register import DIVERGENCES
 from ov_gather.report.check.html_layer import MARKS, card, css_class
 from ov_gather.report.check.html_overview import filters, overview
 from ov_gather.report.check.report import CheckReport, outcome, word
@@ -156,9 +158,20 @@ def _divergence(report: CheckReport, name: str, why: str) -> Element:
         "div",
         element("dt", name, id=f"divergence-{name}"),
         element("dd", why),
+        *_known(name),
         element("dd", f"{counts}{example}", class_="seen"),
         element("dd", "in ", *separated, more, class_="seen"),
     )
+
+
+def _known(name: str) -> Iterator[Element]:
+    """Yield the releases that a divergence is limited to, and links to its issues."""
+    for known in (known for known in DIVERGENCES if known.name == name):
+        if known.releases:
+            yield element("dd", known.releases, class_="seen")
+        if known.upstream:
+            links = [element("a", issue, href=address(issue)) for issue in known.upstream]
+            yield element("dd", "upstream: ", *(part for link in links for part in (link, " ")), class_="seen")
 
 
 def _link(number: int, layer: LayerResult) -> Element:

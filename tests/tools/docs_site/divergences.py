@@ -7,7 +7,7 @@ import json
 from collections import defaultdict
 from collections.abc import Iterator
 
-from ov_gather.divergences.base import Divergence
+from ov_gather.divergences.base import Divergence, address
 from ov_gather.divergences.register import DIVERGENCES
 from tools.docs_site.markdown import Pages, escaped, page, table
 from tools.sessions import ROOT
@@ -74,9 +74,10 @@ def _divergence(known: Divergence) -> Iterator[str]:
     if condition := _condition(known):
         rows.append(("if", condition))
     rows += [("operations", ", ".join(known.operations) or "all of the family"), ("devices", ", ".join(known.devices))]
-    releases = [f"since {known.since}"] * bool(known.since) + [f"before {known.before}"] * bool(known.before)
-    rows += [("releases", ", ".join(releases))] * bool(releases)
-    rows += [("upstream", ", ".join(f"[{name}]({_address(name)})" for name in known.upstream))] * bool(known.upstream)
+    rows += [("releases", known.releases)] * bool(known.releases)
+    rows += [("upstream", ", ".join(f"[{name}]({address(name)})" for name in known.upstream))] * bool(known.upstream)
+    reports = [f"[{name}](../../evidence/upstream/{name}.md)" for name in known.reports]
+    rows += [("reports", ", ".join(reports))] * bool(reports)
     yield from (*table(["", ""], [(f"**{name}**", escaped(text)) for name, text in rows]), "")
     if samples := sorted(SAMPLES.glob(f"{known.name}/*.xml")):
         yield from ("## Models that show it", "", f"`ov-gather check ir_samples/divergent/{known.name}` executes them.", "")
@@ -113,9 +114,3 @@ def _condition(known: Divergence) -> str:
 
 def _sentence(text: str) -> str:
     return escaped(text[:1].upper() + text[1:])
-
-
-def _address(issue: str) -> str:
-    """Return the address of an issue, such as openvinotoolkit/openvino#35687."""
-    repository, number = issue.split("#")
-    return f"https://github.com/{repository}/issues/{number}"
