@@ -3,11 +3,14 @@
 from __future__ import annotations
 
 import warnings
+from collections.abc import Iterable
 from typing import TYPE_CHECKING, Any
 
 import onnx_ir
 from numpy.typing import NDArray
 from onnx_ir.passes.common import RemoveUnusedNodesPass
+
+from ov_gather.extension.users import Given, loaded
 
 from .calls import port_of
 from .finishing import finish
@@ -27,7 +30,7 @@ if TYPE_CHECKING:
 _TARGET = "extension"
 
 
-def compile_onnx(model: OnnxSource, device: str = "CPU") -> CompiledModel:
+def compile_onnx(model: OnnxSource, device: str = "CPU", *, extensions: Iterable[Given] = ()) -> CompiledModel:
     """Compile an ONNX model for OpenVINO with our extension, so that every gather behaves as ONNX specifies.
 
     64-bit integers and floats, complex numbers and float16 keep every bit if the model only moves them. Arithmetic on 64-bit
@@ -36,6 +39,7 @@ def compile_onnx(model: OnnxSource, device: str = "CPU") -> CompiledModel:
     Args:
         model: path of the .onnx (with external data beside it), its bytes, or an `onnx.ModelProto`.
         device: OpenVINO device. The operations of our extension execute on the CPU.
+        extensions: libraries, "module:Class" or classes of `openvino.Op` with operations of yours, and their conversions.
 
     Returns:
         A callable that takes a dict of arrays by input name, or arrays by position or keyword, and returns arrays by output
@@ -47,13 +51,15 @@ def compile_onnx(model: OnnxSource, device: str = "CPU") -> CompiledModel:
 
     Raises:
         ConversionError: the file is not a valid ONNX model, or a node of it cannot be converted; the message names it.
-        TypeError: `model` or `device` is of another type.
+        TypeError: `model`, `device` or an extension is of another type.
+        ValueError: an extension cannot be loaded.
         OSError: a file cannot be read.
     """
     if not isinstance(device, str):
         raise TypeError(f"compile_onnx: device must be a name such as 'CPU', not {device!r}")
     from .compiled import CompiledModel
 
+    known = loaded(extensions)
     with naming(model):
         original = load(model)
         refuse_nested(original)
@@ -72,7 +78,7 @@ def compile_onnx(model: OnnxSource, device: str = "CPU") -> CompiledModel:
         unread_inputs = {str(value.name) for value in original.graph.inputs if not is_read(value)}
         bounds = {str(value.name) for value in original.graph.inputs if is_used(value) and is_only_bound(value)}
         inexactness = find_inexactness(original, target=_TARGET, checks_inputs=True)
-        converted = read(original, _TARGET)
+        converted = read(original, _TARGET, known)
         finish(converted)
         compiled = CompiledModel(converted, inputs, outputs, travel, carried, index_inputs, unread_inputs, bounds, device)
     for summary in summaries(inexactness):

@@ -6,7 +6,7 @@ import json
 import os
 import re
 import warnings
-from collections.abc import Iterator, Mapping
+from collections.abc import Iterable, Iterator, Mapping
 from contextlib import AbstractContextManager, contextmanager, nullcontext, suppress
 from pathlib import Path
 from typing import TYPE_CHECKING, cast
@@ -15,6 +15,7 @@ import onnx
 import onnx_ir
 from onnx_ir.passes.common import RemoveInitializersFromInputsPass
 
+from ov_gather.extension.users import Given, UserExtension, loaded, new_core
 from ov_gather.ir.element_types import by_onnx
 from ov_gather.system.files import replacing_together
 
@@ -46,6 +47,7 @@ def convert_model(
     assume_in_bounds: bool = False,
     lanes: bool = False,
     trust: bool = False,
+    extensions: Iterable[Given] = (),
 ) -> openvino.Model:
     """Convert a model so that its gathers behave on OpenVINO as ONNX or PyTorch specifies; warn where they do not.
 
@@ -63,6 +65,7 @@ def convert_model(
             outputs get other types and shapes, and names that end in ".lanes". `rt_info` lists them; `as_lanes` and
             `from_lanes` convert arrays. For ONNX models only.
         trust: load a .pt2, which executes code that the file holds.
+        extensions: libraries, "module:Class" or classes of `openvino.Op` with operations of yours, and their conversions.
 
     Returns:
         The model. Inputs and outputs are named as in the source, except those in lanes.
@@ -74,10 +77,19 @@ def convert_model(
     Raises:
         ConversionError: the source is not a valid model, or a .pt2 without `trust`; a node cannot be converted (the message
             names it); the output would overwrite the source; or `strict`, and a part would not be executed as specified.
+        ValueError: an extension cannot be loaded.
         OSError: a file cannot be read or written.
         ImportError: the source is an exported program, and PyTorch is not installed.
     """
-    conversion = convert(source, target=target, assume_in_bounds=assume_in_bounds, lanes=lanes, output=output, trust=trust)
+    conversion = convert(
+        source,
+        target=target,
+        assume_in_bounds=assume_in_bounds,
+        lanes=lanes,
+        output=output,
+        trust=trust,
+        extensions=loaded(extensions),
+    )
     if strict and conversion.inexactness:
         raise ConversionError("; ".join(summaries(conversion.inexactness)))
     for summary in summaries(conversion.inexactness):
@@ -97,6 +109,7 @@ def convert(
     output: str | os.PathLike[str] | None = None,
     trust: bool = False,
     readable: Path | None = None,
+    extensions: tuple[UserExtension, ...] = (),
 ) -> Conversion:
     """Convert like `convert_model`, but also return rewrites and losses, and write nothing; `output` must not be a source.
 
@@ -107,7 +120,7 @@ def convert(
 
         if lanes:
             raise ConversionError("values travel in lanes only in ONNX models")
-        return convert_program(source, target=target, assume_in_bounds=assume_in_bounds, trust=trust)
+        return convert_program(source, target=target, assume_in_bounds=assume_in_bounds, trust=trust, extensions=extensions)
     onnx_source = cast(OnnxSource, source)
     with naming(source), _readable(onnx_source, readable) as light:
         original = load(light)
@@ -116,7 +129,7 @@ def convert(
         rewrites = legalize(original, target=target, assume_in_bounds=assume_in_bounds)
         travel = travel_in_lanes(original, stock=target == "stock") if lanes else LaneInterface()
         inexactness = find_inexactness(original, target=target, assume_in_bounds=assume_in_bounds)
-        model = read(original, target)
+        model = read(original, target, extensions)
     rewrites += finish(model)
     record(model, target, inexactness)
     in_lanes = {name: (given, kind.numpy().name) for name, (given, kind) in (travel.inputs | travel.outputs).items()}
@@ -132,15 +145,14 @@ def _readable(source: OnnxSource, readable: Path | None) -> AbstractContextManag
     return nullcontext(readable or source)
 
 
-def read(model: onnx_ir.Model, target: str) -> openvino.Model:
-    """Convert a model by OpenVINO's ONNX front end, with our operations for target "extension". Raises ConversionError."""
-    import openvino
+def read(model: onnx_ir.Model, target: str, extensions: tuple[UserExtension, ...] = ()) -> openvino.Model:
+    """Convert a model by OpenVINO's ONNX front end, with our operations for target "extension", and those of users.
 
-    from ov_gather.extension import register
-
+    Raises ConversionError.
+    """
     _refuse_types(model)
     refuse_fatal(model)
-    core = register(openvino.Core()) if target == "extension" else openvino.Core()
+    core = new_core(extensions, ours=target == "extension")
     RemoveInitializersFromInputsPass()(model)  # OpenVINO, too, treats an input with an initializer as a constant
     with temporary_file(model) as path:  # by path, as a serialised protobuf is limited to 2 GB
         size = path.stat().st_size + sum(tensor.nbytes for tensor in external_tensors(model))

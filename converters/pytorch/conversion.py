@@ -11,6 +11,7 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 
 from ov_gather.divergences.conditions import NARROWED_BY_CPU
+from ov_gather.extension.users import UserExtension, is_class
 from ov_gather.ir.element_types import F64, by_name
 
 from ..errors import ConversionError, explained
@@ -32,14 +33,19 @@ if TYPE_CHECKING:
 
 
 def convert_program(
-    source: Program, *, target: str = "stock", assume_in_bounds: bool = False, trust: bool = False
+    source: Program,
+    *,
+    target: str = "stock",
+    assume_in_bounds: bool = False,
+    trust: bool = False,
+    extensions: tuple[UserExtension, ...] = (),
 ) -> Conversion:
     """Convert an exported program, or the .pt2 that holds one, like `convert_model`."""
     if target not in TARGETS:
         raise ValueError(f"target '{target}' is unknown: {' or '.join(TARGETS)}")
     program = load_program(source, trust)
     with naming(source):
-        model, sites = _read(program)
+        model, sites = _read(program, [each.name for each in extensions if not is_class(each.name)])
     rewrites = [Rewrite(str(site), _TRANSLATED[site.kind], True) for site in sites if site.kind in _TRANSLATED]
     rewrites += finish(model)
     known = {site.name: site for site in sites}
@@ -120,10 +126,10 @@ def _checked(model: openvino.Model, sites: dict[str, IndexUse]) -> Sequence[Rewr
     return rewrites
 
 
-def _read(program: torch.export.ExportedProgram) -> tuple[openvino.Model, list[IndexUse]]:
+def _read(program: torch.export.ExportedProgram, libraries: Sequence[str]) -> tuple[openvino.Model, list[IndexUse]]:
     """Convert a program; return the model, with the program's names of inputs and outputs, and its sites of indices.
 
-    Operations that use indices have the names of their nodes. Raises ConversionError.
+    `libraries` may convert more operators. Operations that use indices have the names of their nodes. Raises ConversionError.
     """
     try:
         from openvino.frontend import FrontEndManager
@@ -143,6 +149,8 @@ def _read(program: torch.export.ExportedProgram) -> tuple[openvino.Model, list[I
 
         front_end = FrontEndManager().load_by_framework("pytorch")
         front_end.add_extension(ConversionExtension(OPERATOR, converted))
+        for library in libraries:
+            front_end.add_extension(library)
         decoder = TorchFXPythonDecoder(module, dynamic_shapes=False)
         try:
             model = front_end.convert(front_end.load(decoder))

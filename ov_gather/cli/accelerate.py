@@ -3,16 +3,20 @@
 from __future__ import annotations
 
 from pathlib import Path
+from typing import TYPE_CHECKING
 
 import click
 
 from ov_gather.cli.files import array_files
 from ov_gather.cli.inputs import named_arrays
 from ov_gather.cli.models import check_ir_output, read_model, write_model
-from ov_gather.cli.options import FORCE, INPUTS, THREADS, WRITTEN
+from ov_gather.cli.options import EXTENSION, FORCE, INPUTS, THREADS, WRITTEN
 from ov_gather.cli.output import is_quiet, print_all, print_table, tell
 from ov_gather.cli.paths import FileOf, OneOf, beside
 from ov_gather.system.kinds import IR
+
+if TYPE_CHECKING:
+    from ov_gather.extension.users import UserExtension
 
 # Names of the passes, repeated here so that --help does not import OpenVINO.
 _PORTABLE = (
@@ -31,6 +35,7 @@ _OTHERS = ("scatter-elements", "gather-logits", "fold-broadcasts", "replace-elem
 @click.option("--tune", "tuned", is_flag=True, help="Time each kind of change on this machine, and keep those that gain.")
 @THREADS
 @INPUTS
+@EXTENSION
 @FORCE
 def command(
     model: Path,
@@ -41,6 +46,7 @@ def command(
     tuned: bool,
     threads: int,
     inputs: tuple[str, ...],
+    extensions: tuple[UserExtension, ...],
     force: bool,
 ) -> None:
     """Make the gathers and scatters of an OpenVINO IR faster, in sub-graphs too.
@@ -64,7 +70,7 @@ def command(
         raise click.UsageError("--tune chooses by itself: leave out --pass")
     if inputs and not tuned:
         raise click.UsageError("--input is for --tune: without it nothing is executed")
-    read = read_model(model)
+    read = read_model(model, extensions)
     if tuned:
         from ov_gather.bench.tuning import tune
         from ov_gather.report.bench import tuning_table

@@ -17,7 +17,7 @@ import click
 
 from ov_gather.cli.files import check_outputs
 from ov_gather.cli.inputs import named_arrays
-from ov_gather.cli.options import DEVICE, FORCE, INPUTS, THREADS, WRITTEN
+from ov_gather.cli.options import DEVICE, EXTENSION, FORCE, INPUTS, THREADS, WRITTEN
 from ov_gather.cli.output import print_table, say, with_progress
 from ov_gather.cli.paths import FileOf
 from ov_gather.system.files import replacing
@@ -26,6 +26,7 @@ from ov_gather.system.suggestions import did_you_mean
 
 if TYPE_CHECKING:
     from ov_gather.bench.measure import Measurement, Runs
+    from ov_gather.extension.users import UserExtension
 
 
 def _parse_cases(context: click.Context, option: click.Parameter, given: tuple[str, ...]) -> list[str]:
@@ -173,7 +174,15 @@ def validate(layers: int, rounds: int) -> None:
 @THREADS
 @INPUTS
 @DEVICE
-def model(model: Path, other: Path | None, threads: int, inputs: tuple[str, ...], device: str) -> None:
+@EXTENSION
+def model(
+    model: Path,
+    other: Path | None,
+    threads: int,
+    inputs: tuple[str, ...],
+    device: str,
+    extensions: tuple[UserExtension, ...],
+) -> None:
     """Measure M.xml against N.xml; without N.xml, against M.xml after `accelerate`.
 
     Measures in f32, and in bf16 if that is OpenVINO's default. Both models infer the same inputs by turns: those of --input,
@@ -186,7 +195,7 @@ def model(model: Path, other: Path | None, threads: int, inputs: tuple[str, ...]
     from ov_gather.cli.models import read_model
     from ov_gather.report.bench import model_summary, model_table
 
-    before, after = read_model(model), read_model(other or model)
+    before, after = (read_model(path, extensions) for path in (model, other or model))
     if other is None:
         accelerate(after)
     measurements = measure(before, after, threads, device, named_arrays(inputs))

@@ -12,7 +12,7 @@ import click
 from ov_gather.cli.checking import FAILURES, FORMAT, REPORT, RUNTIMES, SEED, run
 from ov_gather.cli.files import array_files, check_outputs
 from ov_gather.cli.inputs import load_inputs
-from ov_gather.cli.options import DEVICE, FORCE, INPUTS, SCHEDULER, TIMEOUT_OF_SERVERS, with_tolerances
+from ov_gather.cli.options import DEVICE, EXTENSION, FORCE, INPUTS, SCHEDULER, TIMEOUT_OF_SERVERS, with_tolerances
 from ov_gather.cli.output import warn
 from ov_gather.cli.paths import PathOrUrl, paths_argument
 from ov_gather.crosscheck.defaults import DEFAULT_CASES
@@ -22,6 +22,7 @@ from ov_gather.runtimes.devices import CPU
 
 if TYPE_CHECKING:
     from ov_gather.crosscheck.tolerances import Tolerances
+    from ov_gather.extension.users import UserExtension
 
 
 @click.command(name="check")
@@ -31,6 +32,7 @@ if TYPE_CHECKING:
 @RUNTIMES
 @INPUTS
 @DEVICE
+@EXTENSION
 @FAILURES
 @REPORT
 @FORCE
@@ -45,6 +47,7 @@ def command(
     runtimes: tuple[str, ...],
     inputs: tuple[str, ...],
     device: str,
+    extensions: tuple[UserExtension, ...],
     failures: Path,
     page: Path | None,
     force: bool,
@@ -78,8 +81,8 @@ def command(
     Ctrl+C prints and writes the results so far, marked as partial.
 
     Exit code: 0 clean (expected divergences included), 1 findings or unexplained differences, 2 a file could not be read, there
-    is no gather-family layer, or onnxruntime accepts none of the inputs made up for an .onnx file (`convert --verify` takes
-    yours).
+    is no gather-family layer, a model with operations of --extension is not executed as a whole, or onnxruntime accepts none of
+    the inputs made up for an .onnx file (`convert --verify` takes yours).
     """
     from ov_gather.workers.checks import CheckOptions
 
@@ -92,9 +95,10 @@ def command(
     if scheduler and inputs:
         raise click.UsageError("--input is for one file, and --scheduler for many")
     check_outputs([page], [*paths, *array_files(inputs)], force=force, are_reports=True)
-    checks = CheckOptions(runtimes, seed, cases, device, failures, tolerances)
+    checks = CheckOptions(runtimes, seed, cases, device, failures, tolerances, extensions)
     inputs_for = partial(load_inputs, texts=inputs) if inputs else None
     try:
-        sys.exit(run(lambda progress: checks.of_paths(paths, scheduler, progress, warn, inputs_for), page, format_))
+        execute = partial(checks.of_paths, paths, scheduler, warn=warn, inputs_for=inputs_for)
+        sys.exit(run(execute, page, format_, needs_models=bool(extensions)))
     except NoIRError as error:
         raise click.UsageError(str(error)) from None

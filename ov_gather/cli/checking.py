@@ -54,8 +54,18 @@ REPORT = click.option("--report", "page", type=WRITTEN, help="Also write an HTML
 FORMAT = click.option("--format", "format_", type=click.Choice(("text", *_FORMATS)), default="text", show_default=True)
 
 
-def run(execute: Callable[[Progress], CheckOutcome], page: Path | None, format_: str, *, by_operation: bool = False) -> int:
-    """Execute a check with progress on stderr, write and print its report, and return the exit code."""
+def run(
+    execute: Callable[[Progress], CheckOutcome],
+    page: Path | None,
+    format_: str,
+    *,
+    by_operation: bool = False,
+    needs_models: bool = False,
+) -> int:
+    """Execute a check with progress on stderr, write and print its report, and return the exit code.
+
+    That is 2 if a converted model is not executed; with `needs_models`, also if an IR with several layers is not.
+    """
     from ov_gather.crosscheck.progress import Progress
     from ov_gather.report.check import html, text
     from ov_gather.report.check.report import CheckReport
@@ -84,7 +94,8 @@ def run(execute: Callable[[Progress], CheckOutcome], page: Path | None, format_:
     nothing = not report.layers and not report.onnx_results
     if nothing and not outcome.unreadable:
         say("error: there is no gather-family layer to check", err=True)
-    undone = outcome.unreadable or nothing or any(result.not_run for result in report.onnx_results)
+    needed = outcome.results if needs_models else report.onnx_results
+    undone = outcome.unreadable or nothing or any(result.not_run for result in needed)
     return 2 if undone else 0 if report.passed and all(result.passed for result in report.onnx_results) else 1
 
 

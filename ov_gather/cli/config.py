@@ -16,6 +16,8 @@ if TYPE_CHECKING:
 
 _NAMES = {list: "an array of strings", bool: "true or false", int: "a whole number", float: "a number", str: "a string"}
 _TYPES: Mapping[type, type] = {Jobs: int, click.IntRange: int, click.FloatRange: float}
+_BY_USERS_ONLY = ("force", "extension")
+"""What only a user may allow, not a file of a repository: to overwrite files, and to execute code."""
 _REQUIRED = ("rules", "reason")
 _GLOBS: Mapping[str, tuple[str, ...]] = {"per-file-ignores": ("path",), "per-layer-ignores": ("layer", "type", "path")}
 
@@ -47,7 +49,8 @@ class ConfigurableCommand(click.Command):
         ignores = _read_ignores(path, table) if table.keys() & _GLOBS.keys() else ()
         table = {key: value for key, value in table.items() if key not in _GLOBS}
         options = {_key(option): option for option in self.like.params if isinstance(option, click.Option)}
-        del options["force"]  # only a user may allow overwriting, not a file of a repository
+        for name in _BY_USERS_ONLY:
+            options.pop(name, None)
         for key, value in table.items():
             if key not in options:
                 known = ", ".join(sorted((*options, *_GLOBS)))

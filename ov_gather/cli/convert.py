@@ -13,7 +13,7 @@ import click
 
 from ov_gather.cli.convert_many import convert_many, outputs_for, written_files
 from ov_gather.cli.files import array_files, check_outputs
-from ov_gather.cli.options import ASSUME_IN_BOUNDS, FORCE, JOBS, SCHEDULER, TARGET, with_tolerances
+from ov_gather.cli.options import ASSUME_IN_BOUNDS, EXTENSION, FORCE, JOBS, SCHEDULER, TARGET, with_tolerances
 from ov_gather.cli.output import is_quiet, is_verbose, print_all, print_table, say, tell, warn
 from ov_gather.cli.paths import FileOf, paths_argument
 from ov_gather.system.imports import require
@@ -25,6 +25,7 @@ if TYPE_CHECKING:
 
     from ov_gather.converters.finishing import Conversion
     from ov_gather.crosscheck.tolerances import Tolerances
+    from ov_gather.extension.users import UserExtension
 
 
 @dataclass(frozen=True)
@@ -42,6 +43,7 @@ class _Options:
     inputs: tuple[str, ...]
     trust: bool
     tolerances: Tolerances
+    extensions: tuple[UserExtension, ...]
 
 
 @click.command(name="convert")
@@ -62,6 +64,7 @@ class _Options:
 @click.option("--input", "inputs", multiple=True, metavar="NAME=FILE.npy", help="An input for --verify; default: made up.")
 @with_tolerances
 @click.option("--trust", is_flag=True, help="Load a .pt2, which executes code that the file holds.")
+@EXTENSION
 @FORCE
 @JOBS
 @SCHEDULER
@@ -149,6 +152,7 @@ def _converted(source: Path, output: Path, options: _Options) -> Conversion:
             output=output,
             trust=options.trust,
             readable=readable,
+            extensions=options.extensions,
         )
 
 
@@ -172,12 +176,25 @@ def _verify(
     if _is_program(source):
         from ov_gather.crosscheck.models.verify import verify_program
 
-        result = verify_program(source, ir, target=options.target, inputs=inputs or None, tolerances=options.tolerances)
+        result = verify_program(
+            source,
+            ir,
+            target=options.target,
+            inputs=inputs or None,
+            tolerances=options.tolerances,
+            extensions=options.extensions,
+        )
     else:
         from ov_gather.crosscheck.models.verify import verify_conversion
 
         result = verify_conversion(
-            source, ir, target=options.target, inputs=inputs or None, lanes=lanes, tolerances=options.tolerances
+            source,
+            ir,
+            target=options.target,
+            inputs=inputs or None,
+            lanes=lanes,
+            tolerances=options.tolerances,
+            extensions=options.extensions,
         )
     if result.no_reference:
         say(f"{source}: not verified: {result.not_run}", err=True)
@@ -196,7 +213,7 @@ def _bisect(source: Path, ir: Path, output: Path, options: _Options, inputs: Map
     from ov_gather.report.bisect import text
 
     runtime, bounds = "extension" if options.target == "extension" else "openvino", options.tolerances
-    found = bisect(source, ir, inputs, runtime=runtime, atol=bounds.atol, rtol=bounds.rtol)
+    found = bisect(source, ir, inputs, runtime=runtime, atol=bounds.atol, rtol=bounds.rtol, extensions=options.extensions)
     found = replace(found, model=str(output))
     print_all([*text.found(found), *([] if found.culprits else text.notes(found))])
 

@@ -114,7 +114,9 @@ def _given_options(context: click.Context) -> list[str]:
     options += [f"--{COLOR}={context.meta[COLOR]}"] if COLOR in context.meta else []
     for option in given_besides(_OWN):
         value = context.params[str(option.name)]
-        if isinstance(value, dict):  # tolerances by output
+        if option.name == "extensions":
+            options += [word for extension in value for word in (option.opts[-1], extension.name)]
+        elif isinstance(value, dict):  # tolerances by output
             for output, bound in value.items():
                 options += [option.opts[-1], f"{output}={bound}" if output else str(bound)]
         else:

@@ -8,13 +8,14 @@ from typing import TYPE_CHECKING
 import click
 
 from ov_gather.cli.models import check_ir_output, read_model, write_model
-from ov_gather.cli.options import ASSUME, FORCE, WRITTEN, Limits
+from ov_gather.cli.options import ASSUME, EXTENSION, FORCE, WRITTEN, Limits
 from ov_gather.cli.output import is_quiet, print_all, tell
 from ov_gather.cli.paths import FileOf, beside
 from ov_gather.system.kinds import IR
 
 if TYPE_CHECKING:
     from ov_gather.acceleration.harden import Policy
+    from ov_gather.extension.users import UserExtension
 
 _POLICIES = ("raise", "clamp", "zero")  # repeated here so that --help does not import OpenVINO
 
@@ -24,9 +25,20 @@ _POLICIES = ("raise", "clamp", "zero")  # repeated here so that --help does not 
 @click.option("-o", "--output", type=WRITTEN, help="The .xml to write; default: IN.hardened.xml, beside IN.xml.")
 @click.option("--policy", required=True, type=click.Choice(_POLICIES), help="What happens for an index out of bounds.")
 @click.option("--portable", is_flag=True, help="With --policy raise: use only OpenVINO's own operations.")
+@click.option("--guarded", is_flag=True, help="Rely on the guard that `ov-gather prove --guard` writes; harden only the rest.")
 @ASSUME
+@EXTENSION
 @FORCE
-def command(model: Path, output: Path | None, policy: Policy, portable: bool, assume: dict[str, Limits], force: bool) -> None:
+def command(
+    model: Path,
+    output: Path | None,
+    policy: Policy,
+    portable: bool,
+    guarded: bool,
+    assume: dict[str, Limits],
+    extensions: tuple[UserExtension, ...],
+    force: bool,
+) -> None:
     """Make the gathers and scatters of an OpenVINO IR safe for any indices, in sub-graphs too.
 
     An index out of bounds makes the inference fail (raise), becomes the nearest index in bounds (clamp), or reads 0 and writes
@@ -42,8 +54,8 @@ def command(model: Path, output: Path | None, policy: Policy, portable: bool, as
 
     output = output or beside(model, ".hardened.xml")
     check_ir_output(output, [model], force=force)
-    read = read_model(model)
-    summary = harden(read, policy=policy, portable=portable, assume=assume)
+    read = read_model(model, extensions)
+    summary = harden(read, policy=policy, portable=portable, guarded=guarded, assume=assume)
     write_model(read, output)
     if not is_quiet():
         print_all([summary.table() if summary.sites else str(summary)])

@@ -9,7 +9,8 @@ from typing import TYPE_CHECKING
 import click
 
 from ov_gather.cli.files import check_outputs
-from ov_gather.extension import reason, register
+from ov_gather.extension import reason
+from ov_gather.extension.users import UserExtension, core_for_reading
 from ov_gather.ir.files import Place
 from ov_gather.system.files import replacing_together
 
@@ -24,17 +25,15 @@ def check_ir_output(output: Path, inputs: Sequence[Place], *, force: bool) -> No
     check_outputs([output, output.with_suffix(".bin")], inputs, force=force)
 
 
-def read_model(path: Path) -> ov.Model:
-    """Read a model, with our extension if it is available. Raises IRError, or ValueError if OpenVINO refuses the model."""
-    import openvino as ov
+def read_model(path: Path, extensions: tuple[UserExtension, ...]) -> ov.Model:
+    """Read a model, with our extension if it is available, and those of users.
 
+    Raises IRError, or ValueError if OpenVINO refuses the model.
+    """
     from ov_gather.ir.reader import read_ir
 
     read_ir(path)
-    try:
-        core = register(ov.Core())
-    except FileNotFoundError:
-        core = ov.Core()
+    core = core_for_reading(extensions)
     try:
         return core.read_model(path)
     except RuntimeError as error:

@@ -4,10 +4,11 @@ from __future__ import annotations
 
 import os
 import re
+import sys
 from collections.abc import Callable, Collection
 from functools import wraps
 from pathlib import Path
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 import click
 from click.core import ParameterSource
@@ -18,6 +19,9 @@ from ov_gather.cli.paths import TIMEOUT_KEY
 from ov_gather.ir.urls import TIMEOUT
 from ov_gather.runtimes.devices import CPU
 from ov_gather.system.platforms import core_count
+
+if TYPE_CHECKING:
+    from ov_gather.extension.users import UserExtension
 
 Limits = tuple[int | float | None, int | float | None]
 
@@ -90,6 +94,28 @@ ASSUME = click.option(
     callback=lambda context, option, texts: parsed(texts),
     help='Assume that an input, or an open dimension such as "dim(x, 1)", is within these bounds. '
     "LO or HI may be left out. May be repeated.",
+)
+
+
+def _load(context: click.Context, option: click.Parameter, names: tuple[str, ...]) -> tuple[UserExtension, ...]:
+    """Load extensions in a process of its own, before anything is written. Classes may be in the current directory."""
+    if not names or context.resilient_parsing:
+        return ()
+    from ov_gather.extension.users import is_class, loaded
+
+    here = os.getcwd()  # noqa: PTH109 - sys.path holds texts
+    if any(map(is_class, names)) and here not in sys.path:
+        sys.path.append(here)
+    return loaded(names)
+
+
+EXTENSION = click.option(
+    "--extension",
+    "extensions",
+    multiple=True,
+    metavar="LIB.so",
+    callback=_load,
+    help="Library with operations of yours that a model uses, or module:Class of an openvino.Op in Python. May be repeated.",
 )
 SCHEDULER = click.option(
     "--scheduler",

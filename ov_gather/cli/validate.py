@@ -12,7 +12,7 @@ import click
 from ov_gather.cli import suppressions
 from ov_gather.cli.config import ConfigurableCommand, configuration
 from ov_gather.cli.files import check_outputs, opened
-from ov_gather.cli.options import DIRECTORY, FORCE, JOBS, SCHEDULER, TIMEOUT_OF_SERVERS, WRITTEN
+from ov_gather.cli.options import DIRECTORY, EXTENSION, FORCE, JOBS, SCHEDULER, TIMEOUT_OF_SERVERS, WRITTEN
 from ov_gather.cli.output import show, tell, warn, with_progress, without_controls
 from ov_gather.cli.validating import (
     BASELINE,
@@ -33,6 +33,7 @@ from ov_gather.system.imports import require
 from ov_gather.system.private import NotPrivateError, user_cache
 
 if TYPE_CHECKING:
+    from ov_gather.extension.users import UserExtension
     from ov_gather.rules.cache import Cache
     from ov_gather.rules.findings import Finding
     from ov_gather.rules.suppression import Ignore
@@ -55,6 +56,7 @@ _USER = Path("user")
 @SKIP_OTHER_XML
 @click.option("--statistics/--no-statistics", help="Count violations of each rule, and the skipped XML files.")
 @click.option("--infer/--no-infer", help="Also compare declared outputs with what OpenVINO infers (OVG407).")
+@EXTENSION
 @TARGET_RELEASE
 @click.option(
     "--cache",
@@ -82,6 +84,7 @@ def command(
     skip_other_xml: bool,
     statistics: bool,
     infer: bool,
+    extensions: tuple[UserExtension, ...],
     target: str | None,
     cache: Path | None,
     jobs: int,
@@ -98,7 +101,8 @@ def command(
     --output overwrites an earlier report of ov-gather in JSON, SARIF or JUnit XML; any other file only with --force; never a
     file that is read.
 
-    All options but --force can be set in the nearest pyproject.toml, under [tool.ov_gather]; the command line wins.
+    All options but --force and --extension can be set in the nearest pyproject.toml, under [tool.ov_gather]; the command line
+    wins.
 
     Exit code: 0 no finding that --fail-on names, 1 there is one, 2 bad arguments or nothing to check.
     """
@@ -114,13 +118,15 @@ def command(
     check_outputs([output], read, force=force, are_reports=True)
     if baseline and write_baseline:
         suppressions.check_place(baseline, output, read)
+    if extensions and not infer:
+        raise click.UsageError("--extension is for --infer: without it no operation is loaded")
     if infer and not scheduler:
         require("openvino")
     filters = Filters(min_severity, fail_on, ignores, suppressions.read(baseline, write_baseline), rules)
     with opened(output) as file:
         results: list[Sequence[Finding] | None] = [()] * len(found.files)
         kept = None if cache is None or infer else _cache(cache, paths)  # OpenVINO reads more of a .bin than we hash
-        checks = ValidateOptions(chosen, infer, kept).run(found.files, jobs, scheduler)
+        checks = ValidateOptions(chosen, infer, kept, extensions).run(found.files, jobs, scheduler)
         unchanged = 0
         for index, (findings, is_unchanged) in with_progress(checks, len(found.files), "validating"):
             results[index] = findings

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Iterable, Sequence
 from dataclasses import dataclass, replace
 from functools import partial
 from pathlib import Path
@@ -20,6 +20,7 @@ from ov_gather.crosscheck.progress import Progress
 from ov_gather.crosscheck.reduce import Reducer
 from ov_gather.crosscheck.results import CrossCheckResult, Environment
 from ov_gather.crosscheck.tolerances import NO_TOLERANCES, Bound, Tolerances
+from ov_gather.extension.users import Given, UserExtension, loaded
 from ov_gather.ir.files import Place, find_irs
 from ov_gather.ir.model import Model
 from ov_gather.ir.reader import Source, WeightsSource, read_ir
@@ -49,6 +50,7 @@ def cross_check(
     progress: Progress | None = None,
     atol: Bound = None,
     rtol: Bound = None,
+    extensions: Iterable[Given] = (),
 ) -> CrossCheckResult:
     """Execute each gather-family layer, isolated from its graph, on several runtimes, and compare with the NumPy reference.
 
@@ -69,6 +71,7 @@ def cross_check(
         progress: receives each result as soon as its layer is done.
         atol, rtol: permitted differences of the model's outputs, by name: up to atol + rtol * abs(expected). All other outputs,
             and all layers, are compared bit by bit.
+        extensions: libraries, "module:Class" or classes of `openvino.Op` with operations of yours that the model uses.
 
     Returns:
         A result with `.passed`, `.divergences` and `.table()`.
@@ -76,7 +79,7 @@ def cross_check(
     Raises:
         IRError: the document cannot be read.
         TypeError, ValueError: a runtime or the device is unknown; `inputs` do not fit the layer, or the source has several
-            layers; a tolerance is given for no output.
+            layers; a tolerance is given for no output; an extension cannot be loaded.
         FileNotFoundError, ImportError: a runtime is not installed.
     """
     for name in texts("runtimes", runtimes, "openvino"):
@@ -84,7 +87,7 @@ def cross_check(
             raise ValueError(f"there is no runtime '{name}'; there are {', '.join(RUNTIMES)}")
     if not runtimes or cases < 1:
         raise ValueError("there must be a runtime and a case at least")
-    tolerances = Tolerances.of(atol, rtol)
+    tolerances, known = Tolerances.of(atol, rtol), loaded(extensions)
     with borrowed(runtimes, device) as others:  # workers start while the document is read
         model = source if isinstance(source, Model) else read_ir(source, weights)
         tolerances.check_names(output_names(model))
@@ -98,7 +101,8 @@ def cross_check(
         make = partial(designed, limit=cases, seed=seed) if given is None else lambda view: as_cases(given)
         progress = progress or Progress()
         progress.begin(model.path, len(views), seed)
-        run = ModelRun(model, seed, device) if given is None and "openvino" in runtimes and has_several_layers(model) else None
+        is_run = given is None and "openvino" in runtimes and has_several_layers(model)
+        run = ModelRun(model, seed, device, known) if is_run else None
         with LayerChecks(others, Reducer(failures, device) if failures else None) as checks:
             progress.watch(checks.queues)
             start = 0
@@ -142,6 +146,7 @@ def check_paths(
     progress: Progress | None = None,
     warn: Callable[[str], object] = str,
     tolerances: Tolerances = NO_TOLERANCES,
+    extensions: tuple[UserExtension, ...] = (),
 ) -> CheckOutcome:
     """Convert each ONNX model and compare it with onnxruntime; validate each IR and cross-check its layers.
 
@@ -152,6 +157,7 @@ def check_paths(
         progress: receives each source, and each result as soon as its layer is done.
         warn: called before a converted model is executed, with each way in which OpenVINO will differ from the ONNX model.
         tolerances: permitted differences of outputs of models.
+        extensions: operations of users, as `loaded` returns them.
 
     Raises:
         NoIRError: there is no IR in the directories.
@@ -171,10 +177,11 @@ def check_paths(
     findings: list[Finding] = []
     unreadable: list[Finding] = []
     options: dict[str, Any] = {"runtimes": runtimes, "seed": seed, "cases": cases, "device": device, "failures": failures}
+    options["extensions"] = extensions
     with progress.until_stopped():
         for original in models:
             progress.begin(str(original))
-            results.append(_check_onnx(original, seed, warn, permitted[original]))
+            results.append(_check_onnx(original, seed, warn, permitted[original], extensions))
         for path in files:
             progress.begin(str(path))
             model, found = read_and_validate(path)
@@ -209,7 +216,13 @@ def _outputs(file: Place) -> list[str]:
         return []
 
 
-def _check_onnx(path: Path, seed: int, warn: Callable[[str], object], tolerances: Tolerances) -> CrossCheckResult:
+def _check_onnx(
+    path: Path,
+    seed: int,
+    warn: Callable[[str], object],
+    tolerances: Tolerances,
+    extensions: tuple[UserExtension, ...],
+) -> CrossCheckResult:
     """Convert an ONNX model, warn of inexactness, and compare the result with onnxruntime."""
     from ov_gather.converters.inexactness import summaries
     from ov_gather.converters.models import convert, written
@@ -217,11 +230,11 @@ def _check_onnx(path: Path, seed: int, warn: Callable[[str], object], tolerances
 
     with TemporaryDirectory() as directory:
         converted = Path(directory) / "model.xml"
-        conversion = convert(path, output=converted)
+        conversion = convert(path, output=converted, extensions=extensions)
         inexactness = tuple(summaries(conversion.inexactness))
         for text in inexactness:
             warn(text)
         with written(conversion.model, converted):
             pass
-        result = verify_conversion(path, converted, seed=seed, tolerances=tolerances)
+        result = verify_conversion(path, converted, seed=seed, tolerances=tolerances, extensions=extensions)
     return replace(result, inexactness=inexactness)

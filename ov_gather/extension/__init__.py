@@ -14,6 +14,8 @@ if TYPE_CHECKING:
 
 _BUILT_FOR = re.compile(rb"ov_gather built for OpenVINO (\d+\.\d+\.\d+)")
 _NO_REASON = ("Exception from", "Caught exception", "Check '")
+_IN_PYTHON = re.compile(r"^(?P<error>\S.*)\n+At:\n +(?P<file>.+)\((?P<line>\d+)\): ", re.MULTILINE)
+"""An exception in an operation that is written in Python: the last call comes first."""
 _LAYERS = (
     re.compile(r"^Node (?P<name>.+) of type (?P<type>\w+)$", re.MULTILINE),
     re.compile(r"\[CPU\] (?P<type>\w+) node with name '(?P<name>[^']+)'"),
@@ -100,5 +102,7 @@ def reason(error: RuntimeError) -> str:
     lines = [line.strip() for line in str(error).splitlines() if line.strip()]
     telling = [line for line in lines if not line.startswith(_NO_REASON)]
     why = (telling or lines or ["no reason given"])[-1]
+    if raised := _IN_PYTHON.search(str(error)):
+        why = f"{raised['error']} ({raised['file']}, line {raised['line']})"
     layer = next(filter(None, (pattern.search(str(error)) for pattern in _LAYERS)), None)
     return why if layer is None or layer["name"] in why else f"{layer['type']} '{layer['name']}': {why}"

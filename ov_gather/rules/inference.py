@@ -4,11 +4,11 @@ from __future__ import annotations
 
 from collections import Counter
 from collections.abc import Iterator, Mapping
-from contextlib import suppress
 from dataclasses import dataclass
 from typing import Any
 
-from ov_gather.extension import reason, register
+from ov_gather.extension import reason
+from ov_gather.extension.users import UserExtension, core_for_reading
 from ov_gather.ir.element_types import by_name
 from ov_gather.ir.model import Model
 from ov_gather.ir.shapes import PartialShape
@@ -33,16 +33,12 @@ class Inferred:
     refusal: str = ""
 
 
-def inferred_graphs(model: Model) -> Iterator[tuple[tuple[str, ...], Inferred]]:
+def inferred_graphs(model: Model, extensions: tuple[UserExtension, ...] = ()) -> Iterator[tuple[tuple[str, ...], Inferred]]:
     """Yield the graphs of a document, each with its sub-graph path and OpenVINO's nodes. Raises ImportError."""
-    import openvino
-
     from ov_gather.ir.writer import to_bytes
 
-    core = openvino.Core()
+    core = core_for_reading(extensions)  # without a compiler for ours, a model with our operations is refused
     core.set_property({"ENABLE_MMAP": False})  # reading a mapping of a truncated file kills the process (SIGBUS)
-    with suppress(FileNotFoundError):  # without a compiled extension, a model with our operations is refused
-        register(core)
     try:
         if model.path and not is_url(model.path):
             read = core.read_model(model.path)

@@ -6,6 +6,7 @@ from collections.abc import Iterable, Iterator
 from dataclasses import replace
 from typing import Any
 
+from ov_gather.extension.users import Given, UserExtension, loaded
 from ov_gather.ir.gc_paused import paused_collection
 from ov_gather.ir.model import Model
 from ov_gather.ir.reader import Document, Source, WeightsSource, path_of, read_document
@@ -35,6 +36,7 @@ def validate(
     ignore: Iterable[str] = (),
     infer: bool = False,
     target: str = "",
+    extensions: Iterable[Given] = (),
 ) -> list[Finding]:
     """Check a whole IR or a bare layer fragment, without any runtime.
 
@@ -46,6 +48,7 @@ def validate(
         ignore: rule ids or groups not to check.
         infer: also compare declared outputs with those that OpenVINO infers, if there is no error (OVG407).
         target: a release of OpenVINO, such as "2025.4": also report what that release lacks (OVG708, OVG709).
+        extensions: with `infer`: libraries, "module:Class" or classes of `openvino.Op` with operations of yours.
 
     Returns:
         The findings, in document order; notebooks show the list as a table. A document that cannot be opened or read is a
@@ -53,10 +56,13 @@ def validate(
 
     Raises:
         TypeError: `source`, `select`, `ignore` or `target` is of another type.
-        ValueError: `select` or `ignore` names an unknown rule or group, or `target` an unknown release.
+        ValueError: `select` or `ignore` names an unknown rule or group, or `target` an unknown release; an extension cannot be
+            loaded.
         ImportError: `infer` needs openvino, which is not installed.
     """
-    _, findings = read_and_validate(source, weights=weights, select=select, ignore=ignore, infer=infer, target=target)
+    _, findings = read_and_validate(
+        source, weights=weights, select=select, ignore=ignore, infer=infer, target=target, extensions=extensions
+    )
     return Findings(findings)
 
 
@@ -68,17 +74,19 @@ def read_and_validate(
     ignore: Iterable[str] = (),
     infer: bool = False,
     target: str = "",
+    extensions: Iterable[Given] = (),
 ) -> tuple[Model | None, list[Finding]]:
     """Return the model, or None if a part of it could not be read; and the findings of `validate`."""
     path = path_of(source) or "<memory>"
     rules = select_rules(select, ignore)
     release = release_named(target) if target else ""
+    known = loaded(extensions) if infer else ()
     try:
         document = read_document(source, weights)
     except OSError as error:
         unopened = _findings(path, rules, [((), Unopened(error.strerror or str(error)))])
         return None, with_fingerprints(unopened, None)
-    findings = _checked(document, path, rules, infer, release)
+    findings = _checked(document, path, rules, release, known if infer else None)
     return None if document.problems else document.model, findings
 
 
@@ -87,7 +95,10 @@ def not_checked(path: str, reason: str, hint: str) -> list[Finding]:
     return with_fingerprints(_findings(path, list(RULES.values()), [((), Unfinished(reason, hint))]), None)
 
 
-def _checked(document: Document, path: str, rules: list[Rule], infer: bool, release: str) -> list[Finding]:
+def _checked(
+    document: Document, path: str, rules: list[Rule], release: str, extensions: tuple[UserExtension, ...] | None
+) -> list[Finding]:
+    """Return all findings; those of OpenVINO's inference, with these extensions, only if `extensions` is not None."""
     findings, model = list(_findings(path, rules, _subjects(document))), document.model
     if model is not None and model.weights:
         if model.weights.was_cut():
@@ -98,8 +109,8 @@ def _checked(document: Document, path: str, rules: list[Rule], infer: bool, rele
             return not_checked(path, trouble, "try again, or ask whoever serves the file")
     if model is not None and not model.is_fragment and not _has_error(findings):
         findings += _findings(path, rules, [((), ErrorFreeModel(model))])
-        if infer and any(rule.scope is Inferred for rule in rules) and not _has_error(findings):
-            findings += _findings(path, rules, inferred_graphs(model))
+        if extensions is not None and any(rule.scope is Inferred for rule in rules) and not _has_error(findings):
+            findings += _findings(path, rules, inferred_graphs(model, extensions))
     if release and model is not None and not document.damaged:
         findings += _findings(path, rules, ((way, Targeted(graph, release)) for way, graph in model.walk()))
     return with_fingerprints(sorted(findings, key=lambda finding: (finding.location.line, finding.rule)), model)

@@ -10,16 +10,17 @@ from typing import Any
 from numpy.typing import NDArray
 
 from ov_gather.acceleration.accelerate import accelerate
+from ov_gather.extension.users import UserExtension
 from ov_gather.ir.model import Model
 from ov_gather.runtimes.base import Runtime
-from ov_gather.runtimes.openvino import OpenVINORuntime, core_with_extension
+from ov_gather.runtimes.openvino import OpenVINORuntime
 
 
 class AcceleratedRuntime(OpenVINORuntime):
     """OpenVINO with our extension; `accelerate` rewrites each model before it is compiled."""
 
     name = "accelerated"
-    core = staticmethod(core_with_extension)
+    has_ours = True
 
     def read(self, model: Model | Path) -> Any:
         """Read a model, and rewrite it. Raises RefusedError."""
@@ -31,7 +32,7 @@ class AcceleratedRuntime(OpenVINORuntime):
 class _WithExtension(OpenVINORuntime):
     """OpenVINO with our operations registered; models are executed unchanged."""
 
-    core = staticmethod(core_with_extension)
+    has_ours = True
 
 
 _BY_NAME: dict[str, type[OpenVINORuntime]] = {
@@ -43,11 +44,15 @@ _BY_NAME: dict[str, type[OpenVINORuntime]] = {
 
 @dataclass(frozen=True, slots=True)
 class Setting:
-    """How to execute a model: by "openvino", "extension" (with our operations) or "accelerated" (rewritten)."""
+    """How to execute a model: by "openvino", "extension" (with our operations) or "accelerated" (rewritten).
+
+    `extensions` are those of users, for each of the three.
+    """
 
     runtime: str = "openvino"
     device: str = "CPU"
     precision: str = "f32"
+    extensions: tuple[UserExtension, ...] = ()
 
 
 @dataclass(frozen=True, slots=True)
@@ -73,7 +78,7 @@ class ConfiguredRuntime(Runtime[ConfiguredModel]):
         self._runtime = _BY_NAME[model.setting.runtime]()
         self._runtime.device = model.setting.device
         self._runtime.properties = {"INFERENCE_PRECISION_HINT": model.setting.precision}
-        self._runtime.activate(model.model, threads)
+        self._runtime.activate(model.model, threads, extensions=model.setting.extensions)
 
     def execute(self, inputs: Sequence[NDArray[Any]]) -> list[NDArray[Any]]:
         """Infer once. Raises RefusedError with OpenVINO's reason."""

@@ -14,6 +14,7 @@ from weakref import WeakSet
 from numpy.typing import NDArray
 
 from ov_gather.extension import extension_path
+from ov_gather.extension.users import UserExtension
 from ov_gather.runtimes.base import FAILURES, CrashedError, HungError, ModelT, Runtime
 from ov_gather.runtimes.devices import CPU, involved, leading, require_device
 from ov_gather.runtimes.launcher import end_launcher, start
@@ -38,6 +39,8 @@ FOR_MODELS = {
 _WITH_EXTENSION = ("extension", "accelerated")
 ON_DEVICES = ("openvino", "extension", "accelerated")
 """Runtimes that execute on the requested device; the others always use the CPU."""
+_OF_OPENVINO = (*ON_DEVICES, "configured")
+"""Runtimes that load extensions of users."""
 TIME_LIMIT = 120.0
 """Seconds that a worker may take for one answer."""
 
@@ -46,11 +49,12 @@ class IsolatedRuntime(Runtime[ModelT]):
     """A runtime in a worker process, which starts at once and restarts after a crash.
 
     `device` is the OpenVINO device for models activated next. `devices` are this one and those that executed the last compiled
-    model, as chosen by AUTO or HETERO.
+    model, as chosen by AUTO or HETERO. `extensions` are those of users that the process loads.
     """
 
-    def __init__(self, name: str) -> None:
+    def __init__(self, name: str, extensions: tuple[UserExtension, ...] = ()) -> None:
         self.name = name
+        self.extensions = extensions
         self.device = CPU
         self.devices: tuple[str, ...] = (CPU,)
         self._version = ""
@@ -70,10 +74,10 @@ class IsolatedRuntime(Runtime[ModelT]):
     def activate(self, model: ModelT, threads: int = 0) -> None:
         """Load a model. Raises RefusedError; CrashedError; ImportError if the runtime is not installed or cannot start."""
         worker = self._living_worker()
-        if self.device == CPU:
+        if self.name not in ON_DEVICES or (self.device == CPU and not self.extensions):
             worker.ask("activate", model, threads)
         else:
-            worker.ask("activate", model, threads, self.device)
+            worker.ask("activate", model, threads, self.device, self.extensions)
             self.devices = involved(self.device, worker.ask("execution_devices"))
 
     def execute(self, inputs: Sequence[NDArray[Any]]) -> list[NDArray[Any]]:
@@ -192,17 +196,21 @@ class _Worker:
         return answer
 
 
-_idle: defaultdict[str, list[IsolatedRuntime[Any]]] = defaultdict(list)
+_idle: defaultdict[tuple[str, tuple[UserExtension, ...]], list[IsolatedRuntime[Any]]] = defaultdict(list)
 
 
 @contextmanager
-def borrowed(names: Sequence[str], device: str = CPU) -> Iterator[list[IsolatedRuntime[Any]]]:
+def borrowed(
+    names: Sequence[str], device: str = CPU, extensions: tuple[UserExtension, ...] = ()
+) -> Iterator[list[IsolatedRuntime[Any]]]:
     """Yield runtimes for exclusive use. They stay alive, so that the next borrower need not wait for them to start.
+
+    Those of OpenVINO know the operations of `extensions`; a process that has loaded these executes nothing else later.
 
     Raises ValueError if OpenVINO does not have the device.
     """
     require_device(device)
-    runtimes = [_take(name) for name in names]
+    runtimes = [_take(name, extensions if name in _OF_OPENVINO else ()) for name in names]
     for runtime in runtimes:
         runtime.device = device if runtime.name in ON_DEVICES else CPU
         runtime.devices = involved(runtime.device, leading(runtime.device))
@@ -210,14 +218,14 @@ def borrowed(names: Sequence[str], device: str = CPU) -> Iterator[list[IsolatedR
         yield runtimes
     finally:
         for runtime in runtimes:
-            _idle[runtime.name].append(runtime)
+            _idle[runtime.name, runtime.extensions].append(runtime)
 
 
-def _take(name: str) -> IsolatedRuntime[Any]:
+def _take(name: str, extensions: tuple[UserExtension, ...]) -> IsolatedRuntime[Any]:
     try:
-        return _idle[name].pop()
+        return _idle[name, extensions].pop()
     except IndexError:
-        return IsolatedRuntime(name)
+        return IsolatedRuntime(name, extensions)
 
 
 @atexit.register

@@ -12,7 +12,8 @@ from typing import Any
 import openvino as ov
 from numpy.typing import NDArray
 
-from ov_gather.extension import reason, register
+from ov_gather.extension import reason
+from ov_gather.extension.users import UserExtension, new_core
 from ov_gather.ir.model import Layer, Model
 from ov_gather.ir.writer import to_bytes
 from ov_gather.ops import versions_of
@@ -23,14 +24,13 @@ from ov_gather.runtimes.session import Session
 
 
 @cache
-def _stock_core() -> Any:
-    return ov.Core()
+def _core(extensions: tuple[UserExtension, ...], ours: bool) -> Any:
+    return new_core(extensions, ours=ours)
 
 
-@cache
-def core_with_extension() -> Any:
-    """Return a core with our operations registered."""
-    return register(ov.Core())
+def core_with_extension(extensions: tuple[UserExtension, ...] = ()) -> Any:
+    """Return a core with our operations, and those of users, registered."""
+    return _core(extensions, True)
 
 
 class OpenVINORuntime(Runtime[Model | Path]):
@@ -39,15 +39,24 @@ class OpenVINORuntime(Runtime[Model | Path]):
     name = "openvino"
     device = "CPU"
     properties: Mapping[str, Any] = MappingProxyType({})
-    core = staticmethod(_stock_core)
+    has_ours = False
+    """Whether our operations are registered."""
+    extensions: tuple[UserExtension, ...] = ()
 
     @property
     def version(self) -> str:
         """The version of OpenVINO, without the build number."""
         return str(ov.get_version()).split("-")[0]
 
-    def activate(self, model: Model | Path, threads: int = 0, device: str = "") -> None:
+    def core(self) -> Any:
+        """Return the core that reads and compiles models. Raises ExtensionError."""
+        return _core(self.extensions, self.has_ours)
+
+    def activate(
+        self, model: Model | Path, threads: int = 0, device: str = "", extensions: tuple[UserExtension, ...] | None = None
+    ) -> None:
         """Write a Model, read it and compile it for `device`, if given. Raises RefusedError with OpenVINO's reason."""
+        self.extensions = self.extensions if extensions is None else extensions
         properties = {**self.properties, **({"INFERENCE_NUM_THREADS": threads} if threads else {})}
         self._session = Session(self.core(), self.read(model), device or self.device, properties)
 
@@ -74,13 +83,15 @@ class ExtensionRuntime(OpenVINORuntime):
     """OpenVINO with our extension; layers with an equivalent operation of ours are converted to it."""
 
     name = "extension"
-    core = staticmethod(core_with_extension)
+    has_ours = True
 
-    def activate(self, model: Model | Path, threads: int = 0, device: str = "") -> None:
+    def activate(
+        self, model: Model | Path, threads: int = 0, device: str = "", extensions: tuple[UserExtension, ...] | None = None
+    ) -> None:
         """Convert the layers, and activate the model. Raises RefusedError with OpenVINO's reason."""
         if isinstance(model, Model):
             model = customized(model)
-        super().activate(model, threads, device)
+        super().activate(model, threads, device, extensions)
 
 
 def customized(model: Model) -> Model:

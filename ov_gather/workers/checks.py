@@ -15,6 +15,7 @@ from ov_gather.crosscheck.progress import Progress
 from ov_gather.crosscheck.results import CrossCheckResult, LayerResult
 from ov_gather.crosscheck.sweep import sweep
 from ov_gather.crosscheck.tolerances import NO_TOLERANCES, Tolerances
+from ov_gather.extension.users import UserExtension
 from ov_gather.ir.files import Place, find_irs
 from ov_gather.rules.findings import Finding
 from ov_gather.rules.validation import not_checked
@@ -33,7 +34,7 @@ Files = Mapping[str, bytes]
 class CheckOptions:
     """Arguments of `check_paths` that are the same wherever it runs; `failures` is a directory on this machine.
 
-    All but the tolerances are arguments of `sweep`, too.
+    All but tolerances and extensions are arguments of `sweep`, too.
     """
 
     runtimes: tuple[str, ...]
@@ -42,6 +43,7 @@ class CheckOptions:
     device: str
     failures: Path
     tolerances: Tolerances = NO_TOLERANCES
+    extensions: tuple[UserExtension, ...] = ()
 
     @property
     def for_sweep(self) -> dict[str, Any]:
@@ -51,7 +53,7 @@ class CheckOptions:
     @property
     def for_paths(self) -> dict[str, Any]:
         """Arguments of `check_paths`."""
-        return {**self.for_sweep, "tolerances": self.tolerances}
+        return {**self.for_sweep, "tolerances": self.tolerances, "extensions": self.extensions}
 
     def of_paths(
         self,

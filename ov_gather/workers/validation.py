@@ -8,6 +8,7 @@ from dataclasses import dataclass, replace
 from functools import partial
 from typing import TYPE_CHECKING
 
+from ov_gather.extension.users import UserExtension
 from ov_gather.ir.files import STDIN, Place, is_other_xml
 from ov_gather.ir.urls import Url
 from ov_gather.rules.findings import Finding
@@ -31,6 +32,7 @@ class ValidateOptions:
     chosen: Chosen
     infer: bool = False
     cache: Cache | None = None
+    extensions: tuple[UserExtension, ...] = ()
 
     def run(self, files: Sequence[Place], jobs: int, scheduler: str | None) -> Iterator[tuple[int, tuple[Findings, bool]]]:
         """Yield the index of each file with its findings, and whether they come from the cache, in the order of completion."""
@@ -72,7 +74,9 @@ def _validate(file: Place, checks: ValidateOptions) -> list[Finding]:
     chosen = checks.chosen
     ignore = (*chosen.ignore, "OVG501") if file == STDIN else chosen.ignore  # standard input has no .bin beside it
     source = sys.stdin.buffer if file == STDIN else file
-    return validate(source, select=chosen.select, ignore=ignore, infer=checks.infer, target=chosen.target)
+    return validate(
+        source, select=chosen.select, ignore=ignore, infer=checks.infer, target=chosen.target, extensions=checks.extensions
+    )
 
 
 def _unless_other_xml(file: Place, findings: list[Finding]) -> Findings:

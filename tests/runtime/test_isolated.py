@@ -133,7 +133,7 @@ def test_borrowed_runtimes_are_ones_own_and_stay(moody):
         assert {process_of(runtime) for runtime in again} == processes
     for runtime in again:
         runtime.stop()
-    isolated._idle.pop("moody")
+    isolated._idle.pop(("moody", ()))
     assert all(map(has_ended, processes))
 
 
@@ -220,12 +220,12 @@ def test_a_fork_leaves_the_processes_to_its_parent(moody):
         before = process_of(runtime)
     child = os.fork()
     if child == 0:
-        os._exit(len(isolated._idle["moody"]))
+        os._exit(len(isolated._idle["moody", ()]))
     assert os.waitstatus_to_exitcode(os.waitpid(child, 0)[1]) == 0
     with borrowed(["moody"]) as (again,):
         assert process_of(again) == before
     again.stop()
-    isolated._idle.pop("moody")
+    isolated._idle.pop(("moody", ()))
 
 
 def test_a_worker_that_starts_while_a_signal_ends_the_process_is_killed(moody, monkeypatch):

@@ -150,7 +150,7 @@ def test_an_answer_where_our_kernel_refuses_fails_and_ends_the_process(monkeypat
         comparison = only(cross_check(layer_model(F32), [data, indices]))
         assert comparison.status is Status.FAILED
         assert comparison.detail.startswith("answers, but reference: indices[0, 0, 0] = 7 is out of bounds")
-        (runtime,) = isolated._idle["openvino"]
+        (runtime,) = isolated._idle["openvino", ()]
         assert not runtime._worker.alive
         processes.add(runtime._worker._process.pid)
     assert len(processes) == 2

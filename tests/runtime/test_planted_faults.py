@@ -134,7 +134,7 @@ def plant(kernel, monkeypatch):
     monkeypatch.setitem(isolated.RUNTIMES, "kernel", ("helpers.planted_kernel", "KernelRuntime"))
     monkeypatch.setattr(isolated, "_idle", defaultdict(list))
     yield lambda number: monkeypatch.setenv("PLANTED_FAULT", str(number))
-    for runtime in isolated._idle["kernel"]:
+    for runtime in isolated._idle["kernel", ()]:
         runtime.stop()
 
 

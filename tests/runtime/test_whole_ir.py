@@ -22,7 +22,7 @@ pytestmark = pytest.mark.slow
 @pytest.fixture
 def plant(monkeypatch):
     """A runtime of `helpers.artificial_openvino` in the place of another."""
-    monkeypatch.setattr(isolated, "_idle", {name: [] for name in (*isolated.RUNTIMES, *isolated.FOR_MODELS)})
+    monkeypatch.setattr(isolated, "_idle", {(name, ()): [] for name in (*isolated.RUNTIMES, *isolated.FOR_MODELS)})
 
     def put(name, class_name):
         table = isolated.FOR_MODELS if name in isolated.FOR_MODELS else isolated.RUNTIMES

@@ -74,9 +74,9 @@ def _rows(path: Path, arguments: argparse.Namespace) -> Iterator[list[str]]:
                 options = {"INFERENCE_PRECISION_HINT": precision, "INFERENCE_NUM_THREADS": threads}
                 pairs: list[tuple[float, float]] = []
                 for round_ in range(arguments.rounds):
-                    found = {i: _request(core, (stock, ours)[i], options, given) for i in ((0, 1), (1, 0))[round_ % 2]}
+                    found = {i: request_of(core, (stock, ours)[i], options, given) for i in ((0, 1), (1, 0))[round_ % 2]}
                     requests = [found[0], found[1]]
-                    pairs += _by_turns([partial(request.infer, share_outputs=True) for request in requests])
+                    pairs += by_turns([partial(request.infer, share_outputs=True) for request in requests])
                 outputs = [[tensor.data.tobytes() for tensor in request.output_tensors] for request in requests]
                 same = "same" if outputs[0] == outputs[1] else "differ"
                 yield [name, str(batch or "-"), str(threads), precision, *_statistics(pairs), same, changed]
@@ -109,7 +109,7 @@ def _of_batch(model: ov.Model, name: str, array: NDArray[Any], batch: int) -> ND
     return array[np.arange(batch) % len(array)] if batch and is_open else array
 
 
-def _request(core: ov.Core, model: ov.Model, options: dict[str, Any], given: Arrays) -> ov.InferRequest:
+def request_of(core: ov.Core, model: ov.Model, options: dict[str, Any], given: Arrays) -> ov.InferRequest:
     request = core.compile_model(model, "CPU", options).create_infer_request()
     for name, array in given.items():
         request.set_tensor(name, ov.Tensor(array))
@@ -117,21 +117,21 @@ def _request(core: ov.Core, model: ov.Model, options: dict[str, Any], given: Arr
     return request
 
 
-def _by_turns(runs: list[Callable[[], object]]) -> list[tuple[float, float]]:
+def by_turns(runs: list[Callable[[], object]]) -> list[tuple[float, float]]:
     """Return the seconds of an inference of each of two models, in blocks by turns."""
-    counts = [max(1, min(2000, int(BLOCK / min(_seconds(run, 1) for _ in range(5))))) for run in runs]
+    counts = [max(1, min(2000, int(BLOCK / min(seconds(run, 1) for _ in range(5))))) for run in runs]
     found = []
     for turn in range(TURNS):
         block = [0.0, 0.0]
         for i in ((0, 1), (1, 0))[turn % 2]:
             time.sleep(PAUSE)
             runs[i]()
-            block[i] = _seconds(runs[i], counts[i])
+            block[i] = seconds(runs[i], counts[i])
         found.append((block[0], block[1]))
     return found
 
 
-def _seconds(run: Callable[[], object], count: int) -> float:
+def seconds(run: Callable[[], object], count: int) -> float:
     start = time.perf_counter()
     for _ in range(count):
         run()

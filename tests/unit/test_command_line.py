@@ -83,7 +83,21 @@ def test_twice():
 
 
 COMMANDS = {name: cli.group.get_command(click.Context(cli.group), name) for name in cli.COMMANDS}
-SHARED = {"output", "force", "jobs", "scheduler", "timeout", "format_", "device", "inputs", "threads", QUIET, VERBOSE, COLOR}
+SHARED = {
+    "output",
+    "force",
+    "jobs",
+    "scheduler",
+    "timeout",
+    "format_",
+    "device",
+    "inputs",
+    "threads",
+    "extensions",
+    QUIET,
+    VERBOSE,
+    COLOR,
+}
 
 
 def test_help_fits_on_one_screen():

@@ -88,7 +88,7 @@ def choices(reference: Read, model: Model, given: Arrays | None, setting: Settin
         if isinstance(reference, onnx_ir.Model):
             side: Side = OnnxSide(reference, arrays)
         elif isinstance(reference, Model):
-            side = IRSide(reference, {name: arrays[name] for name in theirs.inputs}, Setting())
+            side = IRSide(reference, {name: arrays[name] for name in theirs.inputs}, Setting(extensions=setting.extensions))
         else:
             side = ArraysSide(reference, arrays)
         yield Sides(side, IRSide(model, ours, setting), names, arrays)

@@ -145,7 +145,7 @@ class IRPart(Part):
 
 
 def _run(model: ConfiguredModel, inputs: Sequence[NDArray[Any]], threads: int) -> list[NDArray[Any]]:
-    with borrowed(["configured"]) as (runtime,), runtime:
+    with borrowed(["configured"], extensions=model.setting.extensions) as (runtime,), runtime:
         runtime.activate(model, threads)
         return runtime.execute(inputs)
 

@@ -206,6 +206,8 @@ def _written(piece: Piece, comparer: Comparer, setting: Setting, folder: Path, i
     for option in ("runtime", "device", "precision"):
         if (value := getattr(setting, option)) != getattr(usual, option):
             command += [f"--{option}", value]
+    for extension in setting.extensions:
+        command += ["--extension", extension.name]
     if tolerance := comparer.rounding.tolerance:
         command += ["--atol", repr(tolerance.atol), "--rtol", repr(tolerance.rtol)]
     return Written(str(folder), shlex.join(command)) if is_shown(reference, model, inputs) else Written()

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterator, Mapping, Sequence
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from dataclasses import replace
 from pathlib import Path
 
@@ -24,6 +24,7 @@ from ov_gather.crosscheck.deviation import Deviation
 from ov_gather.crosscheck.inputs.onnx import NoInputsError
 from ov_gather.crosscheck.results import Environment
 from ov_gather.crosscheck.tolerances import Bound, Tolerances
+from ov_gather.extension.users import Given, loaded
 from ov_gather.ir.model import Model
 from ov_gather.ir.reader import Source, WeightsSource, path_of, read_ir
 from ov_gather.ir.states import stored_values
@@ -53,6 +54,7 @@ def bisect(
     progress: Progress | None = None,
     atol: Bound = None,
     rtol: Bound = None,
+    extensions: Iterable[Given] = (),
 ) -> BisectResult:
     """Find the first node at which a model differs from its reference.
 
@@ -71,6 +73,7 @@ def bisect(
         progress: called with a description of each step.
         atol, rtol: permitted differences, instead of what rounding explains: up to atol + rtol * abs(expected). A number is for
             all floating-point values; a mapping has bounds by the name of an output, with "" for all other values.
+        extensions: libraries, "module:Class" or classes of `openvino.Op` with operations of yours that an IR uses.
 
     Returns:
         A result with `.node`, `.passed`, `.table()`, `.culprits` and `.reproducer`.
@@ -78,12 +81,12 @@ def bisect(
     Raises:
         OSError: a file cannot be read or written.
         ValueError: a file is not a model; inputs or outputs of the models differ; the inputs do not fit; a tolerance is given
-            for no output.
+            for no output; an extension cannot be loaded.
         ImportError: onnxruntime, or the extension, is not installed.
     """
     if not isinstance(model, Model):
         model = read_ir(model, weights)
-    setting, tolerances = Setting(runtime, device, precision), Tolerances.of(atol, rtol)
+    setting, tolerances = Setting(runtime, device, precision, loaded(extensions)), Tolerances.of(atol, rtol)
     return _Bisection(reference, model, inputs, setting, memory, seed, reproducers, progress, tolerances).run(every)
 
 
@@ -286,6 +289,7 @@ class _Bisection:
                 precision=precision,
                 atol=self._tolerances.atol.get(""),
                 rtol=self._tolerances.rtol.get(""),
+                extensions=setting.extensions,
             )
         except ValueError:  # their inputs or outputs do not fit
             return False

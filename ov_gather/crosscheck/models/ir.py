@@ -19,6 +19,7 @@ from ov_gather.crosscheck.results import Comparison, Difference, LayerResult, Ou
 from ov_gather.crosscheck.tolerances import NO_TOLERANCES, Tolerance, Tolerances
 from ov_gather.crosscheck.verdict import deviation_of, difference_beyond, first_difference
 from ov_gather.divergences.register import is_predicted
+from ov_gather.extension.users import UserExtension
 from ov_gather.ir.cuts import with_results
 from ov_gather.ir.element_types import I64
 from ov_gather.ir.model import Layer, Model
@@ -47,9 +48,9 @@ def has_several_layers(model: Model) -> bool:
 class ModelRun:
     """An IR executed as a model on generated inputs. `not_run` is why a part was not executed; "" if everything was."""
 
-    def __init__(self, model: Model, seed: int, device: str = CPU) -> None:
+    def __init__(self, model: Model, seed: int, device: str = CPU, extensions: tuple[UserExtension, ...] = ()) -> None:
         self.not_run = ""
-        self._device = device
+        self._device, self._extensions = device, extensions
         self._model = model
         self._inputs: Arrays = ()
         self._expected: Arrays | None = None
@@ -107,7 +108,7 @@ class ModelRun:
         return tuple(compared)
 
     def _run(self, runtime: str, model: Model) -> Arrays:
-        with borrowed([runtime], self._device) as (borrowed_runtime,), borrowed_runtime:
+        with borrowed([runtime], self._device, self._extensions) as (borrowed_runtime,), borrowed_runtime:
             borrowed_runtime.activate(model)
             return borrowed_runtime.execute(self._inputs)
 

@@ -162,7 +162,7 @@ class ConversionTrial:
         if not gathers:
             return ()
         try:
-            with borrowed(["extension"]) as (extension,):
+            with borrowed(["extension"], extensions=self._target.extensions) as (extension,):
                 found = extension.run(self._converted, self._in_order(attempt.inputs))
         except (ImportError, FileNotFoundError):  # the extension is optional for stock conversions
             return ()

@@ -25,6 +25,7 @@ from ov_gather.crosscheck.models.trials import ConversionTrial
 from ov_gather.crosscheck.results import CaseResult, CrossCheckResult, Environment, LayerResult, OutputResult
 from ov_gather.crosscheck.tolerances import NO_TOLERANCES, Tolerances
 from ov_gather.crosscheck.verdict import Observation, judge
+from ov_gather.extension.users import UserExtension
 from ov_gather.ir.model import Model
 from ov_gather.ir.reader import read_ir
 from ov_gather.kernels.gather_elements import kernel_name
@@ -52,6 +53,7 @@ def verify_conversion(
     target: str = "stock",
     lanes: Mapping[str, tuple[str, str]] | None = None,
     tolerances: Tolerances = NO_TOLERANCES,
+    extensions: tuple[UserExtension, ...] = (),
 ) -> CrossCheckResult:
     """Execute an ONNX model on onnxruntime and its conversion on OpenVINO, with the same inputs, and compare.
 
@@ -64,6 +66,7 @@ def verify_conversion(
         target: the target of the conversion, "stock" or "extension" operations.
         lanes: for each input or output of the IR that is in lanes, by name: the original's name and the type of its numbers.
         tolerances: permitted differences of outputs, instead of the usual rule of `outputs.py`.
+        extensions: operations of users in the IR.
 
     Returns:
         A result with `.passed`, `.divergences` and `.table()`. `.not_run` is why nothing was compared without being wrong.
@@ -78,7 +81,7 @@ def verify_conversion(
     tolerances.check_names([str(value.name) for value in model.graph.outputs])
     given = None if inputs is None else check_inputs(model, inputs)
     choices = made_up_inputs(model, seed) if given is None else [given]
-    with borrowed(["onnxruntime", "kernel", _EXECUTED_BY[target]]) as runtimes:
+    with borrowed(["onnxruntime", "kernel", _EXECUTED_BY[target]], extensions=extensions) as runtimes:
         origin, *others = runtimes
         nodes, in_bodies = intermediates.gathers(model)
         result = CrossCheckResult(
@@ -139,7 +142,13 @@ def _check_gather(gather: GatherTensors, runtimes: Sequence[IsolatedRuntime[Any]
 
 
 def verify_program(
-    program_path: Path, ir_path: Path, *, inputs: Arrays | None, target: str, tolerances: Tolerances = NO_TOLERANCES
+    program_path: Path,
+    ir_path: Path,
+    *,
+    inputs: Arrays | None,
+    target: str,
+    tolerances: Tolerances = NO_TOLERANCES,
+    extensions: tuple[UserExtension, ...] = (),
 ) -> CrossCheckResult:
     """Execute an exported program on PyTorch and its conversion on OpenVINO, with the same inputs, and compare.
 
@@ -149,6 +158,7 @@ def verify_program(
         inputs: arrays by input name; if not given, the example inputs of the export, or generated ones if it has none.
         target: the target of the conversion, "stock" or "extension" operations.
         tolerances: permitted differences of outputs, instead of the usual rule of `outputs.py`.
+        extensions: operations of users in the IR.
 
     Returns:
         A result with `.passed` and `.table()`. `.not_run` is why nothing was compared.
@@ -160,7 +170,7 @@ def verify_program(
     """
     require("torch")
     model = read_ir(ir_path)
-    with borrowed(["torch", _EXECUTED_BY[target]]) as (origin, runtime):
+    with borrowed(["torch", _EXECUTED_BY[target]], extensions=extensions) as (origin, runtime):
         result = CrossCheckResult((), DEFAULT_SEED, Environment.of([origin, runtime]), original=str(program_path))
         try:
             with origin:
