@@ -7,6 +7,7 @@ from dataclasses import dataclass
 from typing import Protocol
 
 from ov_gather.ops import FAMILY
+from ov_gather.ops.spec import CUSTOM_OPSET
 from ov_gather.ranges.algebra.intervals import Algebra, Interval
 from ov_gather.ranges.algebra.polynomials import Polynomial
 from ov_gather.ranges.algebra.values import Value
@@ -88,7 +89,7 @@ def site_of(
             batch_dims = operation.integer("batch_dims")
     except ValueError:
         return None
-    counts, is_ours = operation.counts_from_end, operation.opset == "ov_gather"
+    counts, is_ours = operation.counts_from_end, operation.opset == CUSTOM_OPSET
     return Site(name, operation.type, line, inputs[0], inputs[1], axis, batch_dims, counts, within, output, is_ours)
 
 

@@ -29,6 +29,10 @@ GATHERS = [
         "i64[3, 5, 2] 1..9 by 2: 1.. | 9..",
     ),
     ("Gather opset8 batch_dims=1", "i64[2, 3] 1..9 by 1: 1.. | 5.. | 9..; (0, 2); 1", "i64[...]", "i64[2] 1..9"),
+    # the plugin reads unrelated memory if all batch dimensions are 1
+    ("Gather opset8 batch_dims=1", "f32[1, 4] 5..8; i64[1, 5] 0..3; 1", "f32[1, 5]", "f32[1, 5] or NaN"),
+    ("Gather opset8 batch_dims=2", "f32[1, 2, 4] 5..8; i64[1, 2, 5] 0..3; 2", "f32[...]", "f32[1, 2, 5] 5..8"),
+    ("Gather ov_gather batch_dims=1", "f32[1, 4] 5..8; i64[1, 5] 0..3; 1", "f32[...]", "f32[1, 5] 5..8"),
     ("Gather opset8", "i64[3] 1..9 by 0: 1.. | 5.. | 9..; (2, 0, -3); 0", "i64[...]", "i64[3] 1..9 by 0: 9.. | 1.. | 1.."),
     ("Gather opset8", "i64[3] 1..9 by 0: 1.. | 5.. | 9..; (-2); 0", "i64[...]", "i64[1] 5.."),
     ("Gather opset8", "i64[3] 1..9 by 0: 1.. | 5.. | 9..; i64[2] 0..2; 0", "i64[...]", "i64[2] 1..9"),

@@ -6,8 +6,9 @@ from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, replace
 from functools import partial
 
+from ov_gather.ops.spec import CUSTOM_OPSET
 from ov_gather.ranges.algebra.polynomials import Polynomial
-from ov_gather.ranges.algebra.values import Value, at_least_one
+from ov_gather.ranges.algebra.values import ONE, Value, at_least_one
 from ov_gather.ranges.rules import comparing, cutting, elementwise, indexing, linear, moves, reducing, shaping, slicing
 from ov_gather.ranges.rules.arithmetic import ARITHMETIC, remainder
 from ov_gather.ranges.rules.call import Operands, TransferFunction, UndeterminedError, or_declared
@@ -67,7 +68,15 @@ LOOPS = ("Loop", "TensorIterator")
 
 def _gather(operation: Described) -> TransferFunction:
     batch_dims, from_end = operation.integer("batch_dims"), operation.counts_from_end
-    return lambda call: indexing.gather(call, call.integer(2), batch_dims, from_end=from_end)
+    is_stock = operation.opset != CUSTOM_OPSET
+
+    def rule(call: Operands) -> Sequence[Value]:
+        batch = (call.operand(1).shape or (ONE,))[:batch_dims]
+        if is_stock and batch_dims and all(dim.value == 1 for dim in batch):  # unrelated memory: divergence batches-of-one
+            return call.outputs
+        return indexing.gather(call, call.integer(2), batch_dims, from_end=from_end)
+
+    return rule
 
 
 def _gather_elements(operation: Described) -> TransferFunction:
