@@ -33,8 +33,8 @@ def prove_sites(
     conditions = Conditions(graph, semantics, given, runs)
     known = runs.under(Assumption())
     runs.leave_out([site for site in sites if known.outcome(site) is not Outcome.OPEN])
-    ends: dict[Key, Key] = {}
-    found = [_proof(runs, conditions, site, ends) for site in sites]
+    origins: dict[Key, Key] = {}
+    found = [_proof(runs, conditions, site, origins) for site in sites]
     proofs = _with_examples([proof for proof, _ in found], [condition for _, condition in found], conditions.premises)
     return [_with_path(proof, runs, site) for proof, site in zip(proofs, sites, strict=True)] if with_paths else proofs
 
@@ -64,7 +64,7 @@ def _with_path(proof: Proof, runs: AnalysisCache, site: Site) -> Proof:
     return replace(proof, path=path_to(analysis, site))
 
 
-def _proof(runs: AnalysisCache, conditions: Conditions, site: Site, ends: dict[Key, Key]) -> tuple[Proof, Assumption | None]:
+def _proof(runs: AnalysisCache, conditions: Conditions, site: Site, origins: dict[Key, Key]) -> tuple[Proof, Assumption | None]:
     """Return the verdict on a site, and the condition if there is one."""
     analysis = runs.under(Assumption())
     outcome = analysis.outcome(site)
@@ -77,7 +77,7 @@ def _proof(runs: AnalysisCache, conditions: Conditions, site: Site, ends: dict[K
     if outcome is Outcome.IN_BOUNDS or (found is not None and found.condition == Assumption()):
         return _made(analysis, site, "proved", "every index is in bounds"), None
     if found is None:
-        return _made(analysis, site, "unknown", _first_unknown(analysis, site, ends)), None
+        return _made(analysis, site, "unknown", _first_unknown(analysis, site, origins)), None
     requires = _requirements(found.condition)
     proof = _made(analysis, site, "conditional", f"in bounds if {text_of(requires)}", requires)
     return replace(proof, alternatives=tuple(map(_requirements, found.alternatives))), found.condition
@@ -167,31 +167,48 @@ def _text(name: str, low: Bound, high: Bound) -> str:
     return f"{name} <= {high}" if low is None else f"{name} in {low}..{high}"
 
 
-def _first_unknown(analysis: Analysis, site: Site, ends: dict[Key, Key]) -> str:
-    """Name the tensor at which values become unbounded, back from the indices; `ends` caches it for each tensor on the way."""
+def _first_unknown(analysis: Analysis, site: Site, origins: dict[Key, Key]) -> str:
+    """Name the tensor at which values become unbounded, back from the indices."""
     wanted = analysis.demands(site)
     key = wanted.key if isinstance(wanted, Obstacle) else site.indices
     name = analysis.graph.name_of
     if isinstance(wanted, Obstacle) and key is not None:
         return f"{name(key)}: {wanted.reason}"
-    way: dict[Key, None] = {}
-    while key not in way:
-        if key in ends:
-            key = ends[key]
-            break
-        way[key] = None
-        step = analysis.graph.step_of(key)
-        loose = [given for given in (step.inputs if step else ()) if given is not None and is_loose(analysis.value(given))]
-        if step is None or not loose or _is_opaque(analysis, step, key, set(loose)):
-            break
-        key = loose[0]
-    ends.update(dict.fromkeys(way, key))
+    key = _origin(analysis, key, origins)
     low, high = range_of(analysis.value(key).elements)
     if low is None and high is None:
         return f"nothing is known of the values of {name(key)}"
     return (
         f"the values of {name(key)} may be {low if low is not None else 'anything'}..{high if high is not None else 'anything'}"
     )
+
+
+def _origin(analysis: Analysis, wanted: Key, origins: dict[Key, Key]) -> Key:
+    """Return the tensor at which values become unbounded, an output of an operation rather than an input, which can be bounded.
+
+    `origins` caches it for each tensor on the way.
+    """
+    waiting: list[tuple[Key, list[Key] | None]] = [(wanted, None)]
+    while waiting:
+        key, loose = waiting.pop()
+        if loose is None and key not in origins:
+            origins[key] = key
+            loose = _loose_operands(analysis, key)
+            waiting += [(key, loose), *((one, None) for one in loose)]
+        elif loose:
+            found = [origins[one] for one in loose]
+            origins[key] = next((one for one in found if analysis.graph.step_of(one) is not None), found[0])
+    return origins[wanted]
+
+
+def _loose_operands(analysis: Analysis, key: Key) -> list[Key]:
+    """Return the operands of unknown values, and of a loop or branches the results; none if the operation itself is unknown."""
+    step = analysis.graph.step_of(key)
+    if step is None:
+        return []
+    given = [*step.inputs, *(edge.inner for body in step.bodies for edge in body.exits if edge.outer == key)]
+    loose = [one for one in given if one is not None and is_loose(analysis.value(one))]
+    return [] if _is_opaque(analysis, step, key, set(loose)) else loose
 
 
 def _is_opaque(analysis: Analysis, step: Step, key: Key, loose: Collection[Key]) -> bool:
