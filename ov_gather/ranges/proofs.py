@@ -16,7 +16,7 @@ from ov_gather.ranges.conditions import Conditions
 from ov_gather.ranges.examples import Premises, names_in
 from ov_gather.ranges.folding import results_of
 from ov_gather.ranges.graph import Key, Step
-from ov_gather.ranges.inequalities import FINITE
+from ov_gather.ranges.inequalities import FINITE, sign_of_slack, slack_of
 from ov_gather.ranges.paths import path_to
 from ov_gather.ranges.proof import Proof, Status
 from ov_gather.ranges.rules.call import Operands, Semantics
@@ -127,17 +127,17 @@ def _requirements(condition: Assumption) -> dict[str, tuple[Bound, Bound]]:
         found[name] = (low or None, None if high >= LARGEST_DIM else high)
     found |= {shown(product): (None, limit) for product, limit in condition.limits.items()}
     for name, same in condition.same.items():
-        slack = next((term for term in same.terms if any(part.startswith("slack(") for part in term[0])), None)
-        if slack is None:
-            found[name] = (shown(same), shown(same))
-            continue
-        low, high = condition.dims.get(name, (0, inf))
-        high = inf if high >= LARGEST_DIM else high
-        bound = same - Polynomial((slack,))
-        is_high = slack[1] < 0
+        sign = sign_of_slack(same)
+        bound = same - slack_of(name) * sign
+        low, high = condition.dims.get(name, (0, inf)) if sign else (0, inf)
+        total = Polynomial.name(name) - bound
+        constant = dict(total.terms).get((), 0)
+        text = shown(total - constant)
+        if all(factor > 0 for names, factor in total.terms if names) and text not in found:  # x + y <= 9 instead of x <= 9 - y
+            name, bound, low, high = text, Polynomial.constant(-constant), 0, inf
         found[name] = (
-            _tightest("max", () if is_high else (bound,), low or -inf),
-            _tightest("min", (bound,) if is_high else (), high),
+            _tightest("max", (bound,) if sign >= 0 else (), low or -inf),
+            _tightest("min", (bound,) if sign <= 0 else (), inf if high >= LARGEST_DIM else high),
         )
     return found
 
