@@ -61,6 +61,8 @@ class Premises:
     def share(self, condition: Assumption) -> float:
         """Return the share of typical requests whose sizes meet a condition."""
         names = sorted(_dims_of(condition))
+        if not names:
+            return 1
         bounds = self._bounds(names, [self.given])
         requests = [_clamped(sizes, bounds) for sizes in _typical(names)]
         return sum(_has_sizes(condition, sizes) for sizes in requests) / len(requests)

@@ -32,9 +32,10 @@ def prove_sites(
     runs = AnalysisCache(graph, semantics, given, sites)
     conditions = Conditions(graph, semantics, given, runs)
     known = runs.under(Assumption())
-    runs.leave_out([site for site in sites if known.outcome(site) is not Outcome.OPEN])
+    outcomes = [known.outcome(site) for site in sites]
+    runs.leave_out([site for site, outcome in zip(sites, outcomes, strict=True) if outcome is not Outcome.OPEN])
     origins: dict[Key, Key] = {}
-    found = [_proof(runs, conditions, site, origins) for site in sites]
+    found = [_proof(runs, conditions, site, outcome, origins) for site, outcome in zip(sites, outcomes, strict=True)]
     proofs = _with_examples([proof for proof, _ in found], [condition for _, condition in found], conditions.premises)
     return [_with_path(proof, runs, site) for proof, site in zip(proofs, sites, strict=True)] if with_paths else proofs
 
@@ -64,13 +65,14 @@ def _with_path(proof: Proof, runs: AnalysisCache, site: Site) -> Proof:
     return replace(proof, path=path_to(analysis, site))
 
 
-def _proof(runs: AnalysisCache, conditions: Conditions, site: Site, origins: dict[Key, Key]) -> tuple[Proof, Assumption | None]:
-    """Return the verdict on a site, and the condition if there is one."""
+def _proof(
+    runs: AnalysisCache, conditions: Conditions, site: Site, outcome: Outcome, origins: dict[Key, Key]
+) -> tuple[Proof, Assumption | None]:
+    """Return the verdict on a site, given that of the unconditional analysis, and the condition if there is one."""
     analysis = runs.under(Assumption())
-    outcome = analysis.outcome(site)
     if outcome is Outcome.OUT_OF_BOUNDS:
         return _refuted(analysis, site), None
-    if outcome is Outcome.OPEN:
+    if outcome is Outcome.OPEN and runs.around(site) is not analysis:
         analysis = runs.around(site)
         outcome = analysis.outcome(site)
     found = None if outcome is Outcome.IN_BOUNDS else conditions.weakest(site)

@@ -155,10 +155,10 @@ class Weakening:
 
         Bounds beyond `EXACT` are powers of two up to `limit`, unless `start` is beyond them.
         """
+        if not self._suffices(at(start + 1)):  # first, because most bounds are the farthest already
+            return at(start)
         if self._suffices(at(inf)):
             return at(inf)
-        if not self._suffices(at(start + 1)):
-            return at(start)
         powers = [1 << power for power in range(EXACT.bit_length() - 1, limit.bit_length()) if 1 << power > start]
         count = _count(powers, lambda bound: self._suffices(at(bound)))
         if count or start >= EXACT:
