@@ -111,17 +111,19 @@ class Analysis:
 
     def outcome(self, site: Site) -> Outcome:
         """Return the verdict on a site."""
+        if self.is_in_bounds(site):
+            return Outcome.IN_BOUNDS
         wanted = self.demands(site)
-        least, most = count(self.algebra, self.value(site.indices).shape)
-        if most <= 0:
-            return Outcome.IN_BOUNDS
-        if isinstance(wanted, Obstacle):
+        if isinstance(wanted, Obstacle) or count(self.algebra, self.value(site.indices).shape)[0] < 1:
             return Outcome.OPEN
-        if all(demand.holds(self.algebra) for demand in wanted):
-            return Outcome.IN_BOUNDS
-        if least >= 1 and any(demand.fails(self.algebra) for demand in wanted):
-            return Outcome.OUT_OF_BOUNDS
-        return Outcome.OPEN
+        return Outcome.OUT_OF_BOUNDS if any(demand.fails(self.algebra) for demand in wanted) else Outcome.OPEN
+
+    def is_in_bounds(self, site: Site) -> bool:
+        """Return True if every index of a site is in bounds."""
+        wanted = self.demands(site)
+        if not isinstance(wanted, Obstacle) and all(demand.holds(self.algebra) for demand in wanted):
+            return True
+        return count(self.algebra, self.value(site.indices).shape)[1] <= 0
 
 
 def steps_to(graph: Graph, sites: Iterable[Site]) -> list[Step]:

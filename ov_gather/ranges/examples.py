@@ -13,7 +13,7 @@ from ov_gather.ranges.algebra.sizes import Limits
 from ov_gather.ranges.algebra.values import every_value
 from ov_gather.ranges.analysis import LARGEST_DIM, Assumption
 from ov_gather.ranges.graph import Graph
-from ov_gather.ranges.inequalities import is_slack
+from ov_gather.ranges.inequalities import is_slack, sign_of_slack
 
 _BATCHES, _LENGTHS = (2, 1, 8, 32), (8, 16, 64, 128, 384, 1, 1024, 2048)
 """Sizes of typical requests: along the first axis, and along all others."""
@@ -61,6 +61,8 @@ class Premises:
     def share(self, condition: Assumption) -> float:
         """Return the share of typical requests whose sizes meet a condition."""
         names = sorted(_dims_of(condition))
+        if not names:
+            return 1
         bounds = self._bounds(names, [self.given])
         requests = [_clamped(sizes, bounds) for sizes in _typical(names)]
         return sum(_has_sizes(condition, sizes) for sizes in requests) / len(requests)
@@ -131,7 +133,7 @@ def _with_equalities(sizes: dict[str, int], conditions: Iterable[Assumption]) ->
     """Replace the sizes that the conditions compute from others."""
     for condition in conditions:
         for name, same in condition.same.items():
-            bound, sign = evaluated(same, sizes), _sign_of_slack(same)
+            bound, sign = evaluated(same, sizes), sign_of_slack(same)
             sizes[name] = bound if not sign else max(sizes[name], bound) if sign > 0 else min(sizes[name], bound)
     return sizes
 
@@ -139,17 +141,12 @@ def _with_equalities(sizes: dict[str, int], conditions: Iterable[Assumption]) ->
 def _has_sizes(condition: Assumption, sizes: Request) -> bool:
     """Return True if sizes meet the bounds, the relations and the limits of a condition."""
     for name, same in condition.same.items():
-        above, sign = sizes[name] - evaluated(same, sizes), _sign_of_slack(same)
+        above, sign = sizes[name] - evaluated(same, sizes), sign_of_slack(same)
         if above * sign < 0 or (not sign and above):
             return False
     return all(low <= sizes[name] <= high for name, (low, high) in condition.dims.items() if name in sizes) and all(
         evaluated(limited, sizes) <= bound for limited, bound in condition.limits.items()
     )
-
-
-def _sign_of_slack(polynomial: Polynomial) -> int:
-    """Return 1 if a polynomial has a slack that is added, -1 if one is subtracted, 0 if there is none."""
-    return next((factor for names, factor in polynomial.terms if any(map(is_slack, names))), 0)
 
 
 def _range(interval: Interval, sizes: Request) -> tuple[Number, Number]:

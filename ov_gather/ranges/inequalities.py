@@ -30,6 +30,16 @@ def is_slack(name: str) -> bool:
     return name.startswith("slack(")
 
 
+def slack_of(name: str) -> Polynomial:
+    """Return the difference between a dimension and its symbolic bound."""
+    return Polynomial.name(f"slack({name})")
+
+
+def sign_of_slack(polynomial: Polynomial) -> int:
+    """Return 1 if a polynomial has a slack that is added, -1 if one is subtracted, 0 if there is none."""
+    return next((factor for names, factor in polynomial.terms if any(map(is_slack, names))), 0)
+
+
 def solve_all(algebra: Algebra, wanted: Sequence[BoundsCheck], condition: Assumption) -> Assumption | None:
     """Add bounds to a condition so that all checks hold; None if one cannot be solved."""
     for demand in wanted:
@@ -112,6 +122,6 @@ def _with(condition: Assumption, bound: _Bound) -> Assumption:
         low, high = condition.dims.get(bound.name, (0, inf))
         bounds = (low, min(high, number)) if bound.is_high else (max(low, number), high)
         return replace(condition, dims={**condition.dims, bound.name: bounds})
-    slack = Polynomial.name(f"slack({bound.name})")
+    slack = slack_of(bound.name)
     same = bound.number - slack if bound.is_high else bound.number + slack
     return replace(condition, same={**condition.same, bound.name: same})

@@ -32,7 +32,7 @@ class Proof(InNotebooks):
         index_range: the least and the greatest index.
         reason: an explanation of the status for people.
         requires: the least and the greatest value, by name of an input, of an open dimension such as "dim(x, 1)", or of a
-            product such as "dim(x, 0) * dim(y, 0)".
+            product or sum such as "dim(x, 0) * dim(y, 0)".
         example: for a conditional site, sizes of dimensions and a value for all elements of each input that satisfy `requires`;
             if possible, an example for all conditional sites of the model.
         alternatives: other requirements that suffice instead, which fewer typical requests satisfy.

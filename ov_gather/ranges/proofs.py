@@ -16,7 +16,7 @@ from ov_gather.ranges.conditions import Conditions
 from ov_gather.ranges.examples import Premises, names_in
 from ov_gather.ranges.folding import results_of
 from ov_gather.ranges.graph import Key, Step
-from ov_gather.ranges.inequalities import FINITE
+from ov_gather.ranges.inequalities import FINITE, sign_of_slack, slack_of
 from ov_gather.ranges.paths import path_to
 from ov_gather.ranges.proof import Proof, Status
 from ov_gather.ranges.rules.call import Operands, Semantics
@@ -32,9 +32,10 @@ def prove_sites(
     runs = AnalysisCache(graph, semantics, given, sites)
     conditions = Conditions(graph, semantics, given, runs)
     known = runs.under(Assumption())
-    runs.leave_out([site for site in sites if known.outcome(site) is not Outcome.OPEN])
-    ends: dict[Key, Key] = {}
-    found = [_proof(runs, conditions, site, ends) for site in sites]
+    outcomes = [known.outcome(site) for site in sites]
+    runs.leave_out([site for site, outcome in zip(sites, outcomes, strict=True) if outcome is not Outcome.OPEN])
+    origins: dict[Key, Key] = {}
+    found = [_proof(runs, conditions, site, outcome, origins) for site, outcome in zip(sites, outcomes, strict=True)]
     proofs = _with_examples([proof for proof, _ in found], [condition for _, condition in found], conditions.premises)
     return [_with_path(proof, runs, site) for proof, site in zip(proofs, sites, strict=True)] if with_paths else proofs
 
@@ -64,20 +65,21 @@ def _with_path(proof: Proof, runs: AnalysisCache, site: Site) -> Proof:
     return replace(proof, path=path_to(analysis, site))
 
 
-def _proof(runs: AnalysisCache, conditions: Conditions, site: Site, ends: dict[Key, Key]) -> tuple[Proof, Assumption | None]:
-    """Return the verdict on a site, and the condition if there is one."""
+def _proof(
+    runs: AnalysisCache, conditions: Conditions, site: Site, outcome: Outcome, origins: dict[Key, Key]
+) -> tuple[Proof, Assumption | None]:
+    """Return the verdict on a site, given that of the unconditional analysis, and the condition if there is one."""
     analysis = runs.under(Assumption())
-    outcome = analysis.outcome(site)
     if outcome is Outcome.OUT_OF_BOUNDS:
         return _refuted(analysis, site), None
-    if outcome is Outcome.OPEN:
+    if outcome is Outcome.OPEN and runs.around(site) is not analysis:
         analysis = runs.around(site)
         outcome = analysis.outcome(site)
     found = None if outcome is Outcome.IN_BOUNDS else conditions.weakest(site)
     if outcome is Outcome.IN_BOUNDS or (found is not None and found.condition == Assumption()):
         return _made(analysis, site, "proved", "every index is in bounds"), None
     if found is None:
-        return _made(analysis, site, "unknown", _first_unknown(analysis, site, ends)), None
+        return _made(analysis, site, "unknown", _first_unknown(analysis, site, origins)), None
     requires = _requirements(found.condition)
     proof = _made(analysis, site, "conditional", f"in bounds if {text_of(requires)}", requires)
     return replace(proof, alternatives=tuple(map(_requirements, found.alternatives))), found.condition
@@ -127,17 +129,17 @@ def _requirements(condition: Assumption) -> dict[str, tuple[Bound, Bound]]:
         found[name] = (low or None, None if high >= LARGEST_DIM else high)
     found |= {shown(product): (None, limit) for product, limit in condition.limits.items()}
     for name, same in condition.same.items():
-        slack = next((term for term in same.terms if any(part.startswith("slack(") for part in term[0])), None)
-        if slack is None:
-            found[name] = (shown(same), shown(same))
-            continue
-        low, high = condition.dims.get(name, (0, inf))
-        high = inf if high >= LARGEST_DIM else high
-        bound = same - Polynomial((slack,))
-        is_high = slack[1] < 0
+        sign = sign_of_slack(same)
+        bound = same - slack_of(name) * sign
+        low, high = condition.dims.get(name, (0, inf)) if sign else (0, inf)
+        total = Polynomial.name(name) - bound
+        constant = dict(total.terms).get((), 0)
+        text = shown(total - constant)
+        if all(factor > 0 for names, factor in total.terms if names) and text not in found:  # x + y <= 9 instead of x <= 9 - y
+            name, bound, low, high = text, Polynomial.constant(-constant), 0, inf
         found[name] = (
-            _tightest("max", () if is_high else (bound,), low or -inf),
-            _tightest("min", (bound,) if is_high else (), high),
+            _tightest("max", (bound,) if sign >= 0 else (), low or -inf),
+            _tightest("min", (bound,) if sign <= 0 else (), inf if high >= LARGEST_DIM else high),
         )
     return found
 
@@ -167,31 +169,48 @@ def _text(name: str, low: Bound, high: Bound) -> str:
     return f"{name} <= {high}" if low is None else f"{name} in {low}..{high}"
 
 
-def _first_unknown(analysis: Analysis, site: Site, ends: dict[Key, Key]) -> str:
-    """Name the tensor at which values become unbounded, back from the indices; `ends` caches it for each tensor on the way."""
+def _first_unknown(analysis: Analysis, site: Site, origins: dict[Key, Key]) -> str:
+    """Name the tensor at which values become unbounded, back from the indices."""
     wanted = analysis.demands(site)
     key = wanted.key if isinstance(wanted, Obstacle) else site.indices
     name = analysis.graph.name_of
     if isinstance(wanted, Obstacle) and key is not None:
         return f"{name(key)}: {wanted.reason}"
-    way: dict[Key, None] = {}
-    while key not in way:
-        if key in ends:
-            key = ends[key]
-            break
-        way[key] = None
-        step = analysis.graph.step_of(key)
-        loose = [given for given in (step.inputs if step else ()) if given is not None and is_loose(analysis.value(given))]
-        if step is None or not loose or _is_opaque(analysis, step, key, set(loose)):
-            break
-        key = loose[0]
-    ends.update(dict.fromkeys(way, key))
+    key = _origin(analysis, key, origins)
     low, high = range_of(analysis.value(key).elements)
     if low is None and high is None:
         return f"nothing is known of the values of {name(key)}"
     return (
         f"the values of {name(key)} may be {low if low is not None else 'anything'}..{high if high is not None else 'anything'}"
     )
+
+
+def _origin(analysis: Analysis, wanted: Key, origins: dict[Key, Key]) -> Key:
+    """Return the tensor at which values become unbounded, an output of an operation rather than an input, which can be bounded.
+
+    `origins` caches it for each tensor on the way.
+    """
+    waiting: list[tuple[Key, list[Key] | None]] = [(wanted, None)]
+    while waiting:
+        key, loose = waiting.pop()
+        if loose is None and key not in origins:
+            origins[key] = key
+            loose = _loose_operands(analysis, key)
+            waiting += [(key, loose), *((one, None) for one in loose)]
+        elif loose:
+            found = [origins[one] for one in loose]
+            origins[key] = next((one for one in found if analysis.graph.step_of(one) is not None), found[0])
+    return origins[wanted]
+
+
+def _loose_operands(analysis: Analysis, key: Key) -> list[Key]:
+    """Return the operands of unknown values, and of a loop or branches the results; none if the operation itself is unknown."""
+    step = analysis.graph.step_of(key)
+    if step is None:
+        return []
+    given = [*step.inputs, *(edge.inner for body in step.bodies for edge in body.exits if edge.outer == key)]
+    loose = [one for one in given if one is not None and is_loose(analysis.value(one))]
+    return [] if _is_opaque(analysis, step, key, set(loose)) else loose
 
 
 def _is_opaque(analysis: Analysis, step: Step, key: Key, loose: Collection[Key]) -> bool:

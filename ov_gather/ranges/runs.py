@@ -9,7 +9,7 @@ from dataclasses import dataclass, field, replace
 from ov_gather.ranges.algebra.intervals import Algebra, Interval
 from ov_gather.ranges.algebra.polynomials import Number, Polynomial
 from ov_gather.ranges.algebra.sizes import Sizes
-from ov_gather.ranges.analysis import Analysis, Assumption, Outcome, analyse, dims_of, steps_to
+from ov_gather.ranges.analysis import Analysis, Assumption, analyse, dims_of, steps_to
 from ov_gather.ranges.choices import filled_with
 from ov_gather.ranges.fitting import Overflow
 from ov_gather.ranges.graph import Graph, Key, Step
@@ -183,12 +183,13 @@ class AnalysisCache:
 
     def prove(self, condition: Assumption, site: Site) -> bool:
         """Return True if every index of the site is in bounds under the condition; False if not, or if the budget is spent."""
-        if self.follows(condition, site):
+        is_about_sizes = condition.dims or condition.same or condition.limits
+        if is_about_sizes and self.follows(condition, site):
             return True
         condition = joined(self.implied(site), condition)
         if self.is_budget_spent and key_of(condition) not in self._seen:
             return False
-        return self.under_for(condition, site).outcome(site) is Outcome.IN_BOUNDS
+        return self.under_for(condition, site).is_in_bounds(site)
 
     def overflows(self, condition: Assumption, site: Site) -> list[tuple[Overflow, ...]]:
         """Return the bounds that exceed the types of tensors under a condition, of those that the site depends on."""
@@ -230,6 +231,8 @@ def key_of(condition: Assumption) -> Hashable:
 
 def joined(one: Assumption, other: Assumption) -> Assumption:
     """Return the conjunction of two assumptions."""
+    if not (one.inputs or one.dims or one.same or one.limits or one.fits):
+        return other
     inputs: dict[str, Interval] = {**one.inputs}
     dims: dict[str, tuple[int, Number]] = {**one.dims}
     for name, interval in other.inputs.items():

@@ -4,13 +4,14 @@ from __future__ import annotations
 
 from collections.abc import Callable, Collection, Mapping, Sequence
 from dataclasses import replace
+from itertools import permutations
 from math import inf
 from typing import Any
 
 from ov_gather.ranges.algebra.polynomials import Number, Polynomial
 from ov_gather.ranges.algebra.values import LARGEST_SIZE
 from ov_gather.ranges.analysis import LARGEST_DIM, Assumption
-from ov_gather.ranges.inequalities import FINITE
+from ov_gather.ranges.inequalities import FINITE, slack_of
 from ov_gather.ranges.runs import AnalysisCache
 from ov_gather.ranges.sites import Site
 
@@ -30,7 +31,7 @@ class Weakening:
     def run(self, condition: Assumption) -> Assumption:
         """Drop bounds that are not needed, and move each remaining bound as far as the proof holds."""
         inputs = {name: interval for name, interval in condition.inputs.items() if name in self._inputs}
-        condition = self._reduced(replace(condition, inputs=inputs))
+        condition = self._ordered(self._reduced(replace(condition, inputs=inputs)))
         for name in [name for name in condition.inputs if name not in self._masks]:
             for is_high in (False, True):
                 if self._runs.is_budget_spent:
@@ -78,6 +79,16 @@ class Weakening:
                 candidate = _with_part(condition, part, smaller)
                 if smaller and self._suffices(candidate):
                     condition = candidate
+        return condition
+
+    def _ordered(self, condition: Assumption) -> Assumption:
+        """Weaken equalities of two dimensions to inequalities, in one direction or the other."""
+        for name, same in condition.same.items():
+            if self._runs.is_budget_spent or len(same.names) != 1 or same != Polynomial.name(*same.names):
+                continue
+            pairs = permutations((name, *same.names))
+            weaker = (_with_inequality(condition, name, larger, smaller) for larger, smaller in pairs)
+            condition = next(filter(self._suffices, weaker), condition)
         return condition
 
     def _without_replaced(self, condition: Assumption) -> Assumption:
@@ -144,10 +155,10 @@ class Weakening:
 
         Bounds beyond `EXACT` are powers of two up to `limit`, unless `start` is beyond them.
         """
+        if not self._suffices(at(start + 1)):  # first, because most bounds are the farthest already
+            return at(start)
         if self._suffices(at(inf)):
             return at(inf)
-        if not self._suffices(at(start + 1)):
-            return at(start)
         powers = [1 << power for power in range(EXACT.bit_length() - 1, limit.bit_length()) if 1 << power > start]
         count = _count(powers, lambda bound: self._suffices(at(bound)))
         if count or start >= EXACT:
@@ -159,6 +170,16 @@ class Weakening:
             middle = (good + bad) // 2
             good, bad = (middle, bad) if self._suffices(at(middle)) else (good, middle)
         return at(good)
+
+
+def _with_inequality(condition: Assumption, equal: str, larger: str, smaller: str) -> Assumption:
+    """Return the condition with `larger >= smaller` instead of a substitute for `equal`; bounds of both bound the smaller."""
+    same = {name: other for name, other in condition.same.items() if name != equal}
+    dims = {name: bounds for name, bounds in condition.dims.items() if name not in (larger, smaller)}
+    bounds = [condition.dims[name] for name in (larger, smaller) if name in condition.dims]
+    if bounds:
+        dims[smaller] = max(low for low, _ in bounds), min(high for _, high in bounds)
+    return replace(condition, same={**same, larger: Polynomial.name(smaller) + slack_of(larger)}, dims=dims)
 
 
 def _with_part(condition: Assumption, part: str, bounds: Mapping[Any, Any]) -> Assumption:

@@ -102,7 +102,8 @@ def cases(draw):
             numbers = NUMBERS + (FRACTIONS if "f" in kind else ())
             pair = draw(bounds("max", numbers, dims)), draw(bounds("min", numbers, dims))
         elif draw(st.booleans()):
-            subject, pair = f"{subject} * {draw(st.sampled_from(dims))}", (None, draw(st.sampled_from([4, 9, 100])))
+            sign = draw(st.sampled_from("*+"))
+            subject, pair = f"{subject} {sign} {draw(st.sampled_from(dims))}", (None, draw(st.sampled_from([4, 9, 100])))
             subject = re.sub(r"^(.*) \* \1$", r"\1^2", subject)
         else:
             pair = draw(bounds("max", (0, 1, 2), dims)), draw(bounds("min", (1, 3, 512), dims))

@@ -7,6 +7,7 @@ import openvino as ov
 import pytest
 from openvino import opset13 as ops
 
+from helpers.index_idioms import IDIOMS
 from helpers.openvino_models import looked_up, made_of, named, number
 from ov_gather import guard, harden
 from ov_gather.kernels import native
@@ -51,6 +52,20 @@ def test_the_first_position_of_any_strides(monkeypatch, is_compiled, view):
 
 def test_no_id_is_no_id_out_of_bounds():
     guard(embedding())({"ids": np.zeros((0, 4), np.int64)})
+
+
+@pytest.mark.parametrize("name", IDIOMS)
+def test_the_conditions_of_each_idiom_can_be_checked(name):
+    assert guard(IDIOMS[name].model(is_dynamic=True)).uncovered == ()
+
+
+def test_a_sum_of_sizes_is_checked():
+    check = guard(IDIOMS["KV-cache positions"].model(is_dynamic=True))
+    ids, past = np.zeros((2, 8), np.int64), np.zeros((2, 4, 504, 4), np.float32)
+    check({"ids": ids, "past": past})
+    refused(
+        check, "dim(ids, 1) + dim(past, 2) = 513 is out of bounds (valid ..512)", ids=ids, past=past.repeat(2, 2)[:, :, :505]
+    )
 
 
 def test_bounds_follow_the_sizes_of_the_request():

@@ -47,6 +47,12 @@ def range_to_before_its_start(start, step):
     return lambda x: ops.range(number(start, I32), size_of(x, kind="i32"), number(step, I32), "i32")
 
 
+def sizes_after_reshape(x, first, *, special_zero):
+    """The shape of x with another first dimension, and one that OpenVINO computes."""
+    wanted = ops.concat([ops.unsqueeze(first, number(0)), number([-1])], 0)
+    return ops.add(ops.shape_of(ops.reshape(x, wanted, special_zero)), number([0]))
+
+
 NOTHING = np.zeros(0, F32)
 CASES = {
     "a remainder of large numbers": ({"x": "i32[8]"}, lambda x: ops.mod(x, number(3, I32)), [LARGE]),
@@ -88,6 +94,16 @@ CASES = {
         [np.ones((2, 2, 3), I32)],
     ),
     "an input of 64 bits": ({"x": "i64[2]"}, lambda x: ops.convert(x, "f32"), [np.array([2**32 + 1, -(2**40)])]),
+    "a size of 0 that copies that of data": (
+        {"x": "f32[4,?]", "y": "f32[?]"},
+        lambda x, y: sizes_after_reshape(x, size_of(y), special_zero=True),
+        [np.zeros((4, 6), F32), NOTHING],
+    ),
+    "what remains beside a size of 0": (
+        {"x": "f32[?,?]"},
+        lambda x: sizes_after_reshape(x, size_of(x, 1), special_zero=False),
+        [np.zeros((5, 0), F32)],
+    ),
     "a random number below an empty size": (
         {"x": "f32[?]"},
         lambda x: ops.random_uniform([3], number(0, I32), size_of(x, kind="i32"), "i32", 3, 5),

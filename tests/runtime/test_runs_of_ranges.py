@@ -3,6 +3,7 @@
 import re
 from collections.abc import Callable
 from itertools import permutations
+from typing import Any
 
 import numpy as np
 import openvino as ov
@@ -10,8 +11,9 @@ import pytest
 from openvino import opset13 as ops
 
 from helpers.branching import if_of
-from helpers.openvino_models import counted, loop_of, made_of, number, size_of
-from ov_gather.ranges import solver
+from helpers.openvino_models import counted, looked_up, loop_of, made_of, number, size_of
+from ov_gather import prove
+from ov_gather.ranges import runs, solver
 from ov_gather.ranges.algebra.intervals import Interval
 from ov_gather.ranges.algebra.polynomials import Polynomial
 from ov_gather.ranges.analysis import Analysis, Assumption, analyse
@@ -166,3 +168,18 @@ def test_a_chain_is_not_walked_for_each_of_its_nodes(
     monkeypatch.setattr(graph, "step_of", step_of)
     analyse(graph, all_steps(graph), CPU_PLUGIN, Assumption())
     assert calls < 60 * count
+
+
+def test_a_condition_of_its_own_costs_few_analyses(monkeypatch: pytest.MonkeyPatch) -> None:
+    """One without a condition, one with symbols for the elements, one with the bounds that these give, and one beyond each."""
+    made: list[Analysis] = []
+
+    def counting(*given: Any, **named: Any) -> Analysis:
+        made.append(analyse(*given, **named))
+        return made[-1]
+
+    monkeypatch.setattr(runs, "analyse", counting)
+    names = [f"ids{i}" for i in range(30)]
+    model = made_of(lambda *ids: [looked_up(100, one) for one in ids], **dict.fromkeys(names, "i64[4]"))
+    assert {name for proof in prove(model) for name in proof.requires} == set(names)
+    assert len(made) <= 1 + 4 * len(names)

@@ -15,6 +15,7 @@ from ov_gather.ranges.algebra.polynomials import Polynomial
 from ov_gather.ranges.algebra.sizes import Limits
 from ov_gather.ranges.analysis import Assumption
 from ov_gather.ranges.examples import Premises
+from ov_gather.ranges.inequalities import slack_of
 from ov_gather.ranges.openvino_graph import OpenvinoGraph
 from ov_gather.ranges.proof import Proof
 from ov_gather.ranges.prove import names_of, prove
@@ -145,3 +146,12 @@ def test_a_lower_bound_goes_if_smaller_sizes_are_a_case_that_holds():
     start = Assumption(dims={X: (4, inf)})
     assert weakened(start, lambda tried: suffices(tried, most=3)) == Assumption()
     assert weakened(start, lambda tried: suffices(tried, most=2)) == start
+
+
+@pytest.mark.parametrize(("smaller", "larger"), [(X, Y), (Y, X)])
+def test_an_equality_becomes_an_inequality(smaller: str, larger: str):
+    """y = x >= 3 is tried as y >= x >= 3, and as x >= y >= 3."""
+    weaker = Assumption(dims={smaller: (3, inf)}, same={larger: Polynomial.name(smaller) + slack_of(larger)})
+    start = Assumption(dims={X: (3, inf)}, same={Y: Polynomial.name(X)})
+    assert weakened(start, lambda tried: tried in (start, weaker)) == weaker
+    assert weakened(start, lambda tried: tried == start) == start

@@ -62,16 +62,18 @@ def reshape(call: Operands, *, copies_zeros: bool) -> Sequence[Value]:
 def _asked_for(call: Operands, value: Value, wanted: Sequence[Polynomial], *, copies_zeros: bool) -> Shape | None:
     dims = list(wanted)
     if copies_zeros:
-        if any(not dim.terms and (value.shape is None or i >= len(value.shape)) for i, dim in enumerate(dims)):
+        given: list[Polynomial | None] = [*(value.shape or ()), *[None] * len(dims)]
+        if any(not dim.terms and copied is None for dim, copied in zip(dims, given, strict=False)):
             return None
-        dims = [dim if dim.terms or value.shape is None else value.shape[i] for i, dim in enumerate(dims)]
+        dims = [_or_copied(call, dim, copied) for dim, copied in zip(dims, given, strict=False)]
     open_places = [i for i, dim in enumerate(dims) if dim.value == -1]
     if any(call.algebra.sizes.least(dim) < 0 for i, dim in enumerate(dims) if i not in open_places):
         return None
     if not open_places:
         return tuple(dims)
     others = product([dim for i, dim in enumerate(dims) if i not in open_places])
-    rest = None if value.shape is None else product(value.shape).divided_by(others)
+    is_exact = value.shape is not None and _divides_exactly(call, value.shape, dims, copies_zeros=copies_zeros)
+    rest = product(value.shape).divided_by(others) if value.shape is not None and is_exact else None
     declared = call.outputs[0].shape
     if rest is None and declared is not None and len(declared) == len(dims):
         rest = declared[open_places[0]]
@@ -79,6 +81,31 @@ def _asked_for(call: Operands, value: Value, wanted: Sequence[Polynomial], *, co
         return None
     dims[open_places[0]] = rest
     return tuple(dims)
+
+
+def _divides_exactly(call: Operands, shape: Shape, dims: Sequence[Polynomial], *, copies_zeros: bool) -> bool:
+    """Return True if -1 is an exact quotient.
+
+    Beside a computed 0 it is 0 in OpenVINO; onnxruntime fails, or makes any size of it if zeros are not copied.
+    """
+    if copies_zeros and not call.semantics.reads_out_of_bounds:
+        return True
+    copied = shape if copies_zeros else ()
+    pairs = enumerate(dims)
+    return all(dim.value == -1 or call.algebra.sizes.least(dim) >= 1 or dim in copied[i : i + 1] for i, dim in pairs)
+
+
+def _or_copied(call: Operands, dim: Polynomial, copied: Polynomial | None) -> Polynomial:
+    """Return a computed dimension, or the dimension of data that is copied if it is 0; their sum if it may be 0."""
+    sizes = call.algebra.sizes
+    if not dim.terms:
+        assert copied is not None
+        return copied
+    if dim == copied or dim.value is not None or sizes.least(dim) >= 1:
+        return dim
+    name = f"copied({'?' if copied is None else copied} instead of {dim})"
+    sizes.set_bounds(name, (0, LARGEST_SIZE if copied is None else sizes.greatest(copied)))
+    return dim + Polynomial.name(name)
 
 
 def _merged(shape: Shape | None, declared: Shape | None) -> Shape | None:
