@@ -28,8 +28,8 @@ _IN_FRONT_END = "occurs where OpenVINO reads ONNX; an IR does not show it; `ov-g
 ELSEWHERE: Mapping[str, str] = {
     "static_empty_gather": "OVG707",
     "slice_before_gather_elements": "OVG706",
-    "denormal_constants": "OVG704, for data of gathers; in arithmetic, 0 is as good",
-    "i64_data_are_cut": "OVG702, for data of gathers",
+    "denormal_constants": "OVG704, for data of gathers; arithmetic makes 0 of such numbers anyway",
+    "i64_data_are_cut": "for data of gathers: OVG702",
     "i64_indices_are_cut": _BY_PROVE,
     "gather_elements_out_of_bounds": _BY_PROVE,
     "gather_nd_out_of_bounds": _BY_PROVE,
