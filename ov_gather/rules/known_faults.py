@@ -11,7 +11,7 @@ from ov_gather.ir.model import Layer, Model
 from ov_gather.rules.base import Violation, rule
 from ov_gather.rules.findings import Severity
 from ov_gather.rules.known.base import Effect, KnownFault
-from ov_gather.rules.known.flow import Flow
+from ov_gather.rules.known.pattern_graph import PatternGraph
 from ov_gather.rules.known.register import BY_TYPE
 from ov_gather.rules.releases import RELEASES, is_before
 
@@ -74,8 +74,8 @@ class Executed:
                 for layer in layers
                 if len(layer.inputs) >= fault.operands
             ]
-            flow = Flow(graph, partial(self._is_small, number))
-            yield from ((fault, layer, path) for fault, layer in found if fault.occurs(flow, layer))
+            within = PatternGraph(graph, partial(self._is_small, number))
+            yield from ((fault, layer, path) for fault, layer in found if fault.occurs(within, layer))
 
     def _has(self, fault: KnownFault) -> bool:
         starts = not fault.since or not is_before(self.release, fault.since)

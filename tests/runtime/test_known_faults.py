@@ -1,10 +1,7 @@
 """Known faults of OpenVINO are found by their patterns, in models of any size, and in the releases that show them."""
 
-import numpy as np
 import pytest
-from openvino import opset13 as op
 
-import openvino as ov
 from helpers.known_faults import HOSTS, as_ir, between_layers, model_of
 from ov_gather import validate
 from ov_gather.rules.known.base import Effect

@@ -9,9 +9,9 @@ from typing import TYPE_CHECKING
 
 if TYPE_CHECKING:
     from ov_gather.ir.model import Layer
-    from ov_gather.rules.known.flow import Flow
+    from ov_gather.rules.known.pattern_graph import PatternGraph
 
-    Pattern = Callable[[Flow, Layer], bool]
+    Pattern = Callable[[PatternGraph, Layer], bool]
 
 
 class Effect(Enum):

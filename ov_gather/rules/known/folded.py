@@ -7,7 +7,7 @@ from collections.abc import Iterator
 from ov_gather.ir.model import Layer
 from ov_gather.ops import FAMILY
 from ov_gather.rules.known.base import KnownFault
-from ov_gather.rules.known.flow import Flow
+from ov_gather.rules.known.pattern_graph import PatternGraph
 
 _POSITIVE = ("Abs", "Exp", "ReLU", "Sigmoid", "Sqrt", "ShapeOf")
 _MOVES = ("Convert", "Reshape", "Squeeze", "Unsqueeze", "Gather", "Tile", "Broadcast", "Slice", "StridedSlice", "Transpose")
@@ -16,88 +16,88 @@ _DROPPING = ("f16", "f32", "i32", "i64")
 _NO_OPS = ("Transpose",)
 
 
-def _abs(flow: Flow, layer: Layer) -> bool:
+def _abs(graph: PatternGraph, layer: Layer) -> bool:
     """Return True if Abs reads a vector that may have negative elements, computed from constants and sizes alone."""
-    source = flow.viewed(layer, 0, _NO_OPS)
-    if flow.shape(layer).rank != 1 or flow.type(layer) not in _DROPPING or source is None:
+    source = graph.viewed(layer, 0, _NO_OPS)
+    if graph.shape(layer).rank != 1 or graph.type(layer) not in _DROPPING or source is None:
         return False
     if source[0].type in ("Const", "Concat"):  # OpenVINO moves Abs to the operands of Concat
         return False
-    return bool(flow.origins(layer, 0, sizes=True)) and _may_be_negative(flow, layer, 0)
+    return bool(graph.origins(layer, 0, sizes=True)) and _may_be_negative(graph, layer, 0)
 
 
-def _may_be_negative(flow: Flow, layer: Layer, position: int) -> bool:
-    source = flow.producer(layer, position)
+def _may_be_negative(graph: PatternGraph, layer: Layer, position: int) -> bool:
+    source = graph.producer(layer, position)
     if source is None or source.type in _POSITIVE:
         return False
     if source.type == "Const":
-        value = flow.constant(layer, position)
+        value = graph.constant(layer, position)
         return value is None or (value.dtype.kind in "if" and bool((value < 0).any()))
     if source.type == "Clamp":
-        return float(source.attributes.get("min", "-1")) < 0 and _may_be_negative(flow, source, 0)
+        return float(source.attributes.get("min", "-1")) < 0 and _may_be_negative(graph, source, 0)
     operands = range(1) if source.type in _MOVES else range(len(source.inputs)) if source.type in _SUMS else None
-    return operands is None or any(_may_be_negative(flow, source, i) for i in operands)
+    return operands is None or any(_may_be_negative(graph, source, i) for i in operands)
 
 
-def _abs_of_clamp(flow: Flow, layer: Layer) -> bool:
-    return flow.producer(layer, 0, "Clamp") is not None and _abs(flow, layer)
+def _abs_of_clamp(graph: PatternGraph, layer: Layer) -> bool:
+    return graph.producer(layer, 0, "Clamp") is not None and _abs(graph, layer)
 
 
-def _abs_of_folded(flow: Flow, layer: Layer) -> bool:
-    return flow.producer(layer, 0, "Clamp") is None and _abs(flow, layer)
+def _abs_of_folded(graph: PatternGraph, layer: Layer) -> bool:
+    return graph.producer(layer, 0, "Clamp") is None and _abs(graph, layer)
 
 
-def _gather_before_matmul(flow: Flow, layer: Layer) -> bool:
+def _gather_before_matmul(graph: PatternGraph, layer: Layer) -> bool:
     """Return True if a MatMul of batches reads, transposed, a 3-D gather of constants that a Transpose reorders."""
-    orders = list(_orders(flow, layer))
+    orders = list(_orders(graph, layer))
     if layer.attributes.get("transpose_b", "false") not in ("true", "1"):
         if len(orders) < 2 or orders[0] != (0, 2, 1):
             return False
         orders = orders[1:]  # OpenVINO lets MatMul transpose
-    if len(orders) != 1 or len(orders[0]) != 3 or orders[0][0] == 0 or flow.shape(layer, 1).rank != 3:
+    if len(orders) != 1 or len(orders[0]) != 3 or orders[0][0] == 0 or graph.shape(layer, 1).rank != 3:
         return False
-    if not any(one.type in ("GatherElements", "GatherND") for one in flow.origins(layer, 1)):
+    if not any(one.type in ("GatherElements", "GatherND") for one in graph.origins(layer, 1)):
         return False
-    return _reorders(flow, layer, orders[0])
+    return _reorders(graph, layer, orders[0])
 
 
-def _orders(flow: Flow, layer: Layer) -> Iterator[tuple[int, ...]]:
+def _orders(graph: PatternGraph, layer: Layer) -> Iterator[tuple[int, ...]]:
     """Yield the orders of the Transposes before the second operand, the last first."""
     position = 1
-    while source := flow.producer(layer, position):
+    while source := graph.producer(layer, position):
         if source.type in ("Const", "GatherElements", "GatherND"):
             return
-        if source.type == "Transpose" and (order := flow.constant(source, 1)) is not None:
+        if source.type == "Transpose" and (order := graph.constant(source, 1)) is not None:
             yield tuple(order.tolist())
         layer, position = source, 0
 
 
-def _reorders(flow: Flow, layer: Layer, order: tuple[int, ...]) -> bool:
+def _reorders(graph: PatternGraph, layer: Layer, order: tuple[int, ...]) -> bool:
     """Return True if there are several matrices, and an order moves their elements: axes of size 1 do not count."""
-    transpose = [one for one in flow.origins(layer, 1) if one.type == "Transpose"][-1]
-    sizes = flow.shape(transpose).sizes
+    transpose = [one for one in graph.origins(layer, 1) if one.type == "Transpose"][-1]
+    sizes = graph.shape(transpose).sizes
     kept = [axis for axis in order if sizes[axis] != 1]
     return sizes[order[0]] != 1 and kept != sorted(kept)
 
 
-def _non_zero(flow: Flow, layer: Layer) -> bool:
-    shape = flow.shape(layer)
-    return len(shape.sizes) > 1 and set(shape.sizes) == {1} and bool(flow.origins(layer, 0))
+def _non_zero(graph: PatternGraph, layer: Layer) -> bool:
+    shape = graph.shape(layer)
+    return len(shape.sizes) > 1 and set(shape.sizes) == {1} and bool(graph.origins(layer, 0))
 
 
-def _large_unsigned(flow: Flow, layer: Layer) -> bool:
+def _large_unsigned(graph: PatternGraph, layer: Layer) -> bool:
     """Return True for a Const with values from 2^31 on, unless only gathers and scatters read it, which OVG704 checks."""
-    readers = flow.readers((layer.id, layer.outputs[0].id)) if layer.outputs else ()
+    readers = graph.readers((layer.id, layer.outputs[0].id)) if layer.outputs else ()
     if str(layer.declared_type) not in ("u32", "u64") or all(reader.type in FAMILY for reader, _ in readers):
         return False
     reader, position = readers[0]
-    value = flow.constant(reader, position)
+    value = graph.constant(reader, position)
     return value is not None and bool((value >= 2**31).any())
 
 
-def _pad(flow: Flow, layer: Layer) -> bool:
+def _pad(graph: PatternGraph, layer: Layer) -> bool:
     """Return True if the constant value with which integers are padded is no float32."""
-    value = flow.constant(layer, 3) if layer.attributes.get("pad_mode") == "constant" else None
+    value = graph.constant(layer, 3) if layer.attributes.get("pad_mode") == "constant" else None
     if value is None or value.dtype.kind not in "iu" or value.dtype.itemsize < 4:
         return False
     return bool((value.astype("f4").astype("f8") != value.astype("f8")).any())

@@ -4,59 +4,59 @@ from __future__ import annotations
 
 from ov_gather.ir.model import Layer
 from ov_gather.rules.known.base import Effect, KnownFault
-from ov_gather.rules.known.flow import Flow
+from ov_gather.rules.known.pattern_graph import PatternGraph
 
 _COMPARISONS = ("Equal", "NotEqual", "Less", "LessEqual", "Greater", "GreaterEqual")
 _WIDE = ("i32", "i64", "u32", "u64")
 _BYTES = ("i8", "u8")
 
 
-def _is_large(flow: Flow, layer: Layer, *positions: int) -> bool:
+def _is_large(graph: PatternGraph, layer: Layer, *positions: int) -> bool:
     """Return True if one of these inputs has integers of 32 or 64 bits that may not be exact in float32."""
-    return any(flow.type(layer, i) in _WIDE and not flow.is_small(layer, i) for i in positions)
+    return any(graph.type(layer, i) in _WIDE and not graph.is_small(layer, i) for i in positions)
 
 
-def _data(flow: Flow, layer: Layer) -> bool:
-    return _is_large(flow, layer, 0)
+def _data(graph: PatternGraph, layer: Layer) -> bool:
+    return _is_large(graph, layer, 0)
 
 
-def _both(flow: Flow, layer: Layer) -> bool:
-    return _is_large(flow, layer, 0, 1) and not (flow.origins(layer, 0) and flow.origins(layer, 1))
+def _both(graph: PatternGraph, layer: Layer) -> bool:
+    return _is_large(graph, layer, 0, 1) and not (graph.origins(layer, 0) and graph.origins(layer, 1))
 
 
-def _select(flow: Flow, layer: Layer) -> bool:
-    return flow.producer(layer, 0, *_COMPARISONS) is not None and _is_large(flow, layer, 1, 2)
+def _select(graph: PatternGraph, layer: Layer) -> bool:
+    return graph.producer(layer, 0, *_COMPARISONS) is not None and _is_large(graph, layer, 1, 2)
 
 
-def _bytes(flow: Flow, layer: Layer) -> bool:
-    return flow.type(layer) in _BYTES and not flow.origins(layer, 0)
+def _bytes(graph: PatternGraph, layer: Layer) -> bool:
+    return graph.type(layer) in _BYTES and not graph.origins(layer, 0)
 
 
-def _inner(flow: Flow, layer: Layer) -> bool:
+def _inner(graph: PatternGraph, layer: Layer) -> bool:
     """Return True if the inner dimension is open in the first operand, and more than 1 in constant weights."""
-    rows, weights = flow.shape(layer), flow.shape(layer, 1)
+    rows, weights = graph.shape(layer), graph.shape(layer, 1)
     if layer.attributes.get("transpose_a", "false") != "false" or not rows.dims or len(weights.sizes) < 2:
         return False
     inner = weights.sizes[-1 if layer.attributes.get("transpose_b", "false") != "false" else -2]
-    return 1 in rows.dims[-1] and not rows.dims[-1].is_static and inner > 1 and bool(flow.origins(layer, 1))
+    return 1 in rows.dims[-1] and not rows.dims[-1].is_static and inner > 1 and bool(graph.origins(layer, 1))
 
 
-def _empty_axis(flow: Flow, layer: Layer) -> bool:
+def _empty_axis(graph: PatternGraph, layer: Layer) -> bool:
     """Return True if shrink_axis_mask takes an element of an axis that may be empty."""
-    mask, dims = layer.attributes.get("shrink_axis_mask", ""), flow.shape(layer).dims
+    mask, dims = layer.attributes.get("shrink_axis_mask", ""), graph.shape(layer).dims
     if "1" in layer.attributes.get("ellipsis_mask", "") + layer.attributes.get("new_axis_mask", "") or not dims:
         return False
     return any(flag.strip() == "1" and 0 in dim for flag, dim in zip(mask.split(","), dims, strict=False))
 
 
-def _nothing(flow: Flow, layer: Layer) -> bool:
-    dims = flow.shape(layer).dims
+def _nothing(graph: PatternGraph, layer: Layer) -> bool:
+    dims = graph.shape(layer).dims
     return dims is not None and any(0 in dim for dim in dims)
 
 
-def _too_short(flow: Flow, layer: Layer) -> bool:
+def _too_short(graph: PatternGraph, layer: Layer) -> bool:
     """Return True if a part is the rest of an axis that may be shorter than the other parts."""
-    lengths, axis, dims = flow.constant(layer, 2), flow.constant(layer, 1), flow.shape(layer).dims
+    lengths, axis, dims = graph.constant(layer, 2), graph.constant(layer, 1), graph.shape(layer).dims
     if lengths is None or axis is None or not dims or axis.size != 1 or -1 not in lengths:
         return False
     return int(lengths.clip(0).sum()) > dims[int(axis.ravel()[0])].lower

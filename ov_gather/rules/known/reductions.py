@@ -4,57 +4,57 @@ from __future__ import annotations
 
 from ov_gather.ir.model import Layer
 from ov_gather.rules.known.base import KnownFault
-from ov_gather.rules.known.flow import Flow
+from ov_gather.rules.known.pattern_graph import PatternGraph
 
 _INTEGERS = ("i8", "u8", "i16", "u16", "i32", "u32", "i64", "u64")
 _SWAPPED = ("i32", "i64", "u8")
 
 
-def _reduction(flow: Flow, layer: Layer, position: int, types: tuple[str, ...], *, views: bool) -> Layer | None:
+def _reduction(graph: PatternGraph, layer: Layer, position: int, types: tuple[str, ...], *, views: bool) -> Layer | None:
     """Return the reduction of integers of these types whose result only this input reads, possibly in another shape."""
-    source = flow.producer(layer, position)
-    while source and views and source.type in ("Reshape", "Squeeze", "Unsqueeze") and flow.only_reader(source):
-        source = flow.producer(source, 0)
+    source = graph.producer(layer, position)
+    while source and views and source.type in ("Reshape", "Squeeze", "Unsqueeze") and graph.only_reader(source):
+        source = graph.producer(source, 0)
     if source is None or not source.type.startswith("Reduce") or source.type.startswith("ReduceLogical"):
         return None
-    return source if flow.type(source) in types and flow.only_reader(source) else None
+    return source if graph.type(source) in types and graph.only_reader(source) else None
 
 
-def _is_fused(flow: Flow, layer: Layer, position: int, neutral: int | None) -> bool:
+def _is_fused(graph: PatternGraph, layer: Layer, position: int, neutral: int | None) -> bool:
     """Return True for a constant of one element, or of one a channel, unless it is neutral."""
-    source = flow.producer(layer, position, "Const")
+    source = graph.producer(layer, position, "Const")
     if source is None or source.declared_shape is None:
         return False
-    sizes, rank = source.declared_shape.sizes, flow.shape(layer, 1 - position).rank or 0
-    aligned = (1,) * (rank - len(sizes)) + sizes
-    if any(size != 1 for axis, size in enumerate(aligned) if axis != 1):
+    sizes, reduced = source.declared_shape.sizes, graph.shape(layer, 1 - position).sizes
+    aligned = (1,) * (len(reduced) - len(sizes)) + sizes
+    if any(size != 1 and (axis != 1 or reduced[axis] == 1) for axis, size in enumerate(aligned)):
         return False
-    value = flow.constant(layer, position)
+    value = graph.constant(layer, position)
     return value is not None and (neutral is None or bool((value != neutral).any()))
 
 
-def _after_3d(flow: Flow, layer: Layer) -> bool:
+def _after_3d(graph: PatternGraph, layer: Layer) -> bool:
     """Return True for arithmetic with a constant after a reduction of 3-D integers that keeps the first axis."""
     neutral = 1 if layer.type == "Multiply" else 0
     for position in range(len(layer.inputs)):
-        reduction = _reduction(flow, layer, position, _SWAPPED, views=True)
+        reduction = _reduction(graph, layer, position, _SWAPPED, views=True)
         if reduction is None:
             continue
-        dims, axes = flow.shape(reduction).dims or (), flow.constant(reduction, 1)
+        dims, axes = graph.shape(reduction).dims or (), graph.constant(reduction, 1)
         if len(dims) != 3 or dims[0].upper == 1 or axes is None or {0, -3} & set(axes.ravel().tolist()):
             return False
-        return layer.type == "Negative" or _is_fused(flow, layer, 1 - position, neutral)
+        return layer.type == "Negative" or _is_fused(graph, layer, 1 - position, neutral)
     return False
 
 
-def _exchanged(flow: Flow, layer: Layer) -> bool:
-    if layer.type == "Power" and set(flow.shape(layer, 1).sizes) <= {1}:
+def _exchanged(graph: PatternGraph, layer: Layer) -> bool:
+    if layer.type == "Power" and set(graph.shape(layer, 1).sizes) <= {1}:
         return False
-    return _reduction(flow, layer, 1, _INTEGERS, views=False) is not None and _is_fused(flow, layer, 0, None)
+    return _reduction(graph, layer, 1, _INTEGERS, views=False) is not None and _is_fused(graph, layer, 0, None)
 
 
-def _rounded(flow: Flow, layer: Layer) -> bool:
-    return _reduction(flow, layer, 0, _INTEGERS, views=True) is not None and _is_fused(flow, layer, 1, 1)
+def _rounded(graph: PatternGraph, layer: Layer) -> bool:
+    return _reduction(graph, layer, 0, _INTEGERS, views=True) is not None and _is_fused(graph, layer, 1, 1)
 
 
 _APART = "compute with the operand in the full shape of the result, which is not fused, or in f32"

@@ -4,12 +4,12 @@ from __future__ import annotations
 
 from ov_gather.ir.model import Layer
 from ov_gather.rules.known.base import Effect, KnownFault
-from ov_gather.rules.known.flow import Flow
+from ov_gather.rules.known.pattern_graph import PatternGraph
 
 _REFUSED = ("i16", "u16", "u32", "i64", "u64", "f64")
 
 
-def _is_refused(flow: Flow, layer: Layer) -> bool:
+def _is_refused(graph: PatternGraph, layer: Layer) -> bool:
     return bool(layer.outputs) and str(layer.outputs[0].element_type) in _REFUSED
 
 

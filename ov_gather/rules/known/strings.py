@@ -5,30 +5,33 @@ from __future__ import annotations
 from ov_gather.ir.bodies import entries
 from ov_gather.ir.model import Layer
 from ov_gather.rules.known.base import Effect, KnownFault
-from ov_gather.rules.known.flow import Flow
+from ov_gather.rules.known.pattern_graph import PatternGraph
 
 
-def _are_strings(flow: Flow, layer: Layer) -> bool:
-    return flow.type(layer) == "string"
+def _are_strings(graph: PatternGraph, layer: Layer) -> bool:
+    return graph.type(layer) == "string"
 
 
-def _split(flow: Flow, layer: Layer) -> bool:
-    return _are_strings(flow, layer) and any(flow.readers((layer.id, port.id)) for port in layer.outputs[1:])
+def _split(graph: PatternGraph, layer: Layer) -> bool:
+    return _are_strings(graph, layer) and any(graph.readers((layer.id, port.id)) for port in layer.outputs[1:])
 
 
-def _identity(flow: Flow, layer: Layer) -> bool:
+def _identity(graph: PatternGraph, layer: Layer) -> bool:
     """Return True for an Identity between an input and an output of the model."""
-    readers = flow.readers((layer.id, layer.outputs[0].id)) if layer.outputs else ()
+    readers = graph.readers((layer.id, layer.outputs[0].id)) if layer.outputs else ()
     is_output = any(reader.type == "Result" for reader, _ in readers)
     return (
-        flow.graph.tag == "net" and _are_strings(flow, layer) and is_output and flow.producer(layer, 0, "Parameter") is not None
+        graph.model.tag == "net"
+        and _are_strings(graph, layer)
+        and is_output
+        and graph.producer(layer, 0, "Parameter") is not None
     )
 
 
-def _if(flow: Flow, layer: Layer) -> bool:
+def _if(graph: PatternGraph, layer: Layer) -> bool:
     """Return True if a branch returns strings that it was given."""
     for body in layer.bodies:
-        inside = Flow(body)
+        inside = PatternGraph(body)
         for entry in entries(layer, body):
             source = inside.viewed(entry.inner, 0, ("Identity",)) if entry.inner and not entry.is_input else None
             if entry.inner and source and source[0].type == "Parameter" and inside.type(entry.inner) == "string":

@@ -27,20 +27,20 @@ def _never(layer: Layer, position: int) -> bool:
 
 
 @dataclass(frozen=True, eq=False)
-class Flow:
+class PatternGraph:
     """A graph, and how values flow through it.
 
     Attributes:
-        graph: the graph.
+        model: the graph: that of the model, or a body.
         is_small: whether range analysis proves that the integers of an input are exact in float32; asked for few layers.
     """
 
-    graph: Model
+    model: Model
     is_small: Callable[[Layer, int], bool] = _never
 
     def source(self, layer: Layer, position: int = 0) -> tuple[Layer, Port] | None:
         """Return the layer and output port that feed an input; None if unknown."""
-        return self.graph.producer(layer, layer.inputs[position]) if position < len(layer.inputs) else None
+        return self.model.producer(layer, layer.inputs[position]) if position < len(layer.inputs) else None
 
     def producer(self, layer: Layer, position: int, *types: str) -> Layer | None:
         """Return the layer that feeds an input if it has one of these types, or any if there are none."""
@@ -68,7 +68,7 @@ class Flow:
         if source.type == "Convert":
             return self.constant(source, 0)
         try:
-            return constant(self.graph, source)
+            return constant(self.model, source)
         except IRError:  # OVG5 reports it
             return None
 
@@ -79,7 +79,7 @@ class Flow:
     @cached_property
     def _readers(self) -> dict[ValueId, list[tuple[Layer, int]]]:
         found: dict[ValueId, list[tuple[Layer, int]]] = {}
-        for layer in self.graph.layers:
+        for layer in self.model.layers:
             for position in range(len(layer.inputs)):
                 if source := self.source(layer, position):
                     found.setdefault((source[0].id, source[1].id), []).append((layer, position))
