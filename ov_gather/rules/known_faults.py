@@ -16,9 +16,8 @@ from ov_gather.rules.known.register import BY_TYPE
 from ov_gather.rules.releases import RELEASES, is_before
 
 if TYPE_CHECKING:
-    from ov_gather.ranges.algebra.intervals import Interval
+    from ov_gather.ranges.analysis import Analysis
     from ov_gather.ranges.graph import Key
-    from ov_gather.ranges.ir_graph import IrGraph
 
 _EXACT = 1 << 24
 """Integers up to this one are exact in float32."""
@@ -39,25 +38,33 @@ class Executed:
 
     def _is_small(self, number: int, layer: Layer, position: int) -> bool:
         """Return True if the integers of an input of a layer, in the graph of this number, are exact in float32."""
-        source = self._graphs[number].producer(layer, layer.inputs[position])
-        if source is None:
+        key = self._key(number, layer, position)
+        if key is None:
             return False
-        key = (number, source[0].id, source[1].id)
-        elements = self._values_of(key)
-        return elements.low >= -_EXACT and elements.high <= _EXACT
+        elements = self._analysis.value(key).elements
+        return -_EXACT <= elements.low and elements.high <= _EXACT
 
-    def _values_of(self, key: Key) -> Interval:
-        from ov_gather.ranges.analysis import Assumption, analyse  # imported late: few models need it
-        from ov_gather.ranges.graph import in_order
-        from ov_gather.ranges.rules.call import CPU_PLUGIN
-
-        return analyse(self._ranges, in_order(self._ranges, [key]), CPU_PLUGIN, Assumption()).value(key).elements
+    def _key(self, number: int, layer: Layer, position: int) -> Key | None:
+        source = self._graphs[number].producer(layer, layer.inputs[position])
+        return source and (number, source[0].id, source[1].id)
 
     @cached_property
-    def _ranges(self) -> IrGraph:
+    def _analysis(self) -> Analysis:
+        """The ranges of what the layers read that may meet a fault for large integers."""
+        from ov_gather.ranges.analysis import Assumption, analyse  # imported late: few models need it
+        from ov_gather.ranges.graph import in_order
         from ov_gather.ranges.ir_graph import IrGraph
+        from ov_gather.ranges.rules.call import CPU_PLUGIN
 
-        return IrGraph(self.model)
+        types = {layer_type for layer_type, faults in BY_TYPE.items() if any(one.effect is Effect.DEPENDS for one in faults)}
+        keys = [
+            self._key(number, layer, position)
+            for number, graph in enumerate(self._graphs)
+            for layer in graph.of_type(*types)
+            for position in range(len(layer.inputs))
+        ]
+        graph = IrGraph(self.model)
+        return analyse(graph, in_order(graph, [key for key in keys if key]), CPU_PLUGIN, Assumption())
 
     @cached_property
     def _graphs(self) -> list[Model]:

@@ -1,6 +1,7 @@
 """The models of reproducers of upstream faults, and larger models that hold them."""
 
 from collections.abc import Callable
+from contextlib import suppress
 from unittest.mock import patch
 
 import numpy as np
@@ -22,11 +23,8 @@ def model_of(report: str) -> ov.Model:
         caught.extend(one for one in arguments if isinstance(one, ov.Model))
         raise _CaughtError
 
-    with patch.object(ov, "compile_model", catch), patch.object(ov.Core, "compile_model", catch):
-        try:
-            exec(compile(FAULTS[report].source, report, "exec"), {})
-        except _CaughtError:
-            pass
+    with patch.object(ov, "compile_model", catch), patch.object(ov.Core, "compile_model", catch), suppress(_CaughtError):
+        exec(compile(FAULTS[report].source, report, "exec"), {})
     return caught[0]
 
 

@@ -279,7 +279,7 @@ SCANS = [
 @pytest.mark.parametrize("body", SCANS)
 def test_states_of_scans(body, agrees):
     text = f"""g (float[2] s, float[3, 2] x) => (float[2] last, float[3, 2] all) {{
-        last, all = Scan<num_scan_inputs = 1, body = step (float[2] state, float[2] element) => (float[2] next, float[2] seen) {{
+        last, all = Scan<num_scan_inputs = 1, body = b (float[2] state, float[2] element) => (float[2] next, float[2] seen) {{
             one = Constant<value = float[2] {{1, 2}}>() {body}
         }}>(s, x)
     }}"""
@@ -302,7 +302,7 @@ LOOPS = [
 @pytest.mark.parametrize("body", LOOPS)
 def test_states_of_loops(body, agrees):
     text = f"""g (float[2] s, float[2] t, int64 n, bool on) => (float[2] y, float[2] z) {{
-        y, z = Loop(n, on, s, t)<body = step (int64 i, bool go, float[2] a, float[2] b) => (bool still, float[2] u, float[2] v) {{
+        y, z = Loop(n, on, s, t)<body = c (int64 i, bool go, float[2] a, float[2] b) => (bool still, float[2] u, float[2] v) {{
             still = Identity(go) flat = Constant<value_ints = [-1]>() {body}
         }}>
     }}"""

@@ -24,6 +24,11 @@ def _both(graph: PatternGraph, layer: Layer) -> bool:
     return _is_large(graph, layer, 0, 1) and not (graph.origins(layer, 0) and graph.origins(layer, 1))
 
 
+def _compared(graph: PatternGraph, layer: Layer) -> bool:
+    """Return True if both operands may be rounded: none is equal to a small integer by rounding."""
+    return all(_is_large(graph, layer, i) for i in (0, 1)) and not graph.origins(layer, 0)
+
+
 def _select(graph: PatternGraph, layer: Layer) -> bool:
     return graph.producer(layer, 0, *_COMPARISONS) is not None and _is_large(graph, layer, 1, 2)
 
@@ -101,8 +106,8 @@ NUMBERS = (
     ),
     KnownFault(
         report="equal_through_float32",
-        types=("Equal", "NotEqual"),
-        occurs=_both,
+        types=_COMPARISONS,
+        occurs=_compared,
         operands=2,
         instead="integers are compared as float32: 16777216 equals 16777217",
         remedy=_IN_FLOAT,
@@ -119,7 +124,7 @@ NUMBERS = (
     ),
     KnownFault(
         report="floor_mod_in_float32",
-        types=("FloorMod",),
+        types=("FloorMod", "Mod"),
         occurs=_both,
         operands=2,
         instead="the remainder of integers is computed in float32",
