@@ -42,7 +42,7 @@ class Executed:
         if key is None:
             return False
         elements = self._analysis.value(key).elements
-        return -_EXACT <= elements.low and elements.high <= _EXACT
+        return elements.low >= -_EXACT and elements.high <= _EXACT
 
     def _key(self, number: int, layer: Layer, position: int) -> Key | None:
         source = self._graphs[number].producer(layer, layer.inputs[position])

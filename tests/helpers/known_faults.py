@@ -2,13 +2,37 @@
 
 from collections.abc import Callable
 from contextlib import suppress
+from typing import Any
 from unittest.mock import patch
 
 import numpy as np
+import onnx
+import onnx.parser
 import openvino as ov
 from openvino import opset13 as op
 
 from tools.upstream.registry import FAULTS
+
+_ITEMS = ",".join(map(str, range(60)))
+_IN_ONNX = {
+    "abs_overwrites_concat": "g (float[2] x) => (float[4] b, float[4] y) { b = Concat<axis = 0>(x, x) y = Abs(b) }",
+    "constant_gather_before_matmul": f"""g (float[3,2,5] x) => (float[3,2,4] y) {{
+        d = Constant<value = float[4,3,5] {{{_ITEMS}}}>()
+        i = Constant<value = int64[4,3,5] {{{",".join(str(number * 7 % 4) for number in range(60))}}}>()
+        g = GatherElements<axis = 0>(d, i) u = Transpose<perm = [1, 0, 2]>(g) t = Transpose<perm = [0, 2, 1]>(u)
+        y = MatMul(x, t)
+    }}""",
+    "constant_divided_by_reduction": """g (int32[4] x) => (int32[1] y) {
+        axis = Constant<value_ints = [0]>() c = Constant<value = int32 {200}>() s = ReduceMax(x, axis) y = Div(c, s)
+    }""",
+    "divide_after_reduction": """g (int32[4] x) => (int32[1] y) {
+        axis = Constant<value_ints = [0]>() c = Constant<value = int32 {3}>() s = ReduceMax(x, axis) y = Div(s, c)
+    }""",
+    "select_through_float32": """g (int32[2] c, int32[2] x, int32[2] z) => (int32[2] y) {
+        zero = Constant<value = int32 {0}>() below = Less(c, zero) y = Where(below, x, z)
+    }""",
+}
+"""Reproducers that are not in ONNX, as ONNX models."""
 
 
 class _CaughtError(BaseException):
@@ -17,15 +41,27 @@ class _CaughtError(BaseException):
 
 def model_of(report: str) -> ov.Model:
     """Return the model that a reproducer compiles, without compiling it."""
+    return _executed(report)[0]
+
+
+def onnx_of(report: str) -> onnx.ModelProto:
+    """Return the model of a reproducer in ONNX."""
+    text = _IN_ONNX[report] if report in _IN_ONNX else _executed(report)[1]["text"]
+    return onnx.parser.parse_model(text if text.startswith("<") else f'<ir_version: 8, opset_import: ["" : 18]> {text}')
+
+
+def _executed(report: str) -> tuple[ov.Model, dict[str, Any]]:
+    """Return the model that a reproducer would compile, and its variables."""
     caught: list[ov.Model] = []
+    variables: dict[str, Any] = {}
 
     def catch(*arguments: object, **_: object) -> None:
         caught.extend(one for one in arguments if isinstance(one, ov.Model))
         raise _CaughtError
 
     with patch.object(ov, "compile_model", catch), patch.object(ov.Core, "compile_model", catch), suppress(_CaughtError):
-        exec(compile(FAULTS[report].source, report, "exec"), {})
-    return caught[0]
+        exec(compile(FAULTS[report].source, report, "exec"), variables)
+    return caught[0], variables
 
 
 def as_ir(model: ov.Model, path) -> None:

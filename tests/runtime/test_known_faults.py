@@ -1,9 +1,14 @@
 """Known faults of OpenVINO are found by their patterns, in models of any size, and in the releases that show them."""
 
+import numpy as np
+import onnx.parser
+import onnxruntime
+import openvino as ov
 import pytest
 
-from helpers.known_faults import HOSTS, as_ir, between_layers, model_of
+from helpers.known_faults import HOSTS, as_ir, between_layers, model_of, onnx_of
 from ov_gather import validate
+from ov_gather.converters import ConversionError, convert_model
 from ov_gather.rules.known.base import Effect
 from ov_gather.rules.known.register import ELSEWHERE, KNOWN
 from ov_gather.rules.register import RULES
@@ -73,3 +78,47 @@ def test_a_planted_reproducer_is_found(known, host, tmp_path):
 def test_what_other_rules_find(report, rule, tmp_path):
     as_ir(model_of(report), tmp_path / "model.xml")
     assert rule in [finding.rule for finding in validate(tmp_path / "model.xml")]
+
+
+AVOIDED, REFUSED = ([known.report for known in KNOWN if known.converter == what] for what in ("avoids", "refuses"))
+
+
+@pytest.mark.onnxruntime
+@pytest.mark.parametrize("report", AVOIDED)
+def test_what_convert_avoids(report, tmp_path, rng):
+    """OpenVINO's own front end makes a model with the fault, ours one without it, which is right."""
+    model = onnx_of(report)
+    assert report in found(ov.Core().read_model(model.SerializeToString()), tmp_path / "stock.xml")
+    converted = convert_model(model)
+    assert report not in found(converted, tmp_path / "converted.xml")
+    session = onnxruntime.InferenceSession(model.SerializeToString(), providers=["CPUExecutionProvider"])
+    feed = {
+        given.name: np.array(rng.integers(1, 200, given.shape) if given.shape else 3).astype(DTYPES[given.type])
+        for given in session.get_inputs()
+    }
+    compiled = ov.compile_model(converted, "CPU", {"INFERENCE_PRECISION_HINT": "f32"})
+    outputs = compiled({port.any_name: feed[port.any_name] for port in compiled.inputs})
+    for i, expected in enumerate(session.run(None, feed)):
+        np.testing.assert_array_equal(outputs[i], expected)
+
+
+DTYPES = {
+    f"tensor({name})": np.dtype(dtype)
+    for name, dtype in {"float": "f4", "int32": "i4", "int64": "i8", "uint8": "u1", "bool": "?"}.items()
+}
+
+
+@pytest.mark.parametrize("report", REFUSED)
+def test_what_convert_refuses(report):
+    with pytest.raises(ConversionError):
+        convert_model(onnx_of(report))
+
+
+def test_convert_warns_of_what_remains(tmp_path, cli):
+    text = (
+        """<ir_version: 8, opset_import: ["" : 18]> g (float[a,b,c,d] x, int64[4] r) => (float[e,f,g,h] y) { y = Tile(x, r) }"""
+    )
+    onnx.save(onnx.parser.parse_model(text), tmp_path / "tile.onnx")
+    done = cli("convert", tmp_path / "tile.onnx", code=0)
+    assert "warning: " in done.stderr
+    assert "docs/evidence/upstream/tile_run_time_repeats.md" in done.stderr

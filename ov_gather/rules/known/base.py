@@ -36,7 +36,7 @@ class KnownFault:
         since, before: the first release that shows the fault, of those measured, and the first one that no longer does; ""
             if the first, or the last one measured, shows it.
         operands: the least number of inputs of the layer.
-        converted: `ov-gather convert` rewrites an ONNX model so that the fault does not occur.
+        converter: what `ov-gather convert` does with such an ONNX model, "avoids" the fault or "refuses" it; "" if neither.
     """
 
     report: str
@@ -48,10 +48,10 @@ class KnownFault:
     since: str = ""
     before: str = ""
     operands: int = 1
-    converted: bool = False
+    converter: str = ""
 
     @property
     def hint(self) -> str:
         """The remedy, and where the fault is reported."""
-        converting = "; ov-gather convert does so" if self.converted else ""
+        converting = f"; ov-gather convert {self.converter} this" if self.converter else ""
         return f"{self.remedy}{converting}; see docs/evidence/upstream/{self.report}.md"

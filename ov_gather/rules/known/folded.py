@@ -113,7 +113,6 @@ FOLDED = (
         instead="Abs of a Clamp of constants disappears: negative elements stay negative",
         remedy=_ABS,
         since="2025.4",
-        converted=True,
     ),
     KnownFault(
         report="abs_of_folded_convert",
@@ -131,7 +130,7 @@ FOLDED = (
         instead="MatMul reads the gathered constants in another layout, so that most products are wrong",
         remedy="replace the gather of constants by its result",
         since="2025.4",
-        converted=True,
+        converter="avoids",
     ),
     KnownFault(
         report="non_zero_of_one_constant",

@@ -138,7 +138,7 @@ LOOPS = (
         occurs=_delayed,
         instead="the element of an iteration overwrites the state before the body reads it",
         remedy="let the next state be a copy of the element",
-        converted=True,
+        converter="avoids",
     ),
     KnownFault(
         report="scan_state_of_its_element",
@@ -146,7 +146,7 @@ LOOPS = (
         occurs=_accumulates,
         instead="the next element is written over the state, which is wrong from the second iteration on",
         remedy="let the next state be a copy of what is computed",
-        converted=True,
+        converter="avoids",
     ),
     KnownFault(
         report="scan_without_element",
@@ -154,7 +154,7 @@ LOOPS = (
         occurs=_no_element,
         instead="a body that does not read its element makes one iteration",
         remedy="let an output of the body depend on the element, or use Loop with a trip count",
-        converted=True,
+        converter="avoids",
     ),
     KnownFault(
         report="loop_state_is_a_view_of_another",
@@ -162,7 +162,7 @@ LOOPS = (
         occurs=_view_of_another,
         instead="both states share memory: the first one's next value overwrites the second",
         remedy="let the second state be a copy",
-        converted=True,
+        converter="avoids",
     ),
     KnownFault(
         report="loop_of_no_iterations",
@@ -172,6 +172,6 @@ LOOPS = (
         instead="without an iteration, a state that the body does not read is not the initial one, but whatever is in memory",
         remedy="let the body read the state, or guarantee an iteration",
         effect=Effect.DEPENDS,
-        converted=True,
+        converter="avoids",
     ),
 )

@@ -125,7 +125,7 @@ MOVES = (
         occurs=_concat_abs,
         instead="Abs overwrites the vector from Concat, which another layer still reads",
         remedy="compute Abs of a copy, e.g. of a Concat of its own",
-        converted=True,
+        converter="avoids",
     ),
     KnownFault(
         report="tile_run_time_repeats",
@@ -184,7 +184,7 @@ MOVES = (
         occurs=_is_refused,
         operands=2,
         instead="a bidirectional Broadcast of a static shape without elements is refused",
-        remedy="name the sizes of the result in the target shape",
+        remedy="replace it by a constant without elements, or leave a dimension open",
         effect=Effect.FATAL,
     ),
     KnownFault(

@@ -93,7 +93,6 @@ NUMBERS = (
         instead="integers are rounded to float32",
         remedy="reverse by a Gather",
         effect=Effect.DEPENDS,
-        converted=True,
     ),
     KnownFault(
         report="select_through_float32",
@@ -103,6 +102,7 @@ NUMBERS = (
         instead="integers chosen by a comparison are rounded to float32",
         remedy=_IN_FLOAT,
         effect=Effect.DEPENDS,
+        converter="avoids",
     ),
     KnownFault(
         report="equal_through_float32",
@@ -139,7 +139,7 @@ NUMBERS = (
         instead="results beyond 8 bits saturate instead of wrapping around",
         remedy="compute in i32 and convert",
         effect=Effect.DEPENDS,
-        converted=True,
+        converter="avoids",
     ),
     KnownFault(
         report="matmul_inner_dimension",

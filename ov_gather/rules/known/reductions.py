@@ -74,6 +74,7 @@ REDUCTIONS = (
         operands=2,
         instead="the constant and the reduction of integers are exchanged",
         remedy=_APART,
+        converter="avoids",
     ),
     KnownFault(
         report="divide_after_reduction",
@@ -82,5 +83,6 @@ REDUCTIONS = (
         operands=2,
         instead="the integer quotient of the reduction is rounded to the nearest integer, not down",
         remedy=_APART,
+        converter="avoids",
     ),
 )

@@ -46,6 +46,7 @@ STRINGS = (
         occurs=_split,
         instead="strings are copied from a wrong place: every part is the first one, or the process ends",
         remedy="use a Gather for each part",
+        converter="refuses",
     ),
     KnownFault(
         report="slice_of_strings",
@@ -54,6 +55,7 @@ STRINGS = (
         instead="strings are copied as bytes and freed twice, which ends the process",
         remedy="use a Gather",
         effect=Effect.FATAL,
+        converter="refuses",
     ),
     KnownFault(
         report="depth_to_space_of_strings",
@@ -62,6 +64,7 @@ STRINGS = (
         instead="strings are copied as bytes and freed twice, which ends the process",
         remedy="use Reshape and Transpose",
         effect=Effect.FATAL,
+        converter="refuses",
     ),
     KnownFault(
         report="if_of_strings",
@@ -71,6 +74,7 @@ STRINGS = (
         remedy="let the branch return a Gather of all its strings",
         effect=Effect.FATAL,
         since="2025.4",
+        converter="refuses",
     ),
     KnownFault(
         report="string_input_is_output",
@@ -80,5 +84,6 @@ STRINGS = (
         remedy="leave the Identity out",
         effect=Effect.FATAL,
         since="2025.4",
+        converter="refuses",
     ),
 )
