@@ -19,6 +19,8 @@ if TYPE_CHECKING:
     from ov_gather.ranges.analysis import Analysis
     from ov_gather.ranges.graph import Key
 
+RULE_OF = {Effect.WRONG: "OVG710", Effect.FATAL: "OVG711", Effect.DEPENDS: "OVG712"}
+"""The rule that reports the faults with an effect."""
 _EXACT = 1 << 24
 """Integers up to this one are exact in float32."""
 

@@ -9,15 +9,14 @@ import pytest
 from helpers.known_faults import HOSTS, as_ir, between_layers, model_of, onnx_of
 from ov_gather import validate
 from ov_gather.converters import ConversionError, convert_model
-from ov_gather.rules.known.base import Effect
 from ov_gather.rules.known.register import ELSEWHERE, KNOWN
+from ov_gather.rules.known_faults import RULE_OF
 from ov_gather.rules.register import RULES
 from ov_gather.rules.releases import RELEASES
 from tools.upstream.measured import Measured, number
 from tools.upstream.registry import FAULTS
 from tools.upstream.running import shows
 
-RULE = {Effect.WRONG: "OVG710", Effect.FATAL: "OVG711", Effect.DEPENDS: "OVG712"}
 BY_OTHERS = {report: rule[:6] for report, rule in ELSEWHERE.items() if rule[:6] in RULES}
 NOT_IN_BODIES = ("i64_state", "string_input_is_output")  # states belong to models, and this output is one of a model
 BESIDE_GATHERS = ("u32_constants_saturate",)  # its reproducer gathers, which OVG704 checks
@@ -57,7 +56,7 @@ def test_a_reproducer_is_found(known, tmp_path):
     if known.report in BESIDE_GATHERS:
         pytest.skip("OVG704 reports it")
     rule, path = found(model_of(known.report), tmp_path / "model.xml")[known.report]
-    assert rule == RULE[known.effect]
+    assert rule == RULE_OF[known.effect]
     assert path == ()
     if known.since:
         earlier = RELEASES[RELEASES.index(known.since) - 1]
@@ -70,7 +69,7 @@ def test_a_planted_reproducer_is_found(known, host, tmp_path):
     if known.report in BESIDE_GATHERS or (host is not between_layers and known.report in NOT_IN_BODIES):
         pytest.skip("not legal there, or reported by another rule")
     rule, path = found(host(model_of(known.report)), tmp_path / "model.xml")[known.report]
-    assert rule == RULE[known.effect]
+    assert rule == RULE_OF[known.effect]
     assert bool(path) is (host is not between_layers)
 
 

@@ -7,6 +7,8 @@ from dataclasses import dataclass
 from enum import Enum
 from typing import TYPE_CHECKING
 
+from ov_gather.divergences.base import releases_text
+
 if TYPE_CHECKING:
     from ov_gather.ir.model import Layer
     from ov_gather.rules.known.pattern_graph import PatternGraph
@@ -49,6 +51,11 @@ class KnownFault:
     before: str = ""
     operands: int = 1
     converter: str = ""
+
+    @property
+    def releases(self) -> str:
+        """The releases that show the fault, e.g. "since 2025.4"; empty if all measured ones do."""
+        return releases_text(self.since, self.before)
 
     @property
     def hint(self) -> str:
