@@ -1,4 +1,4 @@
-"""The command `ov-gather explain`: documentation of rules, known divergences of runtimes, and refusals of the converters."""
+"""The command `ov-gather explain`: rules, known divergences of runtimes, known faults, and refusals of the converters."""
 
 from __future__ import annotations
 
@@ -10,6 +10,8 @@ from click.shell_completion import CompletionItem
 from ov_gather.cli.completion import complete_rules
 from ov_gather.cli.output import say, show
 from ov_gather.divergences.refusals import REFUSALS
+from ov_gather.rules.known.register import ELSEWHERE, KNOWN
+from ov_gather.rules.known_faults import RULE_OF
 from ov_gather.rules.register import RULES
 from ov_gather.rules.selection import select_rules
 from ov_gather.system.suggestions import did_you_mean
@@ -17,22 +19,23 @@ from ov_gather.system.suggestions import did_you_mean
 if TYPE_CHECKING:
     from ov_gather.divergences.base import Divergence
 
-_ALL = "divergences"
+_ALL, _FAULTS = "divergences", "faults"
 
 
 def _complete(context: click.Context, argument: click.Parameter, incomplete: str) -> list[CompletionItem]:
     items = [CompletionItem(name, help=found[0].why) for name, found in _divergences().items()]
-    items += [CompletionItem(name) for name in REFUSALS]
+    items += [CompletionItem(name) for name in (*REFUSALS, *_faults())]
     return [*complete_rules(context, argument, incomplete), *(item for item in items if item.value.startswith(incomplete))]
 
 
 @click.command(name="explain")
 @click.argument("name", required=False, shell_complete=_complete)
 def command(name: str | None) -> None:
-    """Explain a rule of `validate`, e.g. OVG204, a divergence of `check`, e.g. no-strings, or a refusal of `convert`.
+    """Explain a rule of `validate`, a divergence of `check`, a known fault of OpenVINO, or a refusal of `convert`.
 
-    Without NAME, list all rules; with a group such as OVG4, the rules of the group; with the word "divergences", the known
-    divergences of runtimes from ONNX.
+    NAME is e.g. OVG204, no-strings or abs_of_clamp. Without NAME, list all rules; with a group such as OVG4, the rules of the
+    group; with the word "divergences", the known divergences of runtimes from ONNX; with the word "faults", the known faults of
+    OpenVINO.
 
     Exit code: 0 done, 2 there is no such name.
     """
@@ -41,14 +44,19 @@ def command(name: str | None) -> None:
     elif name == _ALL:
         for each in (one for found in _divergences().values() for one in found):
             _print(each)
+    elif name == _FAULTS:
+        for lines in _faults().values():
+            show("".join(f"{line}\n" for line in lines))
+    elif name in _faults():
+        show("".join(f"{line}\n" for line in _faults()[name]))
     elif found := _divergences().get(name):
         for each in found:
             _print(each)
     elif name in REFUSALS:
         say(f"{name}: {REFUSALS[name]}")
     else:
-        hint = did_you_mean(name, (*_divergences(), *REFUSALS, *RULES), (_ALL, *REFUSALS))
-        raise click.UsageError(f"there is no rule, divergence or refusal '{name}'; {hint}")
+        hint = did_you_mean(name, (*_divergences(), *_faults(), *REFUSALS, *RULES), (_ALL, _FAULTS, *REFUSALS))
+        raise click.UsageError(f"there is no rule, divergence, fault or refusal '{name}'; {hint}")
 
 
 def _explain_rules(name: str | None) -> None:
@@ -67,6 +75,22 @@ def _divergences() -> dict[str, list[Divergence]]:
     for each in DIVERGENCES:
         names.setdefault(each.name, []).append(each)
     return names
+
+
+def _faults() -> dict[str, list[str]]:
+    """Map the name of each report of a fault to the lines that explain it."""
+    known = {
+        fault.report: [
+            f"{fault.report} ({RULE_OF[fault.effect]}): {fault.instead}",
+            f"    {', '.join(fault.types)}; {fault.effect.value}{fault.releases and '; '}{fault.releases}",
+            f"    {fault.hint}",
+        ]
+        for fault in KNOWN
+    }
+    others = {
+        name: [f"{name}: {covered}", f"    reproducer: docs/evidence/upstream/{name}.md"] for name, covered in ELSEWHERE.items()
+    }
+    return dict(sorted((known | others).items()))
 
 
 def _print(divergence: Divergence) -> None:

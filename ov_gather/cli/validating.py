@@ -59,7 +59,7 @@ TARGET_RELEASE = click.option(
     callback=parse_release,
     shell_complete=complete_releases,
     metavar="RELEASE",
-    help="Also find what this OpenVINO lacks, e.g. 2025.4 (OVG708, OVG709).",
+    help="Also find what this OpenVINO lacks or does wrong, e.g. 2025.4 (OVG708 to OVG712).",
 )
 
 

@@ -76,8 +76,7 @@ class Divergence:
     @property
     def releases(self) -> str:
         """The releases of the runtime that deviate, e.g. "since 2025.2, before 2025.3"; empty if all do."""
-        named = {"since": self.since, "before": self.before}
-        return ", ".join(f"{word} {release}" for word, release in named.items() if release)
+        return releases_text(self.since, self.before)
 
     def concerns(self, runtime: str, version: str, operation: str, devices: Sequence[str] = CPU) -> bool:
         """Return True if the divergence concerns this version of a runtime, this operation, and one of these devices."""
@@ -88,6 +87,12 @@ class Divergence:
             and (not self.since or _number(version) >= _number(self.since))
             and (not self.before or _number(version) < _number(self.before))
         )
+
+
+def releases_text(since: str, before: str) -> str:
+    """Return the releases from one on and before another, e.g. "since 2025.2, before 2025.3"; "" leaves an end open."""
+    named = {"since": since, "before": before}
+    return ", ".join(f"{word} {release}" for word, release in named.items() if release)
 
 
 def address(issue: str) -> str:

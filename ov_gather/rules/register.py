@@ -11,6 +11,7 @@ from ov_gather.rules import (
     graph,
     indices,
     inference,
+    known_faults,
     operations,
     portability,
     ports,
@@ -22,7 +23,7 @@ from ov_gather.rules import (
 from ov_gather.rules.base import Rule
 
 _MODULES = (
-    *(attributes, constants, document, graph, indices, inference, operations, portability, ports, shapes),
+    *(attributes, constants, document, graph, indices, inference, known_faults, operations, portability, ports, shapes),
     *(subgraphs, targets, types),
 )
 _ALL = [rule for module in _MODULES for rule in vars(module).values() if isinstance(rule, Rule)]

@@ -18,6 +18,7 @@ from ov_gather.rules.findings import Finding, Findings, Severity
 from ov_gather.rules.fingerprints import with_fingerprints
 from ov_gather.rules.indices import ErrorFreeModel
 from ov_gather.rules.inference import Inferred, inferred_graphs
+from ov_gather.rules.known_faults import Executed
 from ov_gather.rules.register import RULES
 from ov_gather.rules.releases import release_named
 from ov_gather.rules.selection import select_rules
@@ -47,7 +48,8 @@ def validate(
         select: rule ids or groups ("OVG401", "OVG4") to check; all if empty.
         ignore: rule ids or groups not to check.
         infer: also compare declared outputs with those that OpenVINO infers, if there is no error (OVG407).
-        target: a release of OpenVINO, such as "2025.4": also report what that release lacks (OVG708, OVG709).
+        target: a release of OpenVINO, such as "2025.4": also report what that release lacks (OVG708, OVG709), and its known
+            faults (OVG710, OVG711), including those that show for some inputs only (OVG712).
         extensions: with `infer`: libraries, "module:Class" or classes of `openvino.Op` with operations of yours.
 
     Returns:
@@ -108,7 +110,7 @@ def _checked(
         if trouble := model.weights.trouble():
             return not_checked(path, trouble, "try again, or ask whoever serves the file")
     if model is not None and not model.is_fragment and not _has_error(findings):
-        findings += _findings(path, rules, [((), ErrorFreeModel(model))])
+        findings += _findings(path, rules, [((), ErrorFreeModel(model)), ((), Executed.by(model, release))])
         if extensions is not None and any(rule.scope is Inferred for rule in rules) and not _has_error(findings):
             findings += _findings(path, rules, inferred_graphs(model, extensions))
     if release and model is not None and not document.damaged:

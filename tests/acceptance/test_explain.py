@@ -5,6 +5,7 @@ import pytest
 from ov_gather.divergences.refusals import REFUSALS
 from ov_gather.divergences.register import DIVERGENCES
 from ov_gather.rules.register import RULES
+from tools.upstream.registry import FAULTS
 
 
 def test_a_rule(cli):
@@ -45,3 +46,14 @@ def test_a_divergence_with_releases_issues_and_reproducers(cli):
         "    upstream: openvinotoolkit/openvino#37125",
         "    reproducer: docs/evidence/upstream/scatter_nd_checks_flat_place.md",
     ]
+
+
+def test_a_known_fault_and_one_that_no_rule_can_foresee(cli):
+    assert cli("explain", "abs_of_clamp", code=0).stdout.splitlines() == [
+        "abs_of_clamp (OVG710): Abs of a Clamp of constants disappears: negative elements stay negative",
+        "    Abs; wrong results; since 2025.4",
+        "    compute it before, or write the constant with its absolute values; see docs/evidence/upstream/abs_of_clamp.md",
+    ]
+    assert "`ov-gather prove` says for which inputs" in cli("explain", "gather_nd_out_of_bounds", code=0).stdout
+    listed = cli("explain", "faults", code=0).stdout
+    assert all(f"docs/evidence/upstream/{report}.md" in listed for report in FAULTS)

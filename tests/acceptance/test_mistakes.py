@@ -57,7 +57,7 @@ MISTAKES = {
     "accelerate m.xml --pass to-gathr": "there is no 'to-gathr'; did you mean to-gather?",
     "bench --case vectr": "there is no case 'vectr'; did you mean vector?",
     "explain OVG4O1": "there is no rule or group 'OVG4O1'; did you mean OVG401?",
-    "explain zeros": "there is no rule, divergence or refusal 'zeros'; did you mean zeros-for-negative-indices",
+    "explain zeros": "there is no rule, divergence, fault or refusal 'zeros'; did you mean zeros-for-negative-indices",
     # Values.
     "harden m.xml": "Missing option '--policy'. Choose from: raise, clamp, zero",
     "lower m.xml": "Missing option '--target'",

@@ -165,13 +165,16 @@ def _divergence(report: CheckReport, name: str, why: str) -> Element:
 
 
 def _known(name: str) -> Iterator[Element]:
-    """Yield the releases that a divergence is limited to, and links to its issues."""
+    """Yield the releases that a divergence is limited to, links to its issues, and the names of its reproducers."""
     for known in (known for known in DIVERGENCES if known.name == name):
         if known.releases:
             yield element("dd", known.releases, class_="seen")
         if known.upstream:
             links = [element("a", issue, href=address(issue)) for issue in known.upstream]
             yield element("dd", "upstream: ", *(part for link in links for part in (link, " ")), class_="seen")
+        if known.reports:
+            pages = ", ".join(f"docs/evidence/upstream/{report}.md" for report in known.reports)
+            yield element("dd", f"reproducer: {pages}", class_="seen")
 
 
 def _link(number: int, layer: LayerResult) -> Element:

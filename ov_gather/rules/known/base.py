@@ -1,0 +1,64 @@
+"""The description of a known fault of OpenVINO, and the layers that meet it."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from dataclasses import dataclass
+from enum import Enum
+from typing import TYPE_CHECKING
+
+from ov_gather.divergences.base import releases_text
+
+if TYPE_CHECKING:
+    from ov_gather.ir.model import Layer
+    from ov_gather.rules.known.pattern_graph import PatternGraph
+
+    Pattern = Callable[[PatternGraph, Layer], bool]
+
+
+class Effect(Enum):
+    """What happens to a model with the pattern of a fault."""
+
+    WRONG = "wrong results"
+    FATAL = "the process ends, or the model is refused"
+    DEPENDS = "wrong results for some values of inputs"
+
+
+@dataclass(frozen=True, slots=True)
+class KnownFault:
+    """A fault of OpenVINO's CPU plugin or of its transformations.
+
+    Attributes:
+        report: the page in docs/evidence/upstream/ that reports it, with a reproducer.
+        types: the types of the layers that meet it.
+        occurs: whether a layer of one of these types meets it. Operand counts are checked before by `operands`.
+        instead: what OpenVINO does instead of what is right.
+        remedy: how to write the model so that it is right.
+        effect: what follows.
+        since, before: the first release that shows the fault, of those measured, and the first one that no longer does; ""
+            if the first, or the last one measured, shows it.
+        operands: the least number of inputs of the layer.
+        converter: what `ov-gather convert` does with such an ONNX model, "avoids" the fault or "refuses" it; "" if neither.
+    """
+
+    report: str
+    types: tuple[str, ...]
+    occurs: Pattern
+    instead: str
+    remedy: str
+    effect: Effect = Effect.WRONG
+    since: str = ""
+    before: str = ""
+    operands: int = 1
+    converter: str = ""
+
+    @property
+    def releases(self) -> str:
+        """The releases that show the fault, e.g. "since 2025.4"; empty if all measured ones do."""
+        return releases_text(self.since, self.before)
+
+    @property
+    def hint(self) -> str:
+        """The remedy, and where the fault is reported."""
+        converting = f"; ov-gather convert {self.converter} this" if self.converter else ""
+        return f"{self.remedy}{converting}; see docs/evidence/upstream/{self.report}.md"

@@ -1,0 +1,158 @@
+"""Faults in what OpenVINO computes from constants while it compiles a model."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+
+from ov_gather.ir.model import Layer
+from ov_gather.ops import FAMILY
+from ov_gather.rules.known.base import KnownFault
+from ov_gather.rules.known.pattern_graph import PatternGraph
+
+_POSITIVE = ("Abs", "Exp", "ReLU", "Sigmoid", "Sqrt", "ShapeOf")
+_MOVES = ("Convert", "Reshape", "Squeeze", "Unsqueeze", "Gather", "Tile", "Broadcast", "Slice", "StridedSlice", "Transpose")
+_SUMS = ("Add", "Multiply", "Divide", "Maximum", "Minimum", "Concat")
+_DROPPING = ("f16", "f32", "i32", "i64")
+_NO_OPS = ("Transpose",)
+
+
+def _abs(graph: PatternGraph, layer: Layer) -> bool:
+    """Return True if Abs reads a vector that may have negative elements, computed from constants and sizes alone."""
+    source = graph.viewed(layer, 0, _NO_OPS)
+    if graph.shape(layer).rank != 1 or graph.type(layer) not in _DROPPING or source is None:
+        return False
+    if source[0].type in ("Const", "Concat"):  # OpenVINO moves Abs to the operands of Concat
+        return False
+    return bool(graph.origins(layer, 0, sizes=True)) and _may_be_negative(graph, layer, 0)
+
+
+def _may_be_negative(graph: PatternGraph, layer: Layer, position: int) -> bool:
+    source = graph.producer(layer, position)
+    if source is None or source.type in _POSITIVE:
+        return False
+    if source.type == "Const":
+        value = graph.constant(layer, position)
+        return value is None or (value.dtype.kind in "if" and bool((value < 0).any()))
+    if source.type == "Clamp":
+        return float(source.attributes.get("min", "-1")) < 0 and _may_be_negative(graph, source, 0)
+    operands = range(1) if source.type in _MOVES else range(len(source.inputs)) if source.type in _SUMS else None
+    return operands is None or any(_may_be_negative(graph, source, i) for i in operands)
+
+
+def _abs_of_clamp(graph: PatternGraph, layer: Layer) -> bool:
+    return graph.producer(layer, 0, "Clamp") is not None and _abs(graph, layer)
+
+
+def _abs_of_folded(graph: PatternGraph, layer: Layer) -> bool:
+    return graph.producer(layer, 0, "Clamp") is None and _abs(graph, layer)
+
+
+def _gather_before_matmul(graph: PatternGraph, layer: Layer) -> bool:
+    """Return True if a MatMul of batches reads, transposed, a 3-D gather of constants that a Transpose reorders."""
+    orders = list(_orders(graph, layer))
+    if layer.attributes.get("transpose_b", "false") not in ("true", "1"):
+        if len(orders) < 2 or orders[0] != (0, 2, 1):
+            return False
+        orders = orders[1:]  # OpenVINO lets MatMul transpose
+    if len(orders) != 1 or len(orders[0]) != 3 or orders[0][0] == 0 or graph.shape(layer, 1).rank != 3:
+        return False
+    if not any(one.type in ("GatherElements", "GatherND") for one in graph.origins(layer, 1)):
+        return False
+    return _reorders(graph, layer, orders[0])
+
+
+def _orders(graph: PatternGraph, layer: Layer) -> Iterator[tuple[int, ...]]:
+    """Yield the orders of the Transposes before the second operand, the last first."""
+    position = 1
+    while source := graph.producer(layer, position):
+        if source.type in ("Const", "GatherElements", "GatherND"):
+            return
+        if source.type == "Transpose" and (order := graph.constant(source, 1)) is not None:
+            yield tuple(order.tolist())
+        layer, position = source, 0
+
+
+def _reorders(graph: PatternGraph, layer: Layer, order: tuple[int, ...]) -> bool:
+    """Return True if there are several matrices, and an order moves their elements: axes of size 1 do not count."""
+    transpose = [one for one in graph.origins(layer, 1) if one.type == "Transpose"][-1]
+    sizes = graph.shape(transpose).sizes
+    kept = [axis for axis in order if sizes[axis] != 1]
+    return sizes[order[0]] != 1 and kept != sorted(kept)
+
+
+def _non_zero(graph: PatternGraph, layer: Layer) -> bool:
+    shape = graph.shape(layer)
+    return len(shape.sizes) > 1 and set(shape.sizes) == {1} and bool(graph.origins(layer, 0))
+
+
+def _large_unsigned(graph: PatternGraph, layer: Layer) -> bool:
+    """Return True for a Const with values from 2^31 on, unless only gathers and scatters read it, which OVG704 checks."""
+    readers = graph.readers((layer.id, layer.outputs[0].id)) if layer.outputs else ()
+    if str(layer.declared_type) not in ("u32", "u64") or all(reader.type in FAMILY for reader, _ in readers):
+        return False
+    reader, position = readers[0]
+    value = graph.constant(reader, position)
+    return value is not None and bool((value >= 2**31).any())
+
+
+def _pad(graph: PatternGraph, layer: Layer) -> bool:
+    """Return True if the constant value with which integers are padded is no float32."""
+    value = graph.constant(layer, 3) if layer.attributes.get("pad_mode") == "constant" else None
+    if value is None or value.dtype.kind not in "iu" or value.dtype.itemsize < 4:
+        return False
+    return bool((value.astype("f4").astype("f8") != value.astype("f8")).any())
+
+
+_ABS = "compute it before, or write the constant with its absolute values"
+
+FOLDED = (
+    KnownFault(
+        report="abs_of_clamp",
+        types=("Abs",),
+        occurs=_abs_of_clamp,
+        instead="Abs of a Clamp of constants disappears: negative elements stay negative",
+        remedy=_ABS,
+        since="2025.4",
+    ),
+    KnownFault(
+        report="abs_of_folded_convert",
+        types=("Abs",),
+        occurs=_abs_of_folded,
+        instead="Abs of what is computed from constants or sizes disappears: negative elements stay negative",
+        remedy=_ABS,
+        since="2025.4",
+    ),
+    KnownFault(
+        report="constant_gather_before_matmul",
+        types=("MatMul",),
+        occurs=_gather_before_matmul,
+        operands=2,
+        instead="MatMul reads the gathered constants in another layout, so that most products are wrong",
+        remedy="replace the gather of constants by its result",
+        since="2025.4",
+        converter="avoids",
+    ),
+    KnownFault(
+        report="non_zero_of_one_constant",
+        types=("NonZero",),
+        occurs=_non_zero,
+        instead="only the first row of the result is written; the others are uninitialized memory",
+        remedy="replace NonZero of the constant by its result",
+    ),
+    KnownFault(
+        report="u32_constants_saturate",
+        types=("Const",),
+        occurs=_large_unsigned,
+        operands=0,
+        instead="values from 2^31 on become 2^31 - 1",
+        remedy="make the constant an input, or use i32 with the same bits",
+    ),
+    KnownFault(
+        report="pad_value_through_float32",
+        types=("Pad",),
+        occurs=_pad,
+        operands=4,
+        instead="the value with which integers are padded is rounded to float32",
+        remedy="pad with 0, and add or select the value afterwards",
+    ),
+)

@@ -1,0 +1,197 @@
+"""Faults in operations that move elements."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from math import prod
+
+from ov_gather.ir.model import Layer
+from ov_gather.rules.known.base import Effect, KnownFault
+from ov_gather.rules.known.pattern_graph import VIEWS, PatternGraph
+
+_LANES = 16
+"""Elements of a vector of the widest kernel of Gather."""
+
+
+def _concat_abs(graph: PatternGraph, layer: Layer) -> bool:
+    """Return True if Abs reads a vector from Concat, possibly in views of one dimension, that another layer reads, too."""
+    return graph.shape(layer).rank == 1 and _shares_concat(graph, layer, 0, shared=False)
+
+
+def _shares_concat(graph: PatternGraph, layer: Layer, position: int, *, shared: bool) -> bool:
+    source = graph.source(layer, position)
+    if source is None:
+        return False
+    producer, port = source
+    shared |= len({reader.id for reader, _ in graph.readers((producer.id, port.id))}) > 1
+    if producer.type == "Concat" and port.shape.rank == 1:
+        return shared or any(_shares_concat(graph, producer, i, shared=False) for i in range(len(producer.inputs)))
+    return producer.type in (*VIEWS, "Transpose") and _shares_concat(graph, producer, 0, shared=shared)
+
+
+def _repeats(graph: PatternGraph, layer: Layer) -> Sequence[int | None]:
+    """Return the repeats of a Tile, by axis; None for one that is only known at run time."""
+    source, count = graph.producer(layer, 1), graph.shape(layer, 1).sizes
+    while source and source.type == "Convert":
+        source = graph.producer(source, 0)
+    if source and source.type == "Concat":
+        parts = [graph.constant(source, i) for i in range(len(source.inputs))]
+        sizes = [graph.shape(source, i).sizes for i in range(len(parts))]
+        if all(size == (1,) for size in sizes):
+            return [None if part is None else int(part.ravel()[0]) for part in parts]
+    return [None] * count[0] if len(count) == 1 and count[0] > 0 else ()
+
+
+def _tile(graph: PatternGraph, layer: Layer) -> bool:
+    """Return True if the repeats are computed, and three axes in a row, after the first, may be repeated."""
+    sizes, repeats = graph.shape(layer).sizes, _repeats(graph, layer)
+    rank = max(len(sizes), len(repeats))
+    if not sizes or not repeats or rank < 4 or graph.origins(layer, 1):
+        return False
+    aligned = [(*[1] * (rank - len(given)), *given) for given in (sizes, repeats)]
+    moves = [size != 1 and times != 1 for size, times in zip(*aligned, strict=True)]
+    return any(all(moves[axis : axis + 3]) for axis in range(1, rank - 2))
+
+
+def _gather_batches(graph: PatternGraph, layer: Layer) -> bool:
+    """Return True for static shapes, sizes of 1 before the axis, and few elements an index or a batch."""
+    axis, data, indices = graph.constant(layer, 2), graph.shape(layer), graph.shape(layer, 1)
+    batch = int(layer.attributes.get("batch_dims", "0"))
+    if axis is None or axis.size != 1 or not batch or not data.is_static or not indices.is_static:
+        return False
+    sizes, batch = data.sizes, batch % len(indices.sizes) if batch < 0 else batch
+    at = int(axis.ravel()[0]) % len(sizes)
+    if prod(sizes[:at]) != 1 or prod(sizes) == 0:
+        return False
+    block, count = prod(sizes[at + 1 :]), prod(indices.sizes[batch:])
+    return 0 < count < _LANES if block == 1 else block <= _LANES and count > 0
+
+
+def _quantised(graph: PatternGraph, layer: Layer) -> bool:
+    """Return True if data comes from a MatMul of i8 weights, and activations with a zero point, possibly scaled."""
+    source = graph.producer(layer, 0)
+    while source and source.type == "Multiply" and graph.constant(source, 1) is not None:
+        source = graph.producer(source, 0)
+    if source is None or source.type != "MatMul" or len(source.inputs) != 2:
+        return False
+    activations, weights = graph.producer(source, 0, "Multiply"), graph.producer(source, 1, "Multiply")
+    shifted = activations and graph.producer(activations, 0, "Subtract")
+    stored, values = (one and graph.producer(one, 0, "Convert") for one in (weights, shifted))
+    if not stored or not values or not shifted or graph.producer(stored, 0, "Const") is None:
+        return False
+    zero = graph.constant(shifted, 1)
+    return graph.type(stored) == "i8" and graph.type(values) in ("i8", "u8") and zero is not None and bool((zero != 0).any())
+
+
+def _open_axis(graph: PatternGraph, layer: Layer) -> bool:
+    return layer.version == "opset1" and not graph.origins(layer, 2)
+
+
+def _mixed_masks(graph: PatternGraph, layer: Layer) -> bool:
+    added, removed, rest = (_mask(layer, name) for name in ("new_axis_mask", "shrink_axis_mask", "ellipsis_mask"))
+    return added and removed and not rest
+
+
+def _mask(layer: Layer, name: str) -> bool:
+    return "1" in layer.attributes.get(name, "")
+
+
+def _broadcast_of_nothing(graph: PatternGraph, layer: Layer) -> bool:
+    shape = graph.shape(layer)
+    is_empty = shape.is_static and 0 in shape.sizes and not graph.origins(layer, 0)
+    return is_empty and bool(graph.origins(layer, 1)) and not _is_refused(graph, layer)
+
+
+def _is_refused(graph: PatternGraph, layer: Layer) -> bool:
+    """Return True if a bidirectional Broadcast has to turn a 1 of the target into a 0."""
+    shape, target = graph.shape(layer), graph.constant(layer, 1)
+    if layer.attributes.get("mode") != "bidirectional" or target is None or not shape.is_static:
+        return False
+    pairs = zip(reversed(shape.sizes), reversed(target.ravel().tolist()), strict=False)
+    return any(have == 0 and wanted == 1 for have, wanted in pairs)
+
+
+def _boolean_of_another_output(graph: PatternGraph, layer: Layer) -> bool:
+    source = graph.source(layer)
+    if layer.attributes.get("destination_type") != "boolean" or source is None or source[0].bodies:
+        return False
+    return source[1].id != source[0].outputs[0].id and graph.type(layer) != "boolean"
+
+
+MOVES = (
+    KnownFault(
+        report="abs_overwrites_concat",
+        types=("Abs",),
+        occurs=_concat_abs,
+        instead="Abs overwrites the vector from Concat, which another layer still reads",
+        remedy="compute Abs of a copy, e.g. of a Concat of its own",
+        converter="avoids",
+    ),
+    KnownFault(
+        report="tile_run_time_repeats",
+        types=("Tile",),
+        occurs=_tile,
+        operands=2,
+        instead="if three axes in a row after the first are repeated, parts of the output are uninitialized memory",
+        remedy="make the repeats constant, or use Broadcast and Reshape",
+    ),
+    KnownFault(
+        report="gather_batches_of_one",
+        types=("Gather",),
+        occurs=_gather_batches,
+        operands=3,
+        instead="with batch dimensions of 1 and static shapes, Gather reads unrelated memory, or ends the process",
+        remedy="squeeze the batch dimensions and use batch_dims=0, or leave a dimension open",
+        effect=Effect.FATAL,
+    ),
+    KnownFault(
+        report="quantised_gather",
+        types=("Gather",),
+        occurs=_quantised,
+        operands=3,
+        instead="Gather of a quantised MatMul ends the process in compile_model",
+        remedy="put a Reshape or an Add between MatMul and Gather, or quantise activations without a zero point",
+        effect=Effect.FATAL,
+    ),
+    KnownFault(
+        report="gather_1_with_open_axis",
+        types=("Gather",),
+        occurs=_open_axis,
+        operands=3,
+        instead="Gather-1 whose axis is computed ends the process in compile_model",
+        remedy="make the axis a constant",
+        effect=Effect.FATAL,
+    ),
+    KnownFault(
+        report="strided_slice_mixed_masks",
+        types=("StridedSlice",),
+        occurs=_mixed_masks,
+        instead="StridedSlice that adds one axis and removes another leaves most of its output unwritten",
+        remedy="add the axis by an Unsqueeze of its own",
+    ),
+    KnownFault(
+        report="broadcast_of_no_elements",
+        types=("Broadcast",),
+        occurs=_broadcast_of_nothing,
+        operands=2,
+        instead="Broadcast of a static shape without elements ends the process in compile_model",
+        remedy="replace it by a constant without elements, or leave a dimension open",
+        effect=Effect.FATAL,
+    ),
+    KnownFault(
+        report="bidirectional_broadcast_of_no_elements",
+        types=("Broadcast",),
+        occurs=_is_refused,
+        operands=2,
+        instead="a bidirectional Broadcast of a static shape without elements is refused",
+        remedy="replace it by a constant without elements, or leave a dimension open",
+        effect=Effect.FATAL,
+    ),
+    KnownFault(
+        report="convert_to_boolean_of_unique",
+        types=("Convert",),
+        occurs=_boolean_of_another_output,
+        instead="Convert to boolean reads the first output of the layer before it, not the one it is connected to",
+        remedy="use NotEqual with 0 instead of Convert",
+    ),
+)

@@ -1,0 +1,179 @@
+"""Faults that show for some values and sizes only: integers computed in float32, empty axes."""
+
+from __future__ import annotations
+
+from ov_gather.ir.model import Layer
+from ov_gather.rules.known.base import Effect, KnownFault
+from ov_gather.rules.known.pattern_graph import PatternGraph
+
+_COMPARISONS = ("Equal", "NotEqual", "Less", "LessEqual", "Greater", "GreaterEqual")
+_WIDE = ("i32", "i64", "u32", "u64")
+_BYTES = ("i8", "u8")
+
+
+def _is_large(graph: PatternGraph, layer: Layer, *positions: int) -> bool:
+    """Return True if one of these inputs has integers of 32 or 64 bits that may not be exact in float32."""
+    return any(graph.type(layer, i) in _WIDE and not graph.is_small(layer, i) for i in positions)
+
+
+def _data(graph: PatternGraph, layer: Layer) -> bool:
+    return _is_large(graph, layer, 0)
+
+
+def _both(graph: PatternGraph, layer: Layer) -> bool:
+    return _is_large(graph, layer, 0, 1) and not (graph.origins(layer, 0) and graph.origins(layer, 1))
+
+
+def _compared(graph: PatternGraph, layer: Layer) -> bool:
+    """Return True if both operands may be rounded: none is equal to a small integer by rounding."""
+    return all(_is_large(graph, layer, i) for i in (0, 1)) and not graph.origins(layer, 0)
+
+
+def _select(graph: PatternGraph, layer: Layer) -> bool:
+    return graph.producer(layer, 0, *_COMPARISONS) is not None and _is_large(graph, layer, 1, 2)
+
+
+def _bytes(graph: PatternGraph, layer: Layer) -> bool:
+    return graph.type(layer) in _BYTES and not graph.origins(layer, 0)
+
+
+def _inner(graph: PatternGraph, layer: Layer) -> bool:
+    """Return True if the inner dimension is open in the first operand, and more than 1 in constant weights."""
+    rows, weights = graph.shape(layer), graph.shape(layer, 1)
+    if layer.attributes.get("transpose_a", "false") != "false" or not rows.dims or len(weights.sizes) < 2:
+        return False
+    inner = weights.sizes[-1 if layer.attributes.get("transpose_b", "false") != "false" else -2]
+    return 1 in rows.dims[-1] and not rows.dims[-1].is_static and inner > 1 and bool(graph.origins(layer, 1))
+
+
+def _empty_axis(graph: PatternGraph, layer: Layer) -> bool:
+    """Return True if shrink_axis_mask takes an element of an axis that may be empty."""
+    mask, dims = layer.attributes.get("shrink_axis_mask", ""), graph.shape(layer).dims
+    if "1" in layer.attributes.get("ellipsis_mask", "") + layer.attributes.get("new_axis_mask", "") or not dims:
+        return False
+    return any(flag.strip() == "1" and 0 in dim for flag, dim in zip(mask.split(","), dims, strict=False))
+
+
+def _nothing(graph: PatternGraph, layer: Layer) -> bool:
+    dims = graph.shape(layer).dims
+    return dims is not None and any(0 in dim for dim in dims)
+
+
+def _too_short(graph: PatternGraph, layer: Layer) -> bool:
+    """Return True if a part is the rest of an axis that may be shorter than the other parts."""
+    lengths, axis, dims = graph.constant(layer, 2), graph.constant(layer, 1), graph.shape(layer).dims
+    if lengths is None or axis is None or not dims or axis.size != 1 or -1 not in lengths:
+        return False
+    return int(lengths.clip(0).sum()) > dims[int(axis.ravel()[0])].lower
+
+
+_IN_FLOAT = "exact only below 2^24: keep the integers smaller, or compute with parts of 16 bits"
+
+NUMBERS = (
+    KnownFault(
+        report="reduce_max_through_float32",
+        types=("ReduceMax", "ReduceMin"),
+        occurs=_data,
+        instead="integers are rounded to float32",
+        remedy=_IN_FLOAT,
+        effect=Effect.DEPENDS,
+    ),
+    KnownFault(
+        report="resize_through_float32",
+        types=("Interpolate",),
+        occurs=_data,
+        instead="integers are rounded to float32",
+        remedy=_IN_FLOAT,
+        effect=Effect.DEPENDS,
+    ),
+    KnownFault(
+        report="reverse_sequence_through_float32",
+        types=("ReverseSequence",),
+        occurs=_data,
+        instead="integers are rounded to float32",
+        remedy="reverse by a Gather",
+        effect=Effect.DEPENDS,
+    ),
+    KnownFault(
+        report="select_through_float32",
+        types=("Select",),
+        occurs=_select,
+        operands=3,
+        instead="integers chosen by a comparison are rounded to float32",
+        remedy=_IN_FLOAT,
+        effect=Effect.DEPENDS,
+        converter="avoids",
+    ),
+    KnownFault(
+        report="equal_through_float32",
+        types=_COMPARISONS,
+        occurs=_compared,
+        operands=2,
+        instead="integers are compared as float32: 16777216 equals 16777217",
+        remedy=_IN_FLOAT,
+        effect=Effect.DEPENDS,
+    ),
+    KnownFault(
+        report="divide_in_float32",
+        types=("Divide",),
+        occurs=_both,
+        operands=2,
+        instead="the quotient of integers is computed in float32",
+        remedy=_IN_FLOAT,
+        effect=Effect.DEPENDS,
+    ),
+    KnownFault(
+        report="floor_mod_in_float32",
+        types=("FloorMod", "Mod"),
+        occurs=_both,
+        operands=2,
+        instead="the remainder of integers is computed in float32",
+        remedy=_IN_FLOAT,
+        effect=Effect.DEPENDS,
+    ),
+    KnownFault(
+        report="bytes_saturate",
+        types=("Add", "Subtract", "Multiply"),
+        occurs=_bytes,
+        operands=2,
+        instead="results beyond 8 bits saturate instead of wrapping around",
+        remedy="compute in i32 and convert",
+        effect=Effect.DEPENDS,
+        converter="avoids",
+    ),
+    KnownFault(
+        report="matmul_inner_dimension",
+        types=("MatMul",),
+        occurs=_inner,
+        operands=2,
+        instead="an inner dimension of 1 is accepted against constant weights with more rows, and memory beyond it is read",
+        remedy="declare the inner dimension",
+        effect=Effect.DEPENDS,
+    ),
+    KnownFault(
+        report="strided_slice_of_empty_axis",
+        types=("StridedSlice",),
+        occurs=_empty_axis,
+        instead="an element of an axis without elements is uninitialized memory instead of an error",
+        remedy="declare that the axis has at least one element",
+        effect=Effect.DEPENDS,
+    ),
+    KnownFault(
+        report="unique_of_nothing",
+        types=("Unique",),
+        occurs=_nothing,
+        instead="Unique of no elements fails, or returns the result of the inference before",
+        remedy="declare that there is at least one element",
+        effect=Effect.DEPENDS,
+    ),
+    KnownFault(
+        report="variadic_split_negative_size",
+        types=("VariadicSplit",),
+        occurs=_too_short,
+        operands=3,
+        instead="if the axis is too short, the rest gets a negative size, and parts read memory outside of data",
+        remedy="declare the least size of the axis",
+        effect=Effect.DEPENDS,
+        since="2025.3",
+    ),
+)

@@ -1,0 +1,128 @@
+"""One graph of an IR, with the questions that the patterns of faults ask about it."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterator, Sequence
+from dataclasses import dataclass
+from functools import cached_property
+from typing import TYPE_CHECKING, Any
+
+from ov_gather.ir.constants import constant
+from ov_gather.ir.element_types import ElementType
+from ov_gather.ir.errors import IRError
+from ov_gather.ir.model import Layer, Model, Port, ValueId
+from ov_gather.ir.shapes import UNKNOWN, PartialShape
+
+if TYPE_CHECKING:
+    from numpy.typing import NDArray
+
+VIEWS = ("Reshape", "Squeeze", "Unsqueeze")
+"""Operations that keep the elements and their order."""
+_LAYERS = 64
+"""Most layers of a computation that is examined for its origins."""
+
+
+def _never(layer: Layer, position: int) -> bool:
+    return False
+
+
+@dataclass(frozen=True, eq=False)
+class PatternGraph:
+    """A graph, and how values flow through it.
+
+    Attributes:
+        model: the graph: that of the model, or a body.
+        is_small: whether range analysis proves that the integers of an input are exact in float32; asked for few layers.
+    """
+
+    model: Model
+    is_small: Callable[[Layer, int], bool] = _never
+
+    def source(self, layer: Layer, position: int = 0) -> tuple[Layer, Port] | None:
+        """Return the layer and output port that feed an input; None if unknown."""
+        return self.model.producer(layer, layer.inputs[position]) if position < len(layer.inputs) else None
+
+    def producer(self, layer: Layer, position: int, *types: str) -> Layer | None:
+        """Return the layer that feeds an input if it has one of these types, or any if there are none."""
+        source = self.source(layer, position)
+        return source[0] if source and (not types or source[0].type in types) else None
+
+    def type(self, layer: Layer, position: int = 0) -> str:
+        """Return the name of the element type of an input; "" if unknown."""
+        source = self.source(layer, position)
+        found: ElementType | None = source and (source[0].declared_type or source[1].element_type)
+        return str(found or layer.inputs[position].element_type or "")
+
+    def shape(self, layer: Layer, position: int = 0) -> PartialShape:
+        """Return the shape of an input, with the intervals that a Parameter declares. The shape of a scalar is unknown."""
+        source = self.source(layer, position)
+        if source is None:
+            return layer.inputs[position].shape if position < len(layer.inputs) else UNKNOWN
+        return source[0].declared_shape or source[1].shape
+
+    def constant(self, layer: Layer, position: int) -> NDArray[Any] | None:
+        """Return the value of an input from a Const, or from a Convert of one; None if it is computed or cannot be read."""
+        source = self.producer(layer, position, "Const", "Convert")
+        if source is None:
+            return None
+        if source.type == "Convert":
+            return self.constant(source, 0)
+        try:
+            return constant(self.model, source)
+        except IRError:  # OVG5 reports it
+            return None
+
+    def readers(self, value: ValueId) -> Sequence[tuple[Layer, int]]:
+        """Return the layers that read a value, and the positions of the inputs."""
+        return self._readers.get(value, ())
+
+    @cached_property
+    def _readers(self) -> dict[ValueId, list[tuple[Layer, int]]]:
+        found: dict[ValueId, list[tuple[Layer, int]]] = {}
+        for layer in self.model.layers:
+            for position in range(len(layer.inputs)):
+                if source := self.source(layer, position):
+                    found.setdefault((source[0].id, source[1].id), []).append((layer, position))
+        return found
+
+    def viewed(self, layer: Layer, position: int = 0, types: Sequence[str] = VIEWS) -> tuple[Layer, Port] | None:
+        """Return what feeds an input, before the layers of these types."""
+        source = self.source(layer, position)
+        while source and source[0].type in types:
+            source = self.source(source[0])
+        return source
+
+    def only_reader(self, layer: Layer) -> bool:
+        """Return True if the value of a layer is read once."""
+        return sum(len(self.readers((layer.id, port.id))) for port in layer.outputs) == 1
+
+    def origins(self, layer: Layer, position: int, *, sizes: bool = False) -> Sequence[Layer]:
+        """Return the layers that an input is computed by, if from constants alone, else none; `sizes` allows ShapeOf, too."""
+        found: dict[int, Layer] = {}
+        waiting = [self.source(layer, position)]
+        while waiting:
+            source = waiting.pop()
+            if source is None or len(found) > _LAYERS or source[0].bodies:
+                return ()
+            one = source[0]
+            if one.id in found:
+                continue
+            found[one.id] = one
+            if one.type == "ShapeOf" and (sizes or self.shape(one).is_static):
+                continue
+            if (not one.inputs and one.type != "Const") or one.type in ("ReadValue", "RandomUniform", "Multinomial"):
+                return ()
+            waiting += [self.source(one, i) for i in range(len(one.inputs))]
+        return tuple(found.values())
+
+    def depends_on(self, layer: Layer) -> Iterator[Layer]:
+        """Yield the layers that a layer is computed from."""
+        seen, waiting = {layer.id}, [layer]
+        while waiting:
+            one = waiting.pop()
+            for position in range(len(one.inputs)):
+                source = self.source(one, position)
+                if source and source[0].id not in seen:
+                    seen.add(source[0].id)
+                    waiting.append(source[0])
+                    yield source[0]

@@ -1,0 +1,88 @@
+"""Faults in arithmetic that the CPU plugin fuses with a reduction of integers before it."""
+
+from __future__ import annotations
+
+from ov_gather.ir.model import Layer
+from ov_gather.rules.known.base import KnownFault
+from ov_gather.rules.known.pattern_graph import PatternGraph
+
+_INTEGERS = ("i8", "u8", "i16", "u16", "i32", "u32", "i64", "u64")
+_SWAPPED = ("i32", "i64", "u8")
+
+
+def _reduction(graph: PatternGraph, layer: Layer, position: int, types: tuple[str, ...], *, views: bool) -> Layer | None:
+    """Return the reduction of integers of these types whose result only this input reads, possibly in another shape."""
+    source = graph.producer(layer, position)
+    while source and views and source.type in ("Reshape", "Squeeze", "Unsqueeze") and graph.only_reader(source):
+        source = graph.producer(source, 0)
+    if source is None or not source.type.startswith("Reduce") or source.type.startswith("ReduceLogical"):
+        return None
+    return source if graph.type(source) in types and graph.only_reader(source) else None
+
+
+def _is_fused(graph: PatternGraph, layer: Layer, position: int, neutral: int | None) -> bool:
+    """Return True for a constant of one element, or of one a channel, unless it is neutral."""
+    source = graph.producer(layer, position, "Const")
+    if source is None or source.declared_shape is None:
+        return False
+    sizes, reduced = source.declared_shape.sizes, graph.shape(layer, 1 - position).sizes
+    aligned = (1,) * (len(reduced) - len(sizes)) + sizes
+    if any(size != 1 and (axis != 1 or reduced[axis] == 1) for axis, size in enumerate(aligned)):
+        return False
+    value = graph.constant(layer, position)
+    return value is not None and (neutral is None or bool((value != neutral).any()))
+
+
+def _after_3d(graph: PatternGraph, layer: Layer) -> bool:
+    """Return True for arithmetic with a constant after a reduction of 3-D integers that keeps the first axis."""
+    neutral = 1 if layer.type == "Multiply" else 0
+    for position in range(len(layer.inputs)):
+        reduction = _reduction(graph, layer, position, _SWAPPED, views=True)
+        if reduction is None:
+            continue
+        dims, axes = graph.shape(reduction).dims or (), graph.constant(reduction, 1)
+        if len(dims) != 3 or dims[0].upper == 1 or axes is None or {0, -3} & set(axes.ravel().tolist()):
+            return False
+        return layer.type == "Negative" or _is_fused(graph, layer, 1 - position, neutral)
+    return False
+
+
+def _exchanged(graph: PatternGraph, layer: Layer) -> bool:
+    if layer.type == "Power" and set(graph.shape(layer, 1).sizes) <= {1}:
+        return False
+    return _reduction(graph, layer, 1, _INTEGERS, views=False) is not None and _is_fused(graph, layer, 0, None)
+
+
+def _rounded(graph: PatternGraph, layer: Layer) -> bool:
+    return _reduction(graph, layer, 0, _INTEGERS, views=True) is not None and _is_fused(graph, layer, 1, 1)
+
+
+_APART = "compute with the operand in the full shape of the result, which is not fused, or in f32"
+
+REDUCTIONS = (
+    KnownFault(
+        report="arithmetic_after_integer_reduction",
+        types=("Add", "Subtract", "Multiply", "Negative"),
+        occurs=_after_3d,
+        instead="arithmetic after a reduction of 3-D integers is right in the first slice only",
+        remedy=_APART,
+    ),
+    KnownFault(
+        report="constant_divided_by_reduction",
+        types=("Divide", "Power"),
+        occurs=_exchanged,
+        operands=2,
+        instead="the constant and the reduction of integers are exchanged",
+        remedy=_APART,
+        converter="avoids",
+    ),
+    KnownFault(
+        report="divide_after_reduction",
+        types=("Divide",),
+        occurs=_rounded,
+        operands=2,
+        instead="the integer quotient of the reduction is rounded to the nearest integer, not down",
+        remedy=_APART,
+        converter="avoids",
+    ),
+)

@@ -1,0 +1,26 @@
+"""Faults of states that last from one inference to the next."""
+
+from __future__ import annotations
+
+from ov_gather.ir.model import Layer
+from ov_gather.rules.known.base import Effect, KnownFault
+from ov_gather.rules.known.pattern_graph import PatternGraph
+
+_REFUSED = ("i16", "u16", "u32", "i64", "u64", "f64")
+
+
+def _is_refused(graph: PatternGraph, layer: Layer) -> bool:
+    return bool(layer.outputs) and str(layer.outputs[0].element_type) in _REFUSED
+
+
+STATES = (
+    KnownFault(
+        report="i64_state",
+        types=("ReadValue",),
+        occurs=_is_refused,
+        operands=0,
+        instead="a model whose state has 64-bit or unsigned integers cannot be executed",
+        remedy="let the state have i32 or f32, and convert around it",
+        effect=Effect.FATAL,
+    ),
+)

@@ -1,0 +1,136 @@
+"""The models of reproducers of upstream faults, and larger models that hold them."""
+
+from collections.abc import Callable
+from contextlib import suppress
+from typing import Any
+from unittest.mock import patch
+
+import numpy as np
+import onnx
+import onnx.parser
+import openvino as ov
+from openvino import opset13 as op
+
+from tools.upstream.registry import FAULTS
+
+_ITEMS = ",".join(map(str, range(60)))
+_IN_ONNX = {
+    "abs_overwrites_concat": "g (float[2] x) => (float[4] b, float[4] y) { b = Concat<axis = 0>(x, x) y = Abs(b) }",
+    "constant_gather_before_matmul": f"""g (float[3,2,5] x) => (float[3,2,4] y) {{
+        d = Constant<value = float[4,3,5] {{{_ITEMS}}}>()
+        i = Constant<value = int64[4,3,5] {{{",".join(str(number * 7 % 4) for number in range(60))}}}>()
+        g = GatherElements<axis = 0>(d, i) u = Transpose<perm = [1, 0, 2]>(g) t = Transpose<perm = [0, 2, 1]>(u)
+        y = MatMul(x, t)
+    }}""",
+    "constant_divided_by_reduction": """g (int32[4] x) => (int32[1] y) {
+        axis = Constant<value_ints = [0]>() c = Constant<value = int32 {200}>() s = ReduceMax(x, axis) y = Div(c, s)
+    }""",
+    "divide_after_reduction": """g (int32[4] x) => (int32[1] y) {
+        axis = Constant<value_ints = [0]>() c = Constant<value = int32 {3}>() s = ReduceMax(x, axis) y = Div(s, c)
+    }""",
+    "select_through_float32": """g (int32[2] c, int32[2] x, int32[2] z) => (int32[2] y) {
+        zero = Constant<value = int32 {0}>() below = Less(c, zero) y = Where(below, x, z)
+    }""",
+}
+"""Reproducers that are not in ONNX, as ONNX models."""
+
+
+class _CaughtError(BaseException):
+    """A reproducer compiles its model."""
+
+
+def model_of(report: str) -> ov.Model:
+    """Return the model that a reproducer compiles, without compiling it."""
+    return _executed(report)[0]
+
+
+def onnx_of(report: str) -> onnx.ModelProto:
+    """Return the model of a reproducer in ONNX."""
+    text = _IN_ONNX[report] if report in _IN_ONNX else _executed(report)[1]["text"]
+    return onnx.parser.parse_model(text if text.startswith("<") else f'<ir_version: 8, opset_import: ["" : 18]> {text}')
+
+
+def _executed(report: str) -> tuple[ov.Model, dict[str, Any]]:
+    """Return the model that a reproducer would compile, and its variables."""
+    caught: list[ov.Model] = []
+    variables: dict[str, Any] = {}
+
+    def catch(*arguments: object, **_: object) -> None:
+        caught.extend(one for one in arguments if isinstance(one, ov.Model))
+        raise _CaughtError
+
+    with patch.object(ov, "compile_model", catch), patch.object(ov.Core, "compile_model", catch), suppress(_CaughtError):
+        exec(compile(FAULTS[report].source, report, "exec"), variables)
+    return caught[0], variables
+
+
+def as_ir(model: ov.Model, path) -> None:
+    """Write a model as an IR with its constants unchanged."""
+    ov.save_model(model, path, compress_to_fp16=False)
+
+
+def between_layers(model: ov.Model) -> ov.Model:
+    """Return the model between other layers, with other names, beside a network that has nothing to do with it."""
+    for number, node in enumerate(model.get_ordered_ops()):
+        node.set_friendly_name(f"block.{number}/{node.get_type_name()[::-1]}")
+    inputs = []
+    for parameter in model.get_parameters():
+        given = op.parameter(parameter.get_output_partial_shape(0), parameter.get_output_element_type(0))
+        readers = parameter.output(0).get_target_inputs()
+        before = _neutral(given)
+        for reader in readers:
+            reader.replace_source_output(before)
+        inputs.append(given)
+    x = op.parameter([-1, 16], np.float32, name="beside")
+    beside = x
+    for seed in range(12):
+        weights = np.random.default_rng(seed).standard_normal((16, 16), np.float32)
+        beside = op.relu(op.matmul(beside, op.constant(weights), False, False))
+    outputs = [op.result(_neutral(result.input_value(0).get_node(), result.input_value(0))) for result in model.get_results()]
+    return ov.Model([*outputs, op.result(beside)], model.get_sinks(), [*inputs, x], "large")
+
+
+def in_branch(model: ov.Model) -> ov.Model:
+    """Return an If whose branches are the model."""
+    outer, other = [_like(parameter) for parameter in model.get_parameters()], model.clone()
+    condition = op.parameter([], np.bool_, name="condition")
+    choice = op.if_op(condition)
+    choice.set_then_body(model)
+    choice.set_else_body(other)
+    for given, *inner in zip(outer, model.get_parameters(), other.get_parameters(), strict=True):
+        choice.set_input(given.output(0), *inner)
+    found = [choice.set_output(*pair) for pair in zip(model.get_results(), other.get_results(), strict=True)]
+    return ov.Model([op.result(one) for one in found], [condition, *outer], "branch")
+
+
+def in_loop(model: ov.Model) -> ov.Model:
+    """Return a Loop whose body is the model, and whose outputs are those of the last iteration."""
+    outer = [_like(parameter) for parameter in model.get_parameters()]
+    again = op.result(op.constant(np.array([True])))
+    body = ov.Model([*model.get_results(), again], model.get_parameters(), "body")
+    trips = op.parameter([], np.int64, name="trips")
+    loop = op.loop(trips, op.constant(np.array(True)))
+    loop.set_function(body)
+    loop.set_special_body_ports([-1, len(body.get_results()) - 1])
+    for given, inner in zip(outer, model.get_parameters(), strict=True):
+        loop.set_invariant_input(inner, given.output(0))
+    found = [loop.get_iter_value(result.output(0), -1) for result in model.get_results()]
+    return ov.Model([op.result(one) for one in found], [trips, *outer], "loop")
+
+
+HOSTS: tuple[Callable[[ov.Model], ov.Model], ...] = (between_layers, in_branch, in_loop)
+
+
+def _like(parameter: ov.Node) -> ov.Node:
+    return op.parameter(parameter.get_output_partial_shape(0), parameter.get_output_element_type(0))
+
+
+def _neutral(node: ov.Node, output: ov.Output | None = None) -> ov.Output:
+    """Return the value after two layers that change nothing; that of strings itself."""
+    value = node.output(0) if output is None else output
+    if value.get_element_type() == ov.Type.string:
+        return value
+    twice = op.logical_not if value.get_element_type() == ov.Type.boolean else op.bitwise_not
+    if value.get_element_type().is_real():
+        twice = op.negative
+    return twice(twice(value).output(0)).output(0)

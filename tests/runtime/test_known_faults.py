@@ -1,0 +1,123 @@
+"""Known faults of OpenVINO are found by their patterns, in models of any size, and in the releases that show them."""
+
+import numpy as np
+import onnx.parser
+import onnxruntime
+import openvino as ov
+import pytest
+
+from helpers.known_faults import HOSTS, as_ir, between_layers, model_of, onnx_of
+from ov_gather import validate
+from ov_gather.converters import ConversionError, convert_model
+from ov_gather.rules.known.register import ELSEWHERE, KNOWN
+from ov_gather.rules.known_faults import RULE_OF
+from ov_gather.rules.register import RULES
+from ov_gather.rules.releases import RELEASES
+from tools.upstream.measured import Measured, number
+from tools.upstream.registry import FAULTS
+from tools.upstream.running import shows
+
+BY_OTHERS = {report: rule[:6] for report, rule in ELSEWHERE.items() if rule[:6] in RULES}
+NOT_IN_BODIES = ("i64_state", "string_input_is_output")  # states belong to models, and this output is one of a model
+BESIDE_GATHERS = ("u32_constants_saturate",)  # its reproducer gathers, which OVG704 checks
+
+
+def found(model, path, *, target=RELEASES[-1]):
+    """Return the reports that findings of a model name, each with the rule and the way to the layer."""
+    as_ir(model, path)
+    findings = validate(path, target=target, select=["OVG7"])
+    return {
+        finding.hint.rpartition("upstream/")[2].removesuffix(".md"): (finding.rule, finding.location.subgraph_path)
+        for finding in findings
+        if "docs/evidence/upstream/" in finding.hint
+    }
+
+
+def test_each_report_has_a_pattern_or_a_reason_why_not():
+    patterns = [fault.report for fault in KNOWN]
+    assert len(set(patterns)) == len(patterns)
+    assert sorted([*patterns, *ELSEWHERE]) == sorted(FAULTS)
+
+
+@pytest.mark.parametrize("known", KNOWN, ids=lambda known: known.report)
+def test_releases_are_those_measured(known):
+    """A release between two that show the fault may be right by luck, if the fault reads memory that nothing has written."""
+    kinds = {release.rpartition(".")[0]: kinds for release, kinds in Measured().of(FAULTS[known.report]).items()}
+    measured = sorted(kinds, key=number)
+    shown = [release for release in measured if any(map(shows, kinds[release]))]
+    assert known.since == ("" if shown[0] == measured[0] else shown[0])
+    after = measured[measured.index(shown[-1]) + 1 :]
+    assert known.before == (after[0] if after else "")
+    assert set(measured) <= set(RELEASES)
+
+
+@pytest.mark.parametrize("known", KNOWN, ids=lambda known: known.report)
+def test_a_reproducer_is_found(known, tmp_path):
+    if known.report in BESIDE_GATHERS:
+        pytest.skip("OVG704 reports it")
+    rule, path = found(model_of(known.report), tmp_path / "model.xml")[known.report]
+    assert rule == RULE_OF[known.effect]
+    assert path == ()
+    if known.since:
+        earlier = RELEASES[RELEASES.index(known.since) - 1]
+        assert known.report not in found(model_of(known.report), tmp_path / "model.xml", target=earlier)
+
+
+@pytest.mark.parametrize("host", HOSTS, ids=lambda host: host.__name__)
+@pytest.mark.parametrize("known", KNOWN, ids=lambda known: known.report)
+def test_a_planted_reproducer_is_found(known, host, tmp_path):
+    if known.report in BESIDE_GATHERS or (host is not between_layers and known.report in NOT_IN_BODIES):
+        pytest.skip("not legal there, or reported by another rule")
+    rule, path = found(host(model_of(known.report)), tmp_path / "model.xml")[known.report]
+    assert rule == RULE_OF[known.effect]
+    assert bool(path) is (host is not between_layers)
+
+
+@pytest.mark.parametrize(("report", "rule"), BY_OTHERS.items())
+def test_what_other_rules_find(report, rule, tmp_path):
+    as_ir(model_of(report), tmp_path / "model.xml")
+    assert rule in [finding.rule for finding in validate(tmp_path / "model.xml")]
+
+
+AVOIDED, REFUSED = ([known.report for known in KNOWN if known.converter == what] for what in ("avoids", "refuses"))
+
+
+@pytest.mark.onnxruntime
+@pytest.mark.parametrize("report", AVOIDED)
+def test_what_convert_avoids(report, tmp_path, rng):
+    """OpenVINO's own front end makes a model with the fault, ours one without it, which is right."""
+    model = onnx_of(report)
+    assert report in found(ov.Core().read_model(model.SerializeToString()), tmp_path / "stock.xml")
+    converted = convert_model(model)
+    assert report not in found(converted, tmp_path / "converted.xml")
+    session = onnxruntime.InferenceSession(model.SerializeToString(), providers=["CPUExecutionProvider"])
+    feed = {
+        given.name: np.array(rng.integers(1, 200, given.shape) if given.shape else 3).astype(DTYPES[given.type])
+        for given in session.get_inputs()
+    }
+    compiled = ov.compile_model(converted, "CPU", {"INFERENCE_PRECISION_HINT": "f32"})
+    outputs = compiled({port.any_name: feed[port.any_name] for port in compiled.inputs})
+    for i, expected in enumerate(session.run(None, feed)):
+        np.testing.assert_array_equal(outputs[i], expected)
+
+
+DTYPES = {
+    f"tensor({name})": np.dtype(dtype)
+    for name, dtype in {"float": "f4", "int32": "i4", "int64": "i8", "uint8": "u1", "bool": "?"}.items()
+}
+
+
+@pytest.mark.parametrize("report", REFUSED)
+def test_what_convert_refuses(report):
+    with pytest.raises(ConversionError):
+        convert_model(onnx_of(report))
+
+
+def test_convert_warns_of_what_remains(tmp_path, cli):
+    text = (
+        """<ir_version: 8, opset_import: ["" : 18]> g (float[a,b,c,d] x, int64[4] r) => (float[e,f,g,h] y) { y = Tile(x, r) }"""
+    )
+    onnx.save(onnx.parser.parse_model(text), tmp_path / "tile.onnx")
+    done = cli("convert", tmp_path / "tile.onnx", code=0)
+    assert "warning: " in done.stderr
+    assert "docs/evidence/upstream/tile_run_time_repeats.md" in done.stderr

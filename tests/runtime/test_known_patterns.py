@@ -1,0 +1,311 @@
+"""A pattern of a known fault is reported if, and only if, OpenVINO computes another result than NumPy or onnxruntime."""
+
+from itertools import permutations, product
+
+import numpy as np
+import onnx.parser
+import onnxruntime
+import openvino as ov
+import pytest
+from openvino import opset13 as op
+
+from helpers.known_faults import as_ir
+from ov_gather import validate
+
+pytestmark = pytest.mark.onnxruntime
+F32 = {"INFERENCE_PRECISION_HINT": "f32"}
+NEW = np.newaxis
+
+
+@pytest.fixture
+def agrees(tmp_path):
+    """Return a check that a model is warned of if one of its outputs is wrong, and only then."""
+
+    def check(outputs, inputs, feeds, expected):
+        model = outputs if isinstance(outputs, ov.Model) else ov.Model(outputs, inputs)
+        as_ir(model, tmp_path / "model.xml")
+        warned = [finding.message for finding in validate(tmp_path / "model.xml", select=["OVG710", "OVG711"])]
+        found = ov.compile_model(model, "CPU", F32)(feeds)
+        right = all(same(found[i], values) for i, values in enumerate(expected))
+        assert right is not bool(warned), (warned, [found[i] for i in range(len(expected))], expected)
+
+    return check
+
+
+def same(found, expected):
+    if found.shape != np.shape(expected):
+        return False
+    return np.allclose(found, expected, atol=1e-4) if found.dtype.kind == "f" else np.array_equal(found, expected)
+
+
+def constant(*values, dtype=np.int64):
+    return op.constant(np.array(values, dtype))
+
+
+FOLDED = {
+    "constant": lambda t: op.constant(np.array([-3, 4], t)),
+    "negative": lambda t: op.negative(op.constant(np.array([3, -4], t))),
+    "positive": lambda t: op.multiply(op.constant(np.array([3, 4], t)), op.constant(np.array([1, 2], t))),
+    "clamp": lambda t: op.clamp(op.constant(np.array([-7, -2], t)), -3, -1),
+    "clamp to positive": lambda t: op.clamp(op.constant(np.array([-7, 2], t)), 1, 3),
+    "convert": lambda t: op.convert(op.constant(np.array([-3, 4], np.int16)), ov.Type(t)),
+    "reshape": lambda t: op.reshape(op.constant(np.array([[-3, 4]], t)), constant(2), False),
+    "concat": lambda t: op.concat([op.constant(np.array([one], t)) for one in (-3, 4)], 0),
+    "gather": lambda t: op.gather(op.constant(np.array([-3, 4, 5], t)), constant(0, 1), op.constant(0)),
+    "matrix": lambda t: op.negative(op.constant(np.array([[3, -4]], t))),
+}
+
+
+@pytest.mark.parametrize("dtype", [np.int32, np.int64, np.float32, np.int8, np.float64])
+@pytest.mark.parametrize("name", FOLDED)
+def test_abs_of_constants(name, dtype, agrees):
+    x = op.parameter([2], dtype)
+    value = FOLDED[name](dtype)
+    expected = np.abs({"positive": [3, 8], "clamp": [-3, -1], "clamp to positive": [1, 2]}.get(name, [-3, 4]))
+    expected = [-3, -2] if name == "clamp" else expected
+    shape = tuple(value.get_output_shape(0))
+    agrees([op.add(x, op.abs(value))], [x], [np.zeros(2, dtype)], [np.abs(expected).reshape(shape).astype(dtype)])
+
+
+@pytest.mark.parametrize("is_open", [False, True])
+def test_abs_of_sizes(is_open, agrees):
+    x, y = op.parameter([-1 if is_open else 2, 3], np.float32), op.parameter([2], np.float32)
+    sizes = op.convert(op.shape_of(x), "f32")
+    feeds, zeros = [np.zeros((2, 3), np.float32), np.zeros(2, np.float32)], [np.float32([2, 3])]
+    agrees([op.add(y, op.abs(op.negative(sizes)))], [x, y], feeds, zeros)
+    agrees([op.add(y, op.abs(op.multiply(sizes, sizes)))], [x, y], feeds, [np.float32([4, 9])])
+
+
+VIEWS = {
+    "none": lambda both: both,
+    "vector": lambda both: op.reshape(both, constant(-1), False),
+    "matrix": lambda both: op.reshape(both, constant(-1, 1), False),
+    "there and back": lambda both: op.squeeze(op.unsqueeze(both, constant(0)), constant(0)),
+    "twice": lambda both: op.concat([both, both], 0),
+    "negative": lambda both: op.negative(both),
+}
+
+
+@pytest.mark.parametrize("view", VIEWS)
+@pytest.mark.parametrize("is_read", [False, True])
+@pytest.mark.parametrize("shape", [[2], [1, 2], [-1]])
+def test_abs_of_concat(shape, is_read, view, agrees):
+    x, y = op.parameter(shape, np.float32), op.parameter(shape, np.float32)
+    both = op.concat([x, y], 0)
+    seen = VIEWS[view](both) if len(shape) == 1 else both
+    feed = [np.float32([-1, 2]), np.float32([-3, -4])]
+    feed = feed if len(shape) == 1 else [one[NEW] for one in feed]
+    outputs, expected = (
+        [op.abs(seen)],
+        [np.abs(VIEWS_OF_NUMPY[view](np.concatenate(feed)) if len(shape) == 1 else np.concatenate(feed))],
+    )
+    if is_read:
+        outputs, expected = [both, *outputs], [np.concatenate(feed), *expected]
+    agrees(outputs, [x, y], feed, expected)
+
+
+VIEWS_OF_NUMPY = {
+    "none": lambda both: both,
+    "vector": lambda both: both,
+    "matrix": lambda both: both[:, NEW],
+    "there and back": lambda both: both,
+    "twice": lambda both: np.concatenate([both, both]),
+    "negative": lambda both: -both,
+}
+
+ARITHMETIC = {
+    "add": (op.add, np.add),
+    "subtract": (op.subtract, np.subtract),
+    "multiply": (op.multiply, np.multiply),
+    "divide": (op.divide, np.floor_divide),
+    "maximum": (op.maximum, np.maximum),
+    "mod": (op.mod, np.mod),
+}
+SHAPES = ([5], [4, 3], [1, 2, 3], [4, 2, 3], [2, 3, 4, 2])
+
+
+@pytest.mark.parametrize("is_first", [False, True])
+@pytest.mark.parametrize("name", ARITHMETIC)
+@pytest.mark.parametrize("dtype", [np.int32, np.float32])
+@pytest.mark.parametrize(("shape", "axis"), [(shape, axis) for shape in SHAPES for axis in range(len(shape))])
+def test_arithmetic_after_reductions(shape, axis, dtype, name, is_first, agrees):
+    x = (np.arange(np.prod(shape)) * 7 % 11 + 8).astype(dtype).reshape(shape)
+    data, number = op.parameter(shape, dtype), op.constant(dtype(200 if is_first else 3))
+    largest = op.reduce_max(data, constant(axis), keep_dims=axis % 2 == 0)
+    build, compute = ARITHMETIC[name]
+    if dtype is np.float32 and name == "divide":
+        compute = np.divide
+    top, fixed = x.max(axis, keepdims=axis % 2 == 0), dtype(200 if is_first else 3)
+    if name == "divide" and dtype is np.int32 and not is_first and not (top % 3 == 2).any():
+        return  # no quotient is rounded up
+    operands, numbers = ((number, largest), (fixed, top)) if is_first else ((largest, number), (top, fixed))
+    agrees([build(*operands)], [data], [x], [compute(*numbers)])
+
+
+@pytest.mark.parametrize("shape", [[1, 1], [4, 1], [1, 3], [4, 3]])
+@pytest.mark.parametrize("is_read", [False, True])
+def test_operands_of_reductions(shape, is_read, agrees):
+    """A constant of one element, or of one a channel, is fused with a reduction that nothing else reads."""
+    x = (np.arange(12) * 7 % 11 + 8).astype(np.int32).reshape(4, 3)
+    data, reduced = op.parameter([4, 3], np.int32), np.full(shape, 200, np.int32)
+    for axis in (0, 1):
+        largest = op.reduce_max(data, constant(axis), keep_dims=True)
+        top = x.max(axis, keepdims=True)
+        outputs, expected = [op.divide(op.constant(reduced), largest)], [reduced // top]
+        agrees([*outputs, *([largest] if is_read else [])], [data], [x], [*expected, *([top] if is_read else [])])
+
+
+@pytest.mark.parametrize("transposed", [False, True])
+@pytest.mark.parametrize("shape", [(4, 3, 5), (4, 1, 5), (1, 3, 5), (2, 3, 4, 5)])
+def test_gather_of_constants_before_matmul(shape, transposed, rng, agrees):
+    data, indices = rng.standard_normal(shape, np.float32), rng.integers(0, shape[0], shape)
+    for order in permutations(range(len(shape))):
+        right = np.take_along_axis(data, indices, 0).transpose(order)
+        right = right.swapaxes(-1, -2) if transposed else right
+        x = rng.standard_normal((*right.shape[:-2], 2, right.shape[-2]), np.float32)
+        left = op.parameter(x.shape, np.float32)
+        moved = op.transpose(op.gather_elements(op.constant(data), op.constant(indices), 0), constant(*order))
+        agrees([op.matmul(left, moved, False, transposed)], [left], [x], [x @ right])
+
+
+@pytest.mark.parametrize("repeats", [*product((1, None, 3), repeat=4)])
+def test_tile(repeats, agrees):
+    """A repeat is a constant, or a size of the input (None)."""
+    x = np.arange(1, 17, dtype=np.float32).reshape(2, 2, 2, 2)
+    data = op.parameter([-1] * 4, np.float32)
+    sizes = op.shape_of(data)
+    parts = [op.gather(sizes, constant(i), op.constant(0)) if n is None else constant(n) for i, n in enumerate(repeats)]
+    times = [2 if n is None else n for n in repeats]
+    agrees([op.tile(data, op.concat(parts, 0))], [data], [x], [np.tile(x, times)])
+
+
+@pytest.mark.parametrize(
+    ("shape", "indices", "axis"),
+    [
+        *(([2, 5, 3], [2, 4], 1), ([1, 5, 17], [1, 4], 1), ([1, 50], [1, 16], 1), ([1, 2, 5, 3], [1, 4], 2)),
+        *(([1, 50], [1, 4, 8], 1), ([1, 5, 4, 5], [1, 3], 1)),
+    ],
+)
+def test_gathers_with_batches_that_are_right(shape, indices, axis, agrees):
+    """Those that are wrong end the process."""
+    x, places = np.arange(np.prod(shape), dtype=np.float32).reshape(shape), np.arange(np.prod(indices)).reshape(indices)
+    places %= shape[axis]
+    expected = np.stack([np.take(one, at, axis - 1) for one, at in zip(x, places, strict=True)])
+    data, wanted = op.parameter(shape, np.float32), op.parameter(indices, np.int64)
+    agrees([op.gather(data, wanted, op.constant(axis), 1)], [data, wanted], [x, places], [expected])
+
+
+SLICES = {
+    "new_shrink": ([1, 0], [0, 1], [0, 0], lambda x: x[NEW, 1]),
+    "shrink_new": ([0, 1], [1, 0], [0, 0], lambda x: x[1, NEW]),
+    "new": ([1, 0], [0, 0], [0, 0], lambda x: x[NEW, 1:2]),
+    "shrink": ([0, 0], [0, 1], [0, 0], lambda x: x[1:2, 1]),
+    "shrink_twice": ([0, 0], [1, 1], [0, 0], lambda x: x[1, 1]),
+    "rest_shrink": ([0, 0], [0, 1], [1, 0], lambda x: x[..., 1]),
+    "rest_new": ([0, 1], [0, 0], [1, 0], lambda x: x[..., NEW]),
+}
+
+
+@pytest.mark.parametrize("size", [-1, 3])
+@pytest.mark.parametrize("name", SLICES)
+def test_masks_of_strided_slice(name, size, agrees):
+    new, shrink, rest, expected = SLICES[name]
+    x = np.arange(1, 28, dtype=np.float32).reshape(3, 3, 3)
+    data = op.parameter([size] * 3, np.float32)
+    masks = {"begin_mask": [0, 0], "end_mask": [0, 0], "new_axis_mask": new, "shrink_axis_mask": shrink, "ellipsis_mask": rest}
+    sliced = op.strided_slice(data, constant(1, 1), constant(2, 2), constant(1, 1), **masks)
+    agrees([sliced], [data], [x], [expected(x)])
+
+
+@pytest.mark.parametrize("to", ["boolean", "i32", "u8"])
+@pytest.mark.parametrize("part", [0, 1])
+def test_convert_of_another_output(part, to, agrees):
+    x = np.float32([5, 0, 0, 7])
+    data = op.parameter([4], np.float32)
+    half = op.split(data, op.constant(0), 2).output(part)
+    dtype = {"boolean": bool, "i32": np.int32, "u8": np.uint8}[to]
+    agrees([op.convert(half, to)], [data], [x], [np.split(x, 2)[part].astype(dtype)])
+
+
+@pytest.mark.parametrize("value", [16_777_216, 16_777_217, -16_777_217, 33_554_434, 2**31 - 1])
+@pytest.mark.parametrize("mode", ["constant", "edge"])
+def test_pad(value, mode, agrees):
+    x = np.array([1, 2], np.int32)
+    data = op.parameter([2], np.int32)
+    padded = op.pad(data, constant(1), constant(1), mode, op.constant(np.int32(value)))
+    agrees([padded], [data], [x], [np.pad(x, 1, mode, **({"constant_values": value} if mode == "constant" else {}))])
+
+
+@pytest.mark.parametrize("value", [2**31 - 1, 2**31, 2**32 - 1])
+@pytest.mark.parametrize("dtype", [np.uint32, np.uint64])
+def test_large_unsigned_constants(value, dtype, agrees):
+    x = np.zeros(1, dtype)
+    data = op.parameter([1], dtype)
+    agrees([op.concat([data, op.constant(np.array([value], dtype))], 0)], [data], [x], [np.array([0, value], dtype)])
+
+
+def of_onnx(text):
+    model = onnx.parser.parse_model(f'<ir_version: 8, opset_import: ["" : 18]> {text}').SerializeToString()
+    return ov.Core().read_model(model), onnxruntime.InferenceSession(model, providers=["CPUExecutionProvider"])
+
+
+SCANS = [
+    "next = Add(state, element) seen = Identity(next)",
+    "next = Add(element, state) seen = Identity(next)",
+    "more = Add(element, one) next = Add(state, more) seen = Identity(next)",
+    "more = Mul(element, one) next = Sub(state, more) seen = Identity(next)",
+    "more = Tanh(element) next = Add(state, more) seen = Identity(next)",
+    "more = Add(state, one) next = Add(more, element) seen = Identity(next)",
+    "more = Add(element, state) next = Tanh(more) seen = Identity(next)",
+    *(
+        f"more = Add(element, state) next = {unary}(more) seen = Identity(next)"
+        for unary in ("Abs", "Exp", "Neg", "Relu", "Sigmoid")
+    ),
+    "next = Max(element, state) seen = Identity(next)",
+    "next = Sub(element, state) seen = Identity(next)",
+    "a = Mul(state, one) b = Mul(element, one) next = Add(a, b) seen = Identity(next)",
+    "a = Mul(state, one) b = Mul(element, one) next = Add(b, a) seen = Identity(next)",
+    "next = Identity(element) seen = Identity(state)",
+    "next = Identity(element) seen = Add(state, element)",
+    "next = Neg(element) seen = Identity(state)",
+    "next = Add(element, one) seen = Identity(state)",
+    "next = Identity(element) seen = Identity(one)",
+    "next = Identity(state) seen = Add(state, element)",
+    "next = Add(state, state) seen = Identity(next)",
+    "next = Identity(state) seen = Identity(one)",
+]
+
+
+@pytest.mark.parametrize("body", SCANS)
+def test_states_of_scans(body, agrees):
+    text = f"""g (float[2] s, float[3, 2] x) => (float[2] last, float[3, 2] all) {{
+        last, all = Scan<num_scan_inputs = 1, body = b (float[2] state, float[2] element) => (float[2] next, float[2] seen) {{
+            one = Constant<value = float[2] {{1, 2}}>() {body}
+        }}>(s, x)
+    }}"""
+    model, session = of_onnx(text)
+    feed = {"s": np.float32([0.7, 0.8]), "x": np.arange(-2, 4, dtype=np.float32).reshape(3, 2) / 10}
+    agrees(model, None, [feed["s"], feed["x"]], session.run(None, feed))
+
+
+LOOPS = [
+    "u = Add(a, b) v = Identity(a)",
+    "u = Add(a, b) v = Reshape(a, flat)",
+    "u = Add(a, b) v = Neg(a)",
+    "u = Identity(b) v = Identity(a)",
+    "u = Reshape(b, flat) v = Reshape(a, flat)",
+    "v = Add(a, b) u = Reshape(b, flat)",
+    "u = Identity(a) v = Reshape(a, flat)",
+]
+
+
+@pytest.mark.parametrize("body", LOOPS)
+def test_states_of_loops(body, agrees):
+    text = f"""g (float[2] s, float[2] t, int64 n, bool on) => (float[2] y, float[2] z) {{
+        y, z = Loop(n, on, s, t)<body = c (int64 i, bool go, float[2] a, float[2] b) => (bool still, float[2] u, float[2] v) {{
+            still = Identity(go) flat = Constant<value_ints = [-1]>() {body}
+        }}>
+    }}"""
+    model, session = of_onnx(text)
+    feed = {"s": np.float32([1, 2]), "t": np.float32([3, 5]), "n": np.array(3), "on": np.array(True)}
+    agrees(model, None, list(feed.values()), session.run(None, feed))
