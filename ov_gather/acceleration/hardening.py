@@ -22,6 +22,7 @@ from ov_gather.acceleration.guards import (
     removed_axis,
 )
 from ov_gather.acceleration.hardened_sites import HardenedSite, HardeningSummary
+from ov_gather.acceleration.raising import has_open_shapes
 from ov_gather.acceleration.shared_guards import Root, distribute, joined_indices, roots, sharing_constants
 from ov_gather.acceleration.unproved import Unproved, grouped_by_sizes, unproved_sites
 from ov_gather.acceleration.zeros import add_slice, clear_results, reads_less, to_added_slice, what_is_zero, why_not_zeros
@@ -52,9 +53,10 @@ class Hardening:
         if guarded:
             for told, is_covered in zip(self._told.values(), covered(graph, proofs), strict=True):
                 told.kept = "in bounds in each request that the guard lets pass" if is_covered else ""
-        self._sizes, self._guards = AxisSizes(), 0
+        self._sizes, self._guards, self._sizes_vary = AxisSizes(), 0, has_open_shapes(model)
 
     def run(self) -> HardeningSummary:
+        """Guard what needs it, in place."""
         if self._policy == "clamp":
             for root in roots(self._unproved(), is_exact=False, by_columns=True):
                 if root.is_input:
@@ -118,7 +120,7 @@ class Hardening:
     def _needs_no_guard(self, site: Unproved) -> bool:
         if is_ours(site.node):
             self._tell(site).kept = "our operation checks every index"
-        elif self._policy == "raise" and not site.may_be_empty and raises_by_itself(site.node):
+        elif self._policy == "raise" and not self._sizes_vary and not site.may_be_empty and raises_by_itself(site.node):
             self._tell(site).kept = _RAISES
         elif not site.may_be_empty and site.needs is not None and set(site.needs) == {1}:
             self._tell(site).kept = "in bounds, as there are indices only if the axis has elements"
@@ -134,16 +136,16 @@ class Hardening:
             return
         indices = [wide(site.indices) for site in served]
         largest = tuple(map(max, zip(*filter(None, needs.values()), strict=True)))
-        zeros = self._sizes.zeros(served[0], indices[0], largest)
+        zero = self._sizes.zero(served[0], indices[0], largest)
         for site, given in zip(served, indices, strict=True):
             kind = given.get_element_type()
-            same = zeros if zeros.get_element_type() == kind else ops.convert(zeros, kind.get_type_name()).output(0)
+            same = zero if zero.get_element_type() == kind else ops.convert(zero, kind.get_type_name()).output(0)
             site.node.input(INDICES).replace_source_output(ops.add(given, same).output(0))
         self._done(served, "raises if the axis is empty" if set(largest) == {1} else "raises: a check of the size of the axis")
 
     def _needs(self, site: Unproved) -> tuple[int, ...] | None:
         """Return the least axis sizes for which a site is safe under the policy; None if a size check does not make it safe."""
-        if self._policy == "raise" and raises_by_itself(site.node) and not site.is_in_body:
+        if self._policy == "raise" and not self._sizes_vary and raises_by_itself(site.node) and not site.is_in_body:
             return tuple(1 for _ in site.sizes) or None
         if site.needs is None or self._policy == "raise" or set(site.needs) == {1}:
             return site.needs
@@ -157,7 +159,7 @@ class Hardening:
 
     def _replace(self, site: Unproved) -> bool:
         other = checking_operation(site.node, counts_from_end=site.counts_from_end)
-        if other is None:
+        if other is None or (self._sizes_vary and other.get_output_partial_shape(0).is_static):
             return False
         replace_node(site.node, other)
         self._done([site], f"raises: {operation(other)}")
@@ -209,7 +211,8 @@ class Hardening:
             return in_shape_of(indices, to_added_slice(rows, bounds, counts_from_end=site.counts_from_end)), ""
         portable = self._portable or self._policy == "zero"
         name = f"{root.indices.get_node().get_friendly_name()}/bounds_check"
-        safe = checked(indices, bounds, counts_from_end=site.counts_from_end, portable=portable, name=name)
+        is_open = self._sizes_vary and all(self._tell(one).status != "refuted" for one in root.sites)
+        safe = checked(indices, bounds, counts_from_end=site.counts_from_end, portable=portable, is_open=is_open, name=name)
         is_ours_now = is_ours(safe.get_node())
         what = f"raises: {operation(safe.get_node())} of positions" if is_ours_now else "raises: a check"
         return safe, f"{what}, as {reason}" if reason else what
