@@ -10,6 +10,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from ov_gather.acceleration.graph import INDICES, axis_of, constant, identity
+from ov_gather.acceleration.raising import raising_zero
 from ov_gather.acceleration.unproved import Unproved
 from ov_gather.extension.python_api import Node, Output, Type
 from ov_gather.extension.python_api import opset13 as ops
@@ -62,9 +63,9 @@ class AxisSizes:
         if not any(one.may_be_empty for one in sites):
             return BoundTensors(size, low, high, size)
         count = site.count if all(one.count == site.count for one in sites) else identity(indices)
-        zeros = self._zeros(size, (1,), count, indices)
-        high = self._once(("filled", identity(high), identity(zeros)), lambda: ops.add(high, zeros))
-        filled = self._once(("filled", identity(size), identity(zeros)), lambda: ops.add(size, zeros))
+        zero = self._zero(site, size, (1,), count, indices)
+        high = self._once(("filled", identity(high), identity(zero)), lambda: ops.add(high, zero))
+        filled = self._once(("filled", identity(size), identity(zero)), lambda: ops.add(size, zero))
         return BoundTensors(size, low, high, filled)
 
     def of_columns(self, columns: Columns, indices: Output) -> BoundTensors:
@@ -77,15 +78,16 @@ class AxisSizes:
         )
         return BoundTensors(size, low, high, size)
 
-    def zeros(self, site: Unproved, indices: Output, needs: tuple[int, ...]) -> Output:
-        """Return one 0 per axis of a site. Computing it raises if there are indices but fewer than `needs` elements."""
+    def zero(self, site: Unproved, indices: Output, needs: tuple[int, ...]) -> Output:
+        """Return a scalar 0. Computing it raises if there are indices but an axis of the site is shorter than `needs`."""
         needs = needs[:1] if len(set(needs)) == 1 else tuple(needs)
-        return self._zeros(self._size(site, indices.get_element_type()), needs, site.count, indices)
+        return self._zero(site, self._size(site, indices.get_element_type()), needs, site.count, indices)
 
-    def _zeros(self, size: Output, needs: tuple[int, ...], count: Hashable, indices: Output) -> Output:
+    def _zero(self, site: Unproved, size: Output, needs: tuple[int, ...], count: Hashable, indices: Output) -> Output:
+        is_open = constant_size(site.node) is None
         return self._once(
-            ("zeros", identity(size), needs, count),
-            lambda: _raising(size, needs, None if count == () else indices),
+            ("zero", identity(size), needs, count),
+            lambda: _raising(size, needs, None if count == () else indices, is_open=is_open),
         )
 
     def _size(self, site: Unproved, kind: Type) -> Output:
@@ -108,24 +110,24 @@ class AxisSizes:
             return ops.gather(sizes, computed, first).output(0)
         return self._once((identity(sizes), axis), lambda: ops.gather(sizes, ops.constant(axis), first))
 
-    def _once(self, key: Hashable, make: Callable[[], Node]) -> Output:
+    def _once(self, key: Hashable, make: Callable[[], Node | Output]) -> Output:
         if key not in self._known:
-            self._known[key] = make().output(0)
+            made = make()
+            self._known[key] = made if isinstance(made, Output) else made.output(0)
         return self._known[key]
 
 
-def _raising(size: Output, needs: tuple[int, ...], indices: Output | None) -> Node:
-    """Return zeros in the shape of `size`; computing them raises if a size is too small, and `indices`, if any, not empty."""
+def _raising(size: Output, needs: tuple[int, ...], indices: Output | None, *, is_open: bool) -> Output:
+    """Return a scalar 0; computing it raises if a size is too small, and `indices`, if any, not empty."""
     kind, is_vector = size.get_element_type(), len(size.get_partial_shape()) == 1
-    none, needed = ops.constant(0, kind), ops.constant(list(needs) if is_vector else needs[0], kind)
+    needed = ops.constant(list(needs) if is_vector else needs[0], kind)
     if indices is not None:
         shape = ops.shape_of(indices, output_type=kind.get_type_name())
         count = ops.reduce_prod(shape, ops.constant([0]), keep_dims=False)
         needed = ops.multiply(needed, ops.minimum(count, ops.constant(1, kind)))
-    missing = ops.reshape(ops.maximum(ops.subtract(needed, size), none), ops.constant([-1]), False)
-    # `missing` indexes a tensor of one element: the CPU plugin's GatherElements raises for every index above 0.
-    found = ops.gather_elements(ops.constant([0], kind), missing, 0)
-    return found if is_vector else ops.squeeze(found, ops.constant([0]))
+    is_short = ops.reshape(ops.less(size, needed), ops.constant([-1]), False)
+    is_any_short = ops.reduce_logical_or(is_short, ops.constant([0]), keep_dims=True)
+    return raising_zero(is_any_short.output(0), kind, is_open=is_open)
 
 
 def _numbers(site: Unproved) -> tuple[int, int, int]:

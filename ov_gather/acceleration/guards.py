@@ -1,8 +1,6 @@
 """Guards: operations before indices, or instead of a gather, that clamp indices or raise for one out of bounds.
 
-The stock ones rely on a guarantee of OpenVINO's CPU plugin (2026.4.1): in asynchronous inference, with one thread or many,
-GatherElements raises for an index out of bounds of a non-empty axis. The plugin crashes when it compiles a Gather with a static
-empty shape (division by zero), so that these are filled.
+The CPU plugin (2026.4.1) crashes when it compiles a Gather with a static empty shape (division by zero): these are filled.
 """
 
 from __future__ import annotations
@@ -23,6 +21,7 @@ from ov_gather.acceleration.graph import (
     walk,
     wide,
 )
+from ov_gather.acceleration.raising import raising_zero
 from ov_gather.extension.python_api import Model, Node, Output
 from ov_gather.extension.python_api import opset13 as ops
 
@@ -65,27 +64,26 @@ def in_shape_of(indices: Output, rows: Output) -> Output:
     return ops.reshape(rows, ops.constant(np.array(shape.to_shape(), np.int64)), False).output(0)
 
 
-def checked(indices: Output, bounds: BoundTensors, *, counts_from_end: bool, portable: bool, name: str) -> Output:
+def checked(
+    indices: Output, bounds: BoundTensors, *, counts_from_end: bool, portable: bool, is_open: bool, name: str
+) -> Output:
     """Return indices whose computation raises if one is out of bounds, in a node of this name, which the error contains.
 
     1. GatherElements([0, 1, 2, ...], i), or our Gather: it also converts negative indices.
-    2. i + GatherElements([0], any(i is out of bounds)): the only position in bounds is 0, so it adds 0 or raises.
+    2. i + raising_zero(any(i is out of bounds)).
     """
-    # After GatherElements with indices of dynamic shape has raised, it may raise again in the next inference.
-    is_stable = not portable or indices.get_partial_shape().is_static
-    if counts_from_end and is_stable and len(bounds.size.get_partial_shape()) == 0:
+    # In open shapes only our operations leave no sizes behind, if their own output shape is open, too.
+    is_clean = not is_open or (not portable and indices.get_partial_shape().is_dynamic)
+    if counts_from_end and is_clean and len(bounds.size.get_partial_shape()) == 0:
         return _looked_up(indices, bounds, portable, name)
     rows, bounds = in_long_rows(indices, bounds)
     is_out = ops.not_equal(clamped(rows, bounds), rows)
-    first, kind = ops.constant([0]), indices.get_element_type()
     if not (shape := dims(rows)):
         is_out = ops.reshape(is_out, ops.constant([-1]), False)
     # The plugin reduces all axes of a matrix at once twenty times as fast as a vector.
     is_any_out = ops.reduce_logical_or(is_out, ops.constant(np.arange(len(shape or [-1]))), keep_dims=True)
-    is_any_out = ops.reshape(is_any_out, ops.constant([1]), False)
-    nothing = ops.gather_elements(ops.constant([0], kind), ops.convert(is_any_out, "i32"), 0)
-    nothing.set_friendly_name(name)
-    return in_shape_of(indices, ops.add(rows, ops.squeeze(nothing, first)).output(0))
+    zero = raising_zero(is_any_out.output(0), indices.get_element_type(), is_open=is_open, name=name)
+    return in_shape_of(indices, ops.add(rows, zero).output(0))
 
 
 def _looked_up(indices: Output, bounds: BoundTensors, portable: bool, name: str) -> Output:

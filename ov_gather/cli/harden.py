@@ -14,7 +14,7 @@ from ov_gather.cli.paths import FileOf, beside
 from ov_gather.system.kinds import IR
 
 if TYPE_CHECKING:
-    from ov_gather.acceleration.harden import Policy
+    from ov_gather.acceleration.hardening import Policy
     from ov_gather.extension.users import UserExtension
 
 _POLICIES = ("raise", "clamp", "zero")  # repeated here so that --help does not import OpenVINO

@@ -119,7 +119,12 @@ def _checked_suffix(path: Path | None) -> Path | None:
 def _write_guard(terms: RequestTerms, model: Path, output: Path) -> None:
     from ov_gather.guards.files import render
 
-    text = render(terms, model, output)
+    if model.suffix == ".onnx":
+        from ov_gather.converters.weights import data_files
+
+        text = render(terms, model, data_files(model), output)
+    else:
+        text = render(terms, model, (), output)
     with replacing(output) as file:
         file.write(text.encode())
     tell(f"{output}: {counted(len(terms.conditions), 'condition')}; {counted(len(terms.uncovered), 'layer')} not covered")

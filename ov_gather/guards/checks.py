@@ -2,11 +2,23 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
+import sys
+from collections.abc import Callable, Mapping, Sequence
 from difflib import get_close_matches
+from hashlib import sha256
+from pathlib import Path
 from typing import Any
 
 import numpy as np
+
+
+def digest_of(file: Path) -> str:
+    """Return the SHA-256 of a file. Raises OSError."""
+    found = sha256()
+    with file.open("rb") as opened:
+        while chunk := opened.read(1 << 20):
+            found.update(chunk)
+    return found.hexdigest()
 
 
 def check_names(feed: Any, names: Sequence[str]) -> None:
@@ -44,21 +56,48 @@ def array_of(name: str, value: Any, kind: str, dims: Sequence[tuple[int, int]] |
 
 
 def _viewed(name: str, value: Any, kind: str) -> tuple[np.ndarray[Any, Any], str]:
-    """Return an array and its kind. Raise ValueError for what is no array or tensor."""
-    if not hasattr(value, "shape") or isinstance(value, np.ma.MaskedArray):
-        raise ValueError(f"input {name!r} must be an array, not {type(value).__name__}")
+    """Return an array and its kind. Raise ValueError for what is no array or tensor.
+
+    Other objects that NumPy can convert are none: the model might get other data than those that were checked.
+    """
+    is_tensor = _is_tensor(value, "openvino")
+    is_array = isinstance(value, np.ndarray | np.generic) and not isinstance(value, np.ma.MaskedArray)
+    if not (is_tensor or is_array or _is_tensor(value, "torch")):
+        raise ValueError(f"input {name!r} must be an array, not {type(value).__name__}: give a NumPy array")
+    element_type = value.element_type.get_type_name() if is_tensor else ""
     if not kind:  # elements of less than a byte: only the shape counts
         return np.broadcast_to(np.uint8(0), tuple(value.shape)), ""
-    element_type = value.element_type.get_type_name() if hasattr(value, "element_type") else ""  # an openvino.Tensor
     try:
-        array = np.asarray((value.str_data if element_type == "string" else value.data) if element_type else value)
+        array = np.asarray((value.str_data if element_type == "string" else value.data) if is_tensor else value)
     except (TypeError, ValueError, RuntimeError) as error:
         raise ValueError(f"input {name!r} cannot be read as an array: {error}") from None
-    if element_type == "bf16":  # NumPy lacks this type
-        return (array.view(np.uint16).astype(np.uint32) << 16).view(np.float32), "bfloat16"
-    if array.dtype.kind in "SUOT":
+    if element_type in _DECODED:  # NumPy lacks these types
+        decode, dtype = _DECODED[element_type]
+        return decode(array), dtype
+    if array.dtype.kind in "SUT" or (array.dtype.kind == "O" and all(isinstance(one, str | bytes) for one in array.flat)):
         return array, "str"
     return array, array.dtype.name if array.dtype.isnative else f"{array.dtype} of another byte order"
+
+
+def _from_e4m3(bits: np.ndarray[Any, Any]) -> np.ndarray[Any, Any]:
+    """Return the numbers of f8e4m3: the exponent of f16, which has the same place, is larger by 8."""
+    sizes = ((bits & 127).astype(np.uint16) << 7).view(np.float16).astype(np.float32) * 256
+    return np.where(bits & 127 == 127, np.nan, np.copysign(sizes, bits.view(np.int8)))
+
+
+_DECODED: dict[str, tuple[Callable[[np.ndarray[Any, Any]], np.ndarray[Any, Any]], str]] = {
+    "bf16": (lambda bits: (bits.view(np.uint16).astype(np.uint32) << 16).view(np.float32), "bfloat16"),
+    "f8e4m3": (_from_e4m3, "float8_e4m3fn"),
+    "f8e5m2": (lambda bits: (bits.astype(np.uint16) << 8).view(np.float16), "float8_e5m2"),
+    "f8e8m0": (lambda bits: np.where(bits == 255, np.nan, np.exp2(bits.astype(np.float64) - 127)), "float8_e8m0fnu"),
+}
+"""How to read the bits of types that NumPy lacks, and the names of their dtypes, by OpenVINO's names."""
+
+
+def _is_tensor(value: Any, package: str) -> bool:
+    """Return True for a tensor of a package, which need not be installed."""
+    tensor = getattr(sys.modules.get(package), "Tensor", None)
+    return isinstance(tensor, type) and issubclass(type(value), tensor)
 
 
 def check_equal(one: str, size: int, other: str, other_size: int) -> None:
@@ -89,7 +128,8 @@ def first_outside(array: np.ndarray[Any, Any], low: float, high: float) -> tuple
     if array.dtype.kind == "b":
         array = array.view(np.uint8)  # a byte of a boolean may be neither 0 nor 1
     elif array.dtype.kind not in "iu":
-        array = array.astype(np.float64)
+        with np.errstate(invalid="ignore"):  # NaN
+            array = array.astype(np.float64)
     if low <= array.min().item() and array.max().item() <= high:  # false for NaN
         return None
     bounds = (low, high) if array.dtype.kind in "iu" else (np.float64(low), np.float64(high))

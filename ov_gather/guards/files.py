@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable
+from collections.abc import Callable, Collection
 from pathlib import Path
 
 from ov_gather.guards import cpp_header, json_schema, python_file
@@ -10,9 +10,12 @@ from ov_gather.guards.written import WrittenModel, identifiers, written_model
 from ov_gather.ranges.requests import RequestTerms
 
 
-def render(terms: RequestTerms, model: Path, output: Path) -> str:
-    """Return the text of a guard in the format that the suffix of `output` names. Raises KeyError, OSError."""
-    return _FORMATS[output.suffix](terms, written_model(model), output)
+def render(terms: RequestTerms, model: Path, data: Collection[Path], output: Path) -> str:
+    """Return the text of a guard in the format that the suffix of `output` names. Raises KeyError, OSError.
+
+    `data` are the files of external data of the model.
+    """
+    return _FORMATS[output.suffix](terms, written_model(model, data), output)
 
 
 def _header(terms: RequestTerms, model: WrittenModel, output: Path) -> str:

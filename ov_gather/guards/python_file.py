@@ -24,6 +24,7 @@ _RESERVED = {
     "min",
     "FINGERPRINT",
     "FILES",
+    "DATA",
 }
 
 
@@ -42,24 +43,25 @@ def render(terms: RequestTerms, model: WrittenModel) -> str:
 
 {future}
 
-import sys
-from hashlib import sha256
-from pathlib import Path
 {imports}
 
 FINGERPRINT = {terms.fingerprint!r}
 FILES = {model.digests!r}
 """The SHA-256 of each file of the model, by suffix."""
+DATA = {model.data!r}
+"""The SHA-256 of each file of external data, by its path in the folder of the model."""
 
 
 {check}
 
 
 def check_model(path: str) -> None:
-    """Raise ValueError unless a model is the one that this guard was written for, and its .bin, too."""
-    for suffix, digest in FILES.items():
-        file = Path(path).with_suffix(suffix)
-        if not file.is_file() or sha256(file.read_bytes()).hexdigest() != digest:
+    """Raise ValueError unless a model is the one that this guard was written for, and its .bin and external data, too."""
+    model = Path(path)
+    files = {{model: ""}} | {{model.with_suffix(suffix): digest for suffix, digest in FILES.items()}}
+    files |= {{model.parent / place: digest for place, digest in DATA.items()}}
+    for file, digest in files.items():
+        if not file.is_file() or digest_of(file) != digest:
             raise ValueError(f"{{file}} is not the file that this guard was written for (fingerprint {{FINGERPRINT}})")
 
 

@@ -5,17 +5,14 @@ from __future__ import annotations
 import re
 from collections.abc import Callable, Collection, Iterator
 from dataclasses import dataclass
-from hashlib import sha256
 from importlib.metadata import version
 from math import inf
 from pathlib import Path
 
+from ov_gather.guards.checks import digest_of
 from ov_gather.ranges.algebra.polynomials import Number, Polynomial
 from ov_gather.ranges.requests import RequestCondition, RequestTerms, Size
 from ov_gather.system.tables import printable
-
-_CHUNK = 1 << 20
-"""Bytes of a file that are read at a time."""
 
 
 @dataclass(frozen=True)
@@ -25,24 +22,19 @@ class WrittenModel:
     Attributes:
         name: the name of its file.
         digests: the SHA-256 of the file, and of the .bin beside it, by suffix.
+        data: the SHA-256 of each file of external data, by its path in the folder of the model.
     """
 
     name: str
     digests: dict[str, str]
+    data: dict[str, str]
 
 
-def written_model(path: Path) -> WrittenModel:
-    """Read a model's files for their digests. Raises OSError."""
+def written_model(path: Path, data: Collection[Path] = ()) -> WrittenModel:
+    """Read a model's files, and its external data, for their digests. Raises OSError."""
     files = [path, *(other for other in [path.with_suffix(".bin")] if path.suffix == ".xml" and other.is_file())]
-    return WrittenModel(path.name, {file.suffix: _digest(file) for file in files})
-
-
-def _digest(path: Path) -> str:
-    found = sha256()
-    with path.open("rb") as file:
-        while chunk := file.read(_CHUNK):
-            found.update(chunk)
-    return found.hexdigest()
+    of_data = {file.relative_to(path.parent).as_posix(): digest_of(file) for file in data}
+    return WrittenModel(path.name, {file.suffix: digest_of(file) for file in files}, of_data)
 
 
 def head(terms: RequestTerms, model: WrittenModel) -> Iterator[str]:

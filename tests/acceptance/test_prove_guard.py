@@ -80,6 +80,37 @@ def test_a_python_file_knows_its_model(model, tmp_path):
     assert "is not the file that this guard was written for" in done.stderr
 
 
+def test_a_python_file_knows_the_external_data_of_its_model(tmp_path):
+    make = onnx.helper.make_tensor_value_info
+    taken = onnx.helper.make_node("Gather", ["table", "at"], ["rows"])
+    more = onnx.numpy_helper.from_array(np.arange(5.0), "more")
+    nodes = [
+        taken,
+        onnx.helper.make_node("Constant", [], ["more"], value=more),
+        onnx.helper.make_node("Add", ["rows", "more"], ["y"]),
+    ]
+    table = onnx.numpy_helper.from_array(np.arange(20.0).reshape(4, 5), "table")
+    graph = onnx.helper.make_graph(nodes, "g", [make("at", 7, ["n"])], [make("y", 11, ["n", 5])], [table])
+    model = onnx.helper.make_model(graph, opset_imports=[onnx.helper.make_opsetid("", 18)], ir_version=9)
+    options = {"save_as_external_data": True, "size_threshold": 0, "all_tensors_to_one_file": False, "convert_attribute": True}
+    onnx.save(model, tmp_path / "m.onnx", **options)
+    assert {path.name for path in tmp_path.iterdir()} == {"m.onnx", "table", "more"}
+    run(tmp_path / "m.onnx", "--guard", tmp_path / "guard.py")
+    names = {"__name__": "guard"}
+    exec(compile((tmp_path / "guard.py").read_text(), "guard.py", "exec"), names)
+    (tmp_path / "m.onnx").rename(tmp_path / "other.onnx")
+    names["check_model"](tmp_path / "other.onnx")
+    for file in ("table", "more", "other.onnx"):
+        kept = (tmp_path / file).read_bytes()
+        (tmp_path / file).write_bytes(kept[:-1] + bytes([kept[-1] ^ 1]))
+        with pytest.raises(ValueError, match=f"{file} is not the file that this guard was written for"):
+            names["check_model"](tmp_path / "other.onnx")
+        (tmp_path / file).write_bytes(kept)
+    shutil.copy(tmp_path / "other.onnx", tmp_path / "other.bin")
+    with pytest.raises(ValueError, match=r"other\.txt is not the file"):
+        names["check_model"](tmp_path / "other.txt")
+
+
 def test_a_schema_names_what_it_cannot_say(tmp_path):
     x, at = (ops.parameter([-1], kind, name) for kind, name in ((np.float32, "x"), (np.int32, "at")))
     for node, name in ((x, "x"), (at, "at")):

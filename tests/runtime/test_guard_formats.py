@@ -15,7 +15,7 @@ from ov_gather.guards import cpp_header, json_schema, python_file
 from ov_gather.guards.written import WrittenModel, identifiers
 
 pytestmark = pytest.mark.openvino
-MODEL = WrittenModel("model.xml", {".xml": "0" * 64})
+MODEL = WrittenModel("model.xml", {".xml": "0" * 64}, {})
 RELAXED = settings(deadline=None, max_examples=150, suppress_health_check=list(HealthCheck))
 
 

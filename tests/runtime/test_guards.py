@@ -2,6 +2,7 @@
 
 import re
 
+import ml_dtypes
 import numpy as np
 import openvino as ov
 import pytest
@@ -104,7 +105,7 @@ def test_nan_and_infinity_are_refused_where_an_index_is_made_of_floats():
         ({"input_ids": None}, "input 'input_ids' must be an array, not NoneType"),
         ({"input_ids": np.zeros((1, 1), np.int32)}, "input 'input_ids' has type int32, but the model takes int64"),
         ({"input_ids": np.zeros((1, 1), ">i8")}, "has type >i8 of another byte order"),
-        ({"input_ids": np.zeros((1, 1), object)}, "has type str, but"),
+        ({"input_ids": np.zeros((1, 1), object)}, "has type object, but"),
         ({"input_ids": np.zeros(1, np.int64)}, "has shape (1,), but the model takes (0..8388608, 0..8388608)"),
         ({"input_ids": np.ma.masked_array(np.zeros((1, 1), np.int64))}, "must be an array, not MaskedArray"),
         ({"input_ids": np.broadcast_to(np.int64(0), (1 << 20, 1 << 12))}, "elements, more than 2147483647"),
@@ -124,6 +125,70 @@ def test_tensors_of_openvino_and_pytorch():
     torch = pytest.importorskip("torch")
     check({"ids": torch.zeros((2, 2), dtype=torch.int32)})
     refused(check, "ids[0, 1] = 12", ids=torch.tensor([[0, 12], [12, 0]], dtype=torch.int32).mT.mT)
+
+
+class Changing:
+    """An object that NumPy takes for an array, with other elements each time."""
+
+    shape, dtype, ndim, size = (1, 1), np.dtype(np.int64), 2, 1
+
+    def __init__(self):
+        self.given = 0
+
+    def __array__(self, *_, **__):
+        self.given += 77
+        return np.full((1, 1), self.given - 77)
+
+
+class Broken:
+    """An object whose attributes raise."""
+
+    def __getattr__(self, name):
+        raise KeyError(name)
+
+
+@pytest.mark.parametrize("made", [Changing, Broken, lambda: memoryview(np.zeros((1, 1), np.int64)), type("Tensor", (), {})])
+def test_what_pretends_to_be_an_array_is_none(made):
+    value = made()
+    refused(guard(embedding()), f"input 'ids' must be an array, not {type(value).__name__}: give a NumPy array", ids=value)
+
+
+@pytest.mark.parametrize(
+    "of", [lambda ids: ids.view(np.matrix), lambda ids: ids.view(type("Mine", (np.ndarray,), {"min": None})), np.asarray]
+)
+def test_subclasses_of_arrays_are_arrays(of, tmp_path):
+    check = guard(embedding())
+    ids = np.memmap(tmp_path / "ids", np.int64, "w+", shape=(2, 2))
+    check({"ids": of(ids)})
+    ids[1, 0] = 10
+    ids.flags.writeable = False
+    refused(check, "ids[1, 0] = 10 is out of bounds", ids=of(ids))
+
+
+@pytest.mark.parametrize("kind", ["f8e4m3", "f8e5m2", "f8e8m0", "bf16"])
+def test_floats_that_numpy_lacks(kind):
+    """The oracle is ml_dtypes."""
+    check = guard(made_of(lambda x: looked_up(10, ops.convert(x, "i64")), x=f"{kind}[1]"))
+    assert [str(one) for one in check.conditions] == ["x in -10..9"]
+    width = 2 if kind == "bf16" else 1
+    bits = np.arange(256 if width == 1 else 65536).astype(f"u{width}")
+    dtype = {"f8e4m3": "float8_e4m3fn", "f8e5m2": "float8_e5m2", "f8e8m0": "float8_e8m0fnu", "bf16": "bfloat16"}[kind]
+    with np.errstate(invalid="ignore"):
+        numbers = bits.view(getattr(ml_dtypes, dtype)).astype(np.float64)
+    tensor = ov.Tensor(getattr(ov.Type, kind), [1])
+    for one, value in zip(bits[:: 61 if width == 2 else 1], numbers[:: 61 if width == 2 else 1], strict=True):
+        tensor.data.view(f"u{width}")[0] = one
+        with np.errstate(invalid="raise"):
+            if -10 <= value <= 9:
+                check({"x": tensor})
+            else:
+                refused(check, "x[0] = ", x=tensor)
+
+
+def test_strings_may_be_objects():
+    check = guard(made_of(lambda s: [ops.result(s)], s="string[?]"))
+    check({"s": np.array(["a", b"b"], object)})
+    refused(check, "input 's' has type object, but the model takes str", s=np.array(["a", None], object))
 
 
 def test_a_model_of_bf16_and_strings_and_bits():

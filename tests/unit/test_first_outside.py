@@ -46,6 +46,20 @@ def test_the_limits_of_a_type(kind):
     assert kernel.first_outside(array, np.array([1, held.max], kind)) == 1
 
 
+@pytest.mark.parametrize("kind", [kind for kind in TYPES if "int" in kind])
+def test_limits_that_are_any_distance_apart(kind):
+    held = np.iinfo(kind)
+    ends = sorted({*range(held.min, held.max, held.max // 7), held.min, held.min + 1, held.max // 2, held.max - 1, held.max})
+    ends += [1, 2] if held.min == 0 else [-2, -1, 0, 1]
+    for low in ends:
+        for high in ends:
+            limits = np.array([low, high], kind)
+            for number in {low, high, *(end + by for end in (low, high) for by in (-1, 1)), held.min, held.max}:
+                if held.min <= number <= held.max:
+                    expected = -1 if low <= number <= high else 0
+                    assert kernel.first_outside(np.array([number], kind), limits) == expected
+
+
 @pytest.mark.parametrize("kind", ["float32", "float64"])
 def test_nan_is_outside_of_infinite_limits(kind):
     array = np.zeros(9000, kind)
