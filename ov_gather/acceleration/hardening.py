@@ -7,6 +7,7 @@ from typing import Literal
 
 from ov_gather.acceleration.axis_sizes import AxisSizes
 from ov_gather.acceleration.compressed import is_compressed
+from ov_gather.acceleration.declared_sites import guard, is_declared
 from ov_gather.acceleration.graph import INDICES, is_ours, operation, replace_node, wide
 from ov_gather.acceleration.guards import (
     as_gather_elements,
@@ -57,6 +58,10 @@ class Hardening:
 
     def run(self) -> HardeningSummary:
         """Guard what needs it, in place."""
+        for node, place in self._graph.nodes_with_sites:
+            if self._is_open(node) and is_declared(node):
+                self._told[node.get_instance_id()].done = guard(node, place, self._sizes, self._policy, portable=self._portable)
+                self._guards += 1
         if self._policy == "clamp":
             for root in roots(self._unproved(), is_exact=False, by_columns=True):
                 if root.is_input:

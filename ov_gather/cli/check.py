@@ -12,7 +12,7 @@ import click
 from ov_gather.cli.checking import FAILURES, FORMAT, REPORT, RUNTIMES, SEED, run
 from ov_gather.cli.files import array_files, check_outputs
 from ov_gather.cli.inputs import load_inputs
-from ov_gather.cli.options import DEVICE, EXTENSION, FORCE, INPUTS, SCHEDULER, TIMEOUT_OF_SERVERS, with_tolerances
+from ov_gather.cli.options import DEVICE, EXTENSION, FORCE, INPUTS, OPS, SCHEDULER, TIMEOUT_OF_SERVERS, with_tolerances
 from ov_gather.cli.output import warn
 from ov_gather.cli.paths import PathOrUrl, paths_argument
 from ov_gather.crosscheck.defaults import DEFAULT_CASES
@@ -33,6 +33,7 @@ if TYPE_CHECKING:
 @INPUTS
 @DEVICE
 @EXTENSION
+@OPS
 @FAILURES
 @REPORT
 @FORCE
@@ -74,6 +75,10 @@ def command(
     A difference or crash that a known divergence explains is accepted and named. Types and operations that a runtime lacks are
     skipped, but a layer that only our kernel can execute is a failure. A failed case is made smaller and written to disk, with
     the command that runs it again.
+
+    Layers of operations that --ops declares are executed by OpenVINO with the library that --extension names, and compared with
+    the reference of the declaration, within its tolerance. The library is probed first: what it infers and writes, attributes,
+    threads, memory.
 
     --report writes an HTML page that opens without a network. It overwrites an earlier page of ov-gather, any other file only
     with --force.

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterable, Sequence
+from collections.abc import Callable, Iterable, Iterator, Sequence
 from dataclasses import dataclass, replace
 from functools import partial
 from pathlib import Path
@@ -12,9 +12,10 @@ from typing import Any
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
-from ov_gather.crosscheck.cases.designed import as_cases, check_given, designed
+from ov_gather.crosscheck.cases.designed import Case, as_cases, check_given, designed, of_32_bits
 from ov_gather.crosscheck.defaults import DEFAULT_CASES, DEFAULT_SEED
 from ov_gather.crosscheck.layers import Job, LayerChecks, read_expected
+from ov_gather.crosscheck.library.check import Probed
 from ov_gather.crosscheck.models.ir import ModelRun, has_several_layers, output_names
 from ov_gather.crosscheck.progress import Progress
 from ov_gather.crosscheck.reduce import Reducer
@@ -25,7 +26,8 @@ from ov_gather.ir.files import Place, find_irs
 from ov_gather.ir.model import Model
 from ov_gather.ir.reader import Source, WeightsSource, read_ir
 from ov_gather.ops.isolation import isolate
-from ov_gather.ops.layer_view import family_layers
+from ov_gather.ops.layer_view import LayerView, family_layers
+from ov_gather.ops.users import are_declared
 from ov_gather.rules.findings import Finding
 from ov_gather.rules.validation import read_and_validate
 from ov_gather.runtimes.devices import CPU
@@ -88,7 +90,8 @@ def cross_check(
     if not runtimes or cases < 1:
         raise ValueError("there must be a runtime and a case at least")
     tolerances, known = Tolerances.of(atol, rtol), loaded(extensions)
-    with borrowed(runtimes, device) as others:  # workers start while the document is read
+    layers_know = known if are_declared() else ()
+    with borrowed(runtimes, device, layers_know) as others:  # workers start while the document is read
         model = source if isinstance(source, Model) else read_ir(source, weights)
         tolerances.check_names(output_names(model))
         views = [view for _, graph in model.walk() for view in family_layers(graph)]
@@ -98,23 +101,34 @@ def cross_check(
         if given is not None:
             check_given(isolate(views[0]), given)
         expected = read_expected(model.path)
-        make = partial(designed, limit=cases, seed=seed) if given is None else lambda view: as_cases(given)
+        make = partial(_designed, limit=cases, seed=seed) if given is None else lambda view: as_cases(given)
         progress = progress or Progress()
         progress.begin(model.path, len(views), seed)
-        is_run = given is None and "openvino" in runtimes and has_several_layers(model)
+        with_models = given is None and "openvino" in runtimes
+        probed = Probed(views if with_models else [], known, seed, cases)
+        for position, view in enumerate(views):
+            if layer := probed.result(view):
+                progress.add(position, layer)
+        sound = [position for position, view in enumerate(views) if probed.result(view) is None]
+        is_run = with_models and has_several_layers(model) and len(sound) == len(views)
         run = ModelRun(model, seed, device, known) if is_run else None
-        with LayerChecks(others, Reducer(failures, device) if failures else None) as checks:
+        with LayerChecks(others, Reducer(failures, device, layers_know) if failures else None) as checks:
             progress.watch(checks.queues)
             start = 0
-            for own in run.own_cases(views) if run else [[None] * len(views)]:
-                some = views[start : start + len(own)]
+            for own in run.own_cases(views) if run else [[None] * len(sound)]:
+                some = [views[position] for position in sound[start : start + len(own)]]
                 jobs = [Job(view, make, case, expected.get(view.layer.name)) for view, case in zip(some, own, strict=True)]
                 for position, layer in checks.run(jobs):
-                    progress.add(start + position, layer)
+                    progress.add(sound[start + position], probed.joined(some[position], layer))
                 start += len(own)
         layers = progress.layers
         outputs = run.outputs(views, layers, tolerances) if run else ()
         return CrossCheckResult(layers, seed, Environment.of(others), outputs, run.not_run if run else "")
+
+
+def _designed(view: LayerView, limit: int, seed: int) -> Iterator[Case]:
+    """Yield the cases of a layer. Known divergences explain what OpenVINO narrows for the family; others are spared it."""
+    return designed(view, limit, seed) if view.is_of_family else of_32_bits(view, limit, seed)
 
 
 @dataclass(frozen=True, slots=True)

@@ -14,12 +14,11 @@ from pathlib import Path
 from typing import Any
 
 import numpy as np
-from numpy.typing import NDArray
 
 from ov_gather.crosscheck.cases.designed import OWN_OPERANDS, Case, operands
 from ov_gather.crosscheck.results import CaseResult, Comparison, Difference, LayerResult, Status
 from ov_gather.crosscheck.runtime_queue import PreparedCase, QueueResult, RuntimeQueue
-from ov_gather.crosscheck.verdict import Outcome, first_difference
+from ov_gather.crosscheck.verdict import Outcome, first_difference, reference_outcome
 from ov_gather.divergences.register import lacking
 from ov_gather.ir.constants import payload
 from ov_gather.ir.excerpts import Excerpt, around
@@ -27,7 +26,6 @@ from ov_gather.ir.model import Model
 from ov_gather.kernels.gather_elements import kernel_name
 from ov_gather.ops.isolation import isolate
 from ov_gather.ops.layer_view import LayerView, family_layers
-from ov_gather.ops.reference import evaluate
 from ov_gather.runtimes.isolated import IsolatedRuntime
 from ov_gather.system.files import replacing
 
@@ -164,10 +162,11 @@ class _Execution:
         self._trials: list[PreparedCase] = []
         self._futures: list[Future[QueueResult]] = []
         if alone:
+            able = [queue for queue in queues if _may_execute(queue.runtime, alone)]
             self._missing = {
-                one.name: lacking(one.name, one.version, alone, one.devices) for one in (queue.runtime for queue in queues)
+                one.name: lacking(one.name, one.version, alone, one.devices) for one in (queue.runtime for queue in able)
             }
-            self._asked = [queue for queue in queues if not self._missing[queue.runtime.name]]
+            self._asked = [queue for queue in able if not self._missing[queue.runtime.name]]
 
     def begin(self, model: Model, cases: Iterable[Case], *, is_last: bool) -> None:
         """Make the cases and submit them to all runtimes; wait for each batch that exceeds MAX_PENDING_BYTES."""
@@ -234,29 +233,29 @@ class _Execution:
             view.operation.name,
             {given.name: element_type.name for given, element_type in zip(view.operation.inputs, types, strict=True)},
             {name: str(value) for name, value in self._alone.read_attributes().items()},
-            kernel_name(types[0].dtype),
+            kernel_name(types[0].dtype) if self._alone.is_of_family else "",
             tuple(self._results),
             view.assumptions,
             _problem(self._results),
         )
 
 
+def _may_execute(runtime: IsolatedRuntime[Model], view: LayerView) -> bool:
+    """Return True if a runtime can have the operation: one of users is executed by OpenVINO only, with their library."""
+    is_stock = (view.layer.version or "").startswith("opset")
+    return view.is_of_family or (runtime.name == "openvino" and bool(runtime.extensions or is_stock))
+
+
 def _problem(results: Sequence[CaseResult]) -> str:
     """Return why the layer cannot pass regardless of its comparisons; "" if it can."""
     if not results:
         return "there is no case: its inputs have no valid value"
+    if not any(case.comparisons for case in results):
+        return "nothing to compare with: give the library that executes this by --extension, and the runtime openvino"
     others = [comparison for case in results for comparison in case.comparisons if comparison.runtime != "kernel"]
     if others and all(comparison.status is Status.NOT_APPLICABLE for comparison in others):
         return "nothing to compare with: no other runtime can execute this, and there is no expected output"
     return ""
-
-
-def reference_outcome(view: LayerView, inputs: Sequence[NDArray[Any]]) -> Outcome:
-    """Compute the expected outcome: an output, or the IndexError that names an index out of bounds."""
-    try:
-        return evaluate(view.operation, inputs, view.attributes_for(inputs))
-    except IndexError as error:
-        return error
 
 
 def _compare_expected(right: Outcome, values: Any) -> Comparison:
