@@ -102,10 +102,14 @@ class Algebra:
 
     def is_at_least(self, interval: Interval, bound: Polynomial) -> bool:
         """Return True if no value is below the bound."""
+        if not interval.lows and bound.value is not None:
+            return interval.low >= bound.value
         return any(self.sizes.is_at_most(bound, low) for low in self.lows(interval))
 
     def is_at_most(self, interval: Interval, bound: Polynomial) -> bool:
         """Return True if no value exceeds the bound."""
+        if not interval.highs and bound.value is not None:
+            return interval.high <= bound.value
         return any(self.sizes.is_at_most(high, bound) for high in self.highs(interval))
 
     def join(self, *given: Interval) -> Interval:
