@@ -23,7 +23,7 @@ def is_declared(node: Node) -> bool:
     return indexing(node.get_type_name(), node.get_type_info().version_id) not in OPERATIONS
 
 
-def guard(node: Node, site: Site, sizes: AxisSizes, policy: str, *, portable: bool) -> str:
+def guard(node: Node, site: Site, sizes: AxisSizes, policy: str, *, portable: bool, is_open: bool) -> str:
     """Guard the indices of a node; return what was done, for people.
 
     before: Lookup(table, places)
@@ -37,7 +37,7 @@ def guard(node: Node, site: Site, sizes: AxisSizes, policy: str, *, portable: bo
         safe = clamped(indices, bounds)
     else:
         portable, name = portable or policy == "zero", f"{name}/bounds_check"
-        safe = checked(indices, bounds, counts_from_end=site.counts_from_end, portable=portable, name=name)
+        safe = checked(indices, bounds, counts_from_end=site.counts_from_end, portable=portable, is_open=is_open, name=name)
     kind = source.get_element_type()
     if safe.get_element_type() != kind:
         safe = ops.convert(safe, kind.get_type_name()).output(0)

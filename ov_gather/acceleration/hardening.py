@@ -60,7 +60,9 @@ class Hardening:
         """Guard what needs it, in place."""
         for node, place in self._graph.nodes_with_sites:
             if self._is_open(node) and is_declared(node):
-                self._told[node.get_instance_id()].done = guard(node, place, self._sizes, self._policy, portable=self._portable)
+                self._told[node.get_instance_id()].done = guard(
+                    node, place, self._sizes, self._policy, portable=self._portable, is_open=self._sizes_vary
+                )
                 self._guards += 1
         if self._policy == "clamp":
             for root in roots(self._unproved(), is_exact=False, by_columns=True):

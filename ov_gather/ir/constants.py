@@ -33,6 +33,11 @@ def payload(model: Model, layer: Layer) -> memoryview:
         raise _unreadable(model, layer, error) from None
 
 
+def payloads(model: Model) -> Iterator[memoryview]:
+    """Yield the bytes of each Const of a model and of its bodies. Raises IRError."""
+    return (payload(graph, layer) for _, graph in model.walk() for layer in graph.of_type("Const"))
+
+
 def check_payload(model: Model, layer: Layer) -> tuple[int, int]:
     """Return the offset and size of a Const's bytes, checked against the .bin and against shape and type. Reads no bytes.
 

@@ -23,6 +23,8 @@ class NewInput:
 
 def with_results(model: Model, values: Sequence[ValueId]) -> Model:
     """Append a Result for each of these values, after the existing Results."""
+    if not values:
+        return model  # with what is known of its graph
     first = max(layer.id for layer in model.layers) + 1
     outputs = _output_ports(model)
     layers = [_result(first + i, f"captured_{first + i}", outputs[value]) for i, value in enumerate(values)]

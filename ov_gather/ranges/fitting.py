@@ -33,7 +33,7 @@ class Fitting:
             value = replace(value, parts=None)
         if not all(self._fits(part, declared) for part in value.intervals):
             value = self._fitted_value(value, declared)
-        if value.element_type is not declared.element_type or value.shape is not shape:
+        if value.element_type is not declared.element_type or value.shape != shape:
             value = replace(value, element_type=declared.element_type, shape=shape)
         return value
 

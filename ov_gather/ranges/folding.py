@@ -67,6 +67,8 @@ def results_of(graph: Graph, step: Step, call: Operands) -> Sequence[Value]:
 def _read_outside(graph: Graph, step: Step, call: Operands, found: Value) -> Value:
     """Include what a Gather may have read out of bounds (case 9), as long as OpenVINO moves what follows above it."""
     given = [None if value is None else value.outside for value in call.inputs]
+    if found.outside is None and not any(given):
+        return found
     outside = given[0] if given else None
     if step.type == "Gather":
         return found if found.outside is not None else replace(found, outside=outside)
@@ -218,6 +220,8 @@ def _leads_to(
 ) -> bool:
     """Return True if a tensor from which this one is computed has a property."""
     answers = _answers.setdefault(graph, {})
+    if (question, key) in answers:
+        return answers[question, key]
     seen = []
     for one in reachable([key], lambda one: () if answers.get((question, one)) is False else next_of(one)):
         answer = answers.get((question, one))

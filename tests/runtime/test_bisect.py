@@ -108,6 +108,18 @@ def test_an_element_of_a_constant(chains, tmp_path):
     assert "1 of 64 differ" in result.culprits[0].constants[0]
 
 
+def test_models_that_differ_in_the_bin_alone_are_not_identical(chains, tmp_path):
+    wrong = tmp_path / "wrong.xml"
+    wrong.write_bytes(chains[1].read_bytes())
+    weights = np.fromfile(chains[1].with_suffix(".bin"), np.uint8)
+    weights[: 8 * 8 * 4].view(np.float32)[:] = 7
+    weights.tofile(wrong.with_suffix(".bin"))
+    result = ov_gather.bisect(chains[1], wrong)
+    assert not result.passed
+    assert "MatMul" in result.node
+    assert not result.notes
+
+
 def test_two_irs_without_common_names(chains, tmp_path):
     """Values correspond by structure where nobody has named them alike."""
     model = read_ir(chains[1])

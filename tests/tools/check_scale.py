@@ -6,16 +6,13 @@ an HTML page. Prints wall-clock time, CPU time of all processes, peak memory of 
 
 from __future__ import annotations
 
-import ctypes
 import os
-import resource
-import subprocess
 import sys
-import time
-from contextlib import suppress
 from pathlib import Path
 from shutil import which
 from tempfile import TemporaryDirectory
+
+from command_costs import cost_of
 
 from ov_gather.ir.builder import ModelBuilder
 from ov_gather.ir.element_types import F32, I64
@@ -23,8 +20,6 @@ from ov_gather.ir.shapes import PartialShape
 from ov_gather.ir.writer import write_ir
 
 COMMAND = Path(sys.executable).with_name("ov-gather")
-_SUBREAPER = 36
-"""Option of prctl that makes orphaned descendants our children, so that their time counts."""
 
 
 def many(path: Path, layers: int, *, distinct: bool) -> None:
@@ -55,26 +50,18 @@ def opened(page: Path, chromium: str) -> float:
 def measure(path: Path) -> None:
     """Check one model, and print its cost."""
     page = path.with_suffix(".html")
-    before, start = resource.getrusage(resource.RUSAGE_CHILDREN), time.perf_counter()
-    done = subprocess.run([COMMAND, "check", path, "--report", page], capture_output=True, text=True, cwd=path.parent)
-    seconds = time.perf_counter() - start
-    with suppress(ChildProcessError):
-        while True:
-            os.wait()
-    after = resource.getrusage(resource.RUSAGE_CHILDREN)
-    processor = after.ru_utime + after.ru_stime - before.ru_utime - before.ru_stime
+    cost = cost_of(COMMAND, "check", path, "--report", page, directory=path.parent)
     print(
-        f"{path.stem}: exit code {done.returncode}, {seconds:.1f} s, {processor:.1f} s of processor time on "
-        f"{len(os.sched_getaffinity(0))} cores, {after.ru_maxrss / 1024:.0f} MB at most in one process, "
+        f"{path.stem}: exit code {cost.exit_code}, {cost.seconds:.1f} s, {cost.processor:.1f} s of processor time on "
+        f"{len(os.sched_getaffinity(0))} cores, {cost.megabytes:.0f} MB at most in one process, "
         f"page of {page.stat().st_size / 1e6:.2f} MB"
     )
     if (chromium := which("chromium")) is not None:
         print(f"    Chromium has opened the page after {opened(page, chromium):.2f} s", flush=True)
-    print("   ", "\n    ".join(done.stdout.splitlines()[-1:] + done.stderr.splitlines()[-3:]), flush=True)
+    print("   ", "\n    ".join(cost.output.splitlines()[-3:]), flush=True)
 
 
 if __name__ == "__main__":
-    ctypes.CDLL(None).prctl(_SUBREAPER, 1)
     with TemporaryDirectory() as directory:
         for kind in ("distinct", "identical"):
             model = Path(directory, f"{kind}.xml")

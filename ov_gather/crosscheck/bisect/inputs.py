@@ -88,10 +88,11 @@ def choices(reference: Read, model: Model, given: Arrays | None, setting: Settin
         if isinstance(reference, onnx_ir.Model):
             side: Side = OnnxSide(reference, arrays)
         elif isinstance(reference, Model):
-            side = IRSide(reference, {name: arrays[name] for name in theirs.inputs}, Setting(extensions=setting.extensions))
+            given_theirs = {name: arrays[name] for name in theirs.inputs}
+            side = IRSide(reference, given_theirs, Setting(extensions=setting.extensions), theirs)
         else:
             side = ArraysSide(reference, arrays)
-        yield Sides(side, IRSide(model, ours, setting), names, arrays)
+        yield Sides(side, IRSide(model, ours, setting, graph), names, arrays)
 
 
 def _require_distinct_inputs(model: Model) -> None:

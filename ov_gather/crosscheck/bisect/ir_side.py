@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import operator
 import sys
 from collections.abc import Mapping, Sequence
 from dataclasses import replace
@@ -11,7 +12,7 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from ov_gather.crosscheck.bisect.graphs import Value, ir_graph
+from ov_gather.crosscheck.bisect.graphs import Value, ValueGraph, ir_graph
 from ov_gather.crosscheck.bisect.sides import (
     ITERATION,
     Array,
@@ -26,13 +27,13 @@ from ov_gather.crosscheck.bisect.sides import (
     SliceOrigin,
 )
 from ov_gather.ir.bodies import BODIES, Entry, Slicing, carried, entries
-from ov_gather.ir.constants import constant
+from ov_gather.ir.constants import constant, payloads
 from ov_gather.ir.cuts import NewInput, part_of, with_results
 from ov_gather.ir.element_types import ElementType, by_dtype
 from ov_gather.ir.errors import IRError
 from ov_gather.ir.model import Layer, Model
 from ov_gather.ir.states import stored_values, without_variables
-from ov_gather.ir.writer import to_bytes, write_ir
+from ov_gather.ir.writer import write_ir
 from ov_gather.runtimes.configured import ConfiguredModel, Setting
 from ov_gather.runtimes.isolated import borrowed
 
@@ -40,9 +41,11 @@ from ov_gather.runtimes.isolated import borrowed
 class IRSide(Side):
     """An IR on OpenVINO, with arrays by the names of its Parameters."""
 
-    def __init__(self, model: Model, inputs: Arrays, setting: Setting) -> None:
-        model = with_results(model, list(stored_values(model).values()))  # wrong states show in later inferences
-        self.graph, self._model, self._setting = ir_graph(model), model, setting
+    def __init__(self, model: Model, inputs: Arrays, setting: Setting, graph: ValueGraph | None = None) -> None:
+        """`graph` is that of the model, if it is known already."""
+        stored = list(stored_values(model).values())
+        self._model, self._setting = with_results(model, stored), setting  # wrong states show in later inferences
+        self.graph = graph if graph is not None and not stored else ir_graph(self._model)
         parameters = {layer.name: layer for layer in model.of_type("Parameter")}
         self._inputs = {name: _as(array, parameters[name].declared_type) for name, array in inputs.items()}
         self.title = f"{setting.runtime} on {setting.device} in {setting.precision}"
@@ -58,16 +61,12 @@ class IRSide(Side):
         return dict(zip([*self._results(), *new], found, strict=True))
 
     def executes_the_same_as(self, other: Side) -> bool:
-        """Return True if OpenVINO gets the same bytes, inputs and setting from both sides."""
-        if (
-            not isinstance(other, IRSide)
-            or self._setting != other._setting
-            or len(self._model.layers) != len(other._model.layers)
-        ):
+        """Return True if OpenVINO gets the same model, inputs and setting from both sides."""
+        if not isinstance(other, IRSide) or self._setting != other._setting or self._model != other._model:
             return False
         names = self._inputs.keys()
         are_same = names == other._inputs.keys() and all(self._inputs[name] is other._inputs[name] for name in names)
-        return are_same and to_bytes(self._model) == to_bytes(other._model)
+        return are_same and all(map(operator.eq, payloads(self._model), payloads(other._model)))
 
     def _results(self) -> list[Value]:
         sources = {layer.id: (source.id, port.id) for layer, _, source, port in self._model.links if layer.type == "Result"}

@@ -29,6 +29,9 @@ def broadcast_shape(shapes: Sequence[Shape | None], declared: Shape | None) -> S
     rank = max(map(len, known))
     if declared is not None and len(declared) != rank:
         return declared
+    ranked = [shape for shape in known if shape]
+    if all(shape == ranked[0] for shape in ranked):
+        return ranked[0] if ranked else ()
     dims = []
     for i in range(rank):
         given = {shape[i - rank + len(shape)] for shape in known if i - rank + len(shape) >= 0} - {ONE}
@@ -91,6 +94,8 @@ def limited(call: Operands, found: Interval) -> Interval:
         down, up = (0 if abs(bound) == inf else abs(bound) * call.semantics.float_error for bound in (low, high))
         lows, highs = (tuple(one for one in bounds if is_counted(call.algebra, one)) for bounds in (found.lows, found.highs))
         return Interval(low - down, high + up, lows, highs)
+    if max(-found.low, found.high) <= call.semantics.exact_integers:
+        return found
     high, highs = _limited_above(call, found.high, found.highs)
     low, lows = _limited_above(call, -found.low, tuple(-bound for bound in found.lows))
     return Interval(-low, high, tuple(-bound for bound in lows), highs)
