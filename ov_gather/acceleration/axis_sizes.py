@@ -72,7 +72,7 @@ class AxisSizes:
         """Return the bounds for indices of axes of these sizes; computing them raises if there are indices but one is empty."""
         kind = indices.get_element_type()
         low = ops.negative(size) if counts_from_end else ops.constant(0, kind)
-        zeros = _raising(size, (1,), indices)
+        zeros = _raising(size, (1,), indices, is_open=True)
         filled = ops.add(size, zeros).output(0)
         return BoundTensors(size, low.output(0), ops.subtract(filled, ops.constant(1, kind)).output(0), filled)
 

@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Iterator
 
 from ov_gather.ir.model import Layer
-from ov_gather.ops import FAMILY
+from ov_gather.ops import opsets_of_family
 from ov_gather.rules.known.base import KnownFault
 from ov_gather.rules.known.pattern_graph import PatternGraph
 
@@ -88,7 +88,7 @@ def _non_zero(graph: PatternGraph, layer: Layer) -> bool:
 def _large_unsigned(graph: PatternGraph, layer: Layer) -> bool:
     """Return True for a Const with values from 2^31 on, unless only gathers and scatters read it, which OVG704 checks."""
     readers = graph.readers((layer.id, layer.outputs[0].id)) if layer.outputs else ()
-    if str(layer.declared_type) not in ("u32", "u64") or all(reader.type in FAMILY for reader, _ in readers):
+    if str(layer.declared_type) not in ("u32", "u64") or all(opsets_of_family(reader.type) for reader, _ in readers):
         return False
     reader, position = readers[0]
     value = graph.constant(reader, position)
