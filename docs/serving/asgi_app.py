@@ -79,7 +79,7 @@ class Service:
     def feed(self, text):
         """Return the arrays of a body, in the types of the model: a number that would change is refused."""
         try:
-            values = json.loads(text, parse_constant=refuse_constant)
+            values = json.loads(text, parse_constant=refuse_constant, object_pairs_hook=unique)
         except (ValueError, RecursionError) as error:
             raise RefusedError(400, f"the body is no JSON: {error}") from None
         if not isinstance(values, dict):
@@ -125,6 +125,13 @@ def numbers(request, port):
     if found.dtype.kind == "f" and not np.isfinite(found).all():
         raise RefusedError(422, f"output {port.any_name} is not finite for this request")
     return found.tolist()
+
+
+def unique(pairs):
+    """Return an object. Refuse one with a name given twice: others before this server may have read the other value."""
+    if len(found := dict(pairs)) < len(pairs):
+        raise ValueError("an object has the same name twice")
+    return found
 
 
 def refuse_constant(name):

@@ -11,6 +11,7 @@ import re
 import signal
 import sys
 from collections.abc import Iterable, Mapping, Sequence
+from contextlib import suppress
 from dataclasses import dataclass
 from importlib import import_module
 from pathlib import Path
@@ -110,7 +111,13 @@ def add(core: Core, name: str) -> Any:
 
 def is_class(name: str) -> bool:
     """Return True if a name is "module:Class" rather than a path."""
-    return bool(_CLASS.fullmatch(name)) and not Path(name).exists()
+    return bool(_CLASS.fullmatch(name)) and not _exists(Path(name))
+
+
+def _exists(path: Path) -> bool:
+    with suppress(OSError):  # the name is too long, or the directory is not this user's
+        return path.exists()
+    return False
 
 
 def class_of(name: str) -> Any:
@@ -149,8 +156,8 @@ def _name(given: str | os.PathLike[str] | type) -> str:
     if is_class(text):
         return text
     path = Path(text).absolute()
-    if not path.exists():
-        raise ExtensionError(f"{text}: there is no such file: give a library, or module:Class")
+    if not text or not _exists(path):
+        raise ExtensionError(f"{text or repr(text)}: there is no such file: give a library, or module:Class")
     if not path.is_file():
         raise ExtensionError(f"{text} is no file: give a library built for OpenVINO {find().release}")
     return str(path)
@@ -183,16 +190,21 @@ def _probed(names: Sequence[str]) -> Mapping[str, _Loaded]:
     """Load extensions in a new process, one after another. Raises ExtensionError, ImportError."""
     import json  # not needed by those who have no extension
     import subprocess
+    from tempfile import TemporaryFile
 
     find()
     digests = {name: _digest(name) for name in names if not is_class(name)}
     command = [sys.executable, "-c", _PROGRAM.format(path=sys.path), *names]
-    try:
-        done = subprocess.run(command, stdin=subprocess.DEVNULL, capture_output=True, timeout=TIME_LIMIT, check=False)
-        output, how = done.stdout, _end(done.returncode)
-    except subprocess.TimeoutExpired as expired:
-        output, how = expired.stdout or b"", f"hangs when it is loaded: it does not end within {TIME_LIMIT:g} s"
-    answers = [json.loads(line) for line in output.splitlines()]
+    with TemporaryFile() as file:  # a pipe stays open as long as processes that a library starts
+        try:
+            done = subprocess.run(
+                command, stdin=subprocess.DEVNULL, stdout=file, stderr=subprocess.DEVNULL, timeout=TIME_LIMIT, check=False
+            )
+            how = _end(done.returncode)
+        except subprocess.TimeoutExpired:
+            how = f"hangs when it is loaded: it does not end within {TIME_LIMIT:g} s"
+        file.seek(0)
+        answers = [json.loads(line) for line in file]
     found: dict[str, _Loaded] = {}
     for name, answer in zip(names, answers, strict=False):
         if error := answer.get("error"):

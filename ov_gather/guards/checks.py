@@ -3,9 +3,10 @@
 from __future__ import annotations
 
 import sys
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Callable, Collection, Mapping, Sequence
 from difflib import get_close_matches
 from hashlib import sha256
+from itertools import islice
 from pathlib import Path
 from typing import Any
 
@@ -28,12 +29,26 @@ def check_names(feed: Any, names: Sequence[str]) -> None:
     if len(feed) == len(names) and all(name in feed for name in names):
         return
     missing = [name for name in names if name not in feed]
+    known = {*names}
     for name in feed:
-        if name not in names:
-            close = get_close_matches(str(name), missing or names, n=1, cutoff=0.5)
-            meant = f"did you mean {close[0]!r}?" if close else f"there are {', '.join(map(repr, names)) or 'none'}"
-            raise ValueError(f"the model has no input {name!r}: {meant}")
-    raise ValueError(f"input {missing[0]!r} is missing: the feed has {', '.join(map(repr, feed)) or 'none'}")
+        if name not in known:
+            close = get_close_matches(str(name)[:_LONG], missing or names, n=1, cutoff=0.5)
+            meant = f"did you mean {close[0]!r}?" if close else f"there are {_listed(names)}"
+            raise ValueError(f"the model has no input {_short(name)}: {meant}")
+    raise ValueError(f"input {missing[0]!r} is missing: the feed has {_listed(feed)}")
+
+
+_LONG = 100
+"""Characters of a name that a message shows, and names of a list: those of a feed may be any."""
+
+
+def _short(name: Any) -> str:
+    return repr(f"{name[:_LONG]}..." if isinstance(name, str) and len(name) > _LONG else name)
+
+
+def _listed(names: Collection[Any]) -> str:
+    shown = ", ".join(map(_short, islice(names, _LONG)))
+    return f"{shown} and {len(names) - _LONG} more" if len(names) > _LONG else shown or "none"
 
 
 def array_of(name: str, value: Any, kind: str, dims: Sequence[tuple[int, int]] | None) -> np.ndarray[Any, Any]:

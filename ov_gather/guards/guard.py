@@ -49,10 +49,14 @@ class Guard:
         self._kinds = {one.name: one.kind for one in terms.inputs}
         self._dims = {one.name: one.dims for one in terms.inputs}
         self._of_sizes = [one for one in terms.conditions if isinstance(one.subject, Polynomial)]
+        of_elements: dict[str, list[RequestCondition]] = {}
+        for condition in terms.conditions:
+            if isinstance(condition.subject, str):
+                of_elements.setdefault(condition.subject, []).append(condition)
         self._of_elements = [
-            InputLimits(name, found, one.element_type.dtype)
-            for name, one in zip(self._names, terms.inputs, strict=True)
-            if one.element_type is not None and (found := [each for each in terms.conditions if each.subject == name])
+            InputLimits(one.name, of_elements[one.name], one.element_type.dtype)
+            for one in terms.inputs
+            if one.element_type is not None and one.name in of_elements
         ]
 
     @property

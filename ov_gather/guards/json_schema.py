@@ -3,7 +3,8 @@
 from __future__ import annotations
 
 import json
-from collections.abc import Iterator
+from collections import defaultdict
+from collections.abc import Iterator, Mapping, Sequence
 from math import ceil, floor, inf
 from typing import Any
 from urllib.parse import quote
@@ -21,13 +22,14 @@ def render(terms: RequestTerms, model: WrittenModel) -> str:
     It refuses no request that the guard lets pass, if the types of the inputs hold its numbers exactly.
     """
     unsaid = [*_unsaid(terms)]
+    conditions = _by_subject(terms)
     schema = {
         "$schema": "https://json-schema.org/draft/2020-12/schema",
         "title": f"Request to {printable(model.name)}",
         "description": "\n".join(head(terms, model)),
         "$comment": "\n".join(["This schema cannot say:", *(f"    {text}" for text in unsaid)] if unsaid else []),
         "type": "object",
-        "properties": {one.name: _tensor(one, terms) for one in terms.inputs},
+        "properties": {one.name: _tensor(one, conditions) for one in terms.inputs},
         "required": [one.name for one in terms.inputs],
         "additionalProperties": False,
     }
@@ -35,7 +37,7 @@ def render(terms: RequestTerms, model: WrittenModel) -> str:
         del schema["$comment"]
     if any(one.dims is None for one in terms.inputs):
         schema["$defs"] = {
-            one.name: {"anyOf": [_element(one, terms), {"type": "array", "items": {"$ref": _pointer(one)}}]}
+            one.name: {"anyOf": [_element(one, conditions), {"type": "array", "items": {"$ref": _pointer(one)}}]}
             for one in terms.inputs
             if one.dims is None
         }
@@ -45,7 +47,9 @@ def render(terms: RequestTerms, model: WrittenModel) -> str:
 def _unsaid(terms: RequestTerms) -> Iterator[str]:
     """Yield what a guard checks and a schema does not."""
     for condition in terms.conditions:
-        if not condition.is_constant or (isinstance(condition.subject, Polynomial) and _place(condition, terms) is None):
+        if not condition.is_constant or (
+            isinstance(condition.subject, Polynomial) and str(condition.subject) not in terms.places
+        ):
             yield printable(str(condition))
     for dim, places in terms.places.items():
         if len(places) > 1:
@@ -54,16 +58,27 @@ def _unsaid(terms: RequestTerms) -> Iterator[str]:
         yield "arrays inside of an array have the same length"
 
 
-def _tensor(one: RequestInput, terms: RequestTerms) -> dict[str, Any]:
+_Conditions = Mapping[str | tuple[str, int], Sequence[RequestCondition]]
+"""Conditions on elements by the name of the input; on single dimensions by an input and an axis."""
+
+
+def _by_subject(terms: RequestTerms) -> _Conditions:
+    found: defaultdict[str | tuple[str, int], list[RequestCondition]] = defaultdict(list)
+    for condition in terms.conditions:
+        subject = condition.subject
+        for key in terms.places.get(str(subject), ()) if isinstance(subject, Polynomial) else (subject,):
+            found[key].append(condition)
+    return found
+
+
+def _tensor(one: RequestInput, conditions: _Conditions) -> dict[str, Any]:
     """Return the schema of an input: arrays in arrays, one level for each axis."""
     if one.dims is None:
         return {"$ref": _pointer(one)}
-    schema = _element(one, terms)
+    schema = _element(one, conditions)
     for axis, (low, high) in reversed([*enumerate(one.dims)]):
-        for condition in terms.conditions:
-            if _place(condition, terms) is not None and (one.name, axis) in terms.places[str(condition.subject)]:
-                least, greatest = _whole(condition)
-                low, high = int(max(low, least)), int(min(high, greatest))
+        for least, greatest in map(_whole, conditions.get((one.name, axis), ())):
+            low, high = int(max(low, least)), int(min(high, greatest))
         schema = {"type": "array", "minItems": low, "maxItems": high, "items": schema} if low <= high else {"not": {}}
     return schema
 
@@ -80,19 +95,13 @@ def _is_within(value: bool, condition: RequestCondition) -> bool:
     return low <= value <= high
 
 
-def _place(condition: RequestCondition, terms: RequestTerms) -> tuple[str, int] | None:
-    """Return an input and an axis if the condition is about a single dimension."""
-    found = terms.places.get(str(condition.subject)) if isinstance(condition.subject, Polynomial) else None
-    return None if found is None else found[0]
-
-
-def _element(one: RequestInput, terms: RequestTerms) -> dict[str, Any]:
+def _element(one: RequestInput, by_subject: _Conditions) -> dict[str, Any]:
     """Return the schema of one element, within the type and the numeric bounds of all conditions."""
     if one.kind == "str":
         return {"type": "string"}
     if not one.kind:
         return {}
-    conditions = [each for each in terms.conditions if each.subject == one.name]
+    conditions = by_subject.get(one.name, ())
     if one.kind == "bool":
         return {"enum": [value for value in (False, True) if all(_is_within(value, each) for each in conditions)]}
     if "float" not in one.kind:

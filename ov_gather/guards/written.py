@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import re
+from collections import Counter
 from collections.abc import Callable, Collection, Iterator
 from dataclasses import dataclass
 from importlib.metadata import version
@@ -59,11 +60,14 @@ def identifiers(names: Collection[str], reserved: Collection[str] = ()) -> dict[
     """Return an identifier for each name, in ASCII, each once, and none of the reserved ones."""
     found: dict[str, str] = {}
     taken = set(reserved)
+    uses: Counter[str] = Counter()
     for name in names:
         plain = re.sub(r"[\W_]+", "_", name, flags=re.ASCII).strip("_")
         plain = plain if plain and not plain[0].isdigit() else f"input_{plain}".strip("_")
-        candidates = (f"{plain}_{number}" if number else plain for number in range(len(taken) + 1))
-        found[name] = next(one for one in candidates if one not in taken)
+        found[name] = plain
+        while found[name] in taken:
+            uses[plain] += 1
+            found[name] = f"{plain}_{uses[plain]}"
         taken.add(found[name])
     return found
 

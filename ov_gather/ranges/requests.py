@@ -244,12 +244,15 @@ def _input(graph: SiteGraph, name: str) -> RequestInput:
 
 def _without_weaker(conditions: Sequence[RequestCondition]) -> list[RequestCondition]:
     """Drop conditions on the same subject that another one implies."""
-    kept: list[RequestCondition] = []
-    for number, one in enumerate(conditions):
-        others = [*kept, *conditions[number + 1 :]]
-        if not any(other.subject == one.subject and _implies(other, one) for other in others):
-            kept.append(one)
-    return kept
+    by_subject: dict[object, list[RequestCondition]] = {}
+    for one in conditions:
+        by_subject.setdefault(one.subject, []).append(one)
+    dropped: set[int] = set()
+    for group in by_subject.values():
+        for one in group:
+            if any(other is not one and id(other) not in dropped and _implies(other, one) for other in group):
+                dropped.add(id(one))
+    return [one for one in conditions if id(one) not in dropped]
 
 
 def _implies(one: RequestCondition, other: RequestCondition) -> bool:

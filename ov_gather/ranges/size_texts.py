@@ -18,7 +18,8 @@ class SizeTexts:
     """A parser that knows the names of dimensions, which may contain any character."""
 
     def __init__(self, dims: Collection[str]) -> None:
-        if any("#" in one or any(one in other for other in dims if one != other) for one in dims):
+        joined = "\0".join(dims)
+        if "#" in joined or any(joined.count(one) > 1 for one in dims):
             raise SizeTextError("the name of a dimension contains that of another, or the mark of tensors that are no inputs")
         self._dims = set(dims)
         names = "|".join(map(re.escape, sorted(dims)))

@@ -4,6 +4,7 @@ import json
 import shutil
 import subprocess
 from pathlib import Path
+from time import process_time
 
 import numpy as np
 import pytest
@@ -178,3 +179,20 @@ def test_a_header_counts_no_elements_of_an_empty_input_with_large_sizes(tmp_path
     flags = ["-std=c++17", "-Wall", "-Wextra", "-Werror", "-fsanitize=undefined", "-fno-sanitize-recover=all"]
     subprocess.run(["g++", *flags, "main.cpp", "-o", "main"], cwd=tmp_path, check=True)
     subprocess.run([str(tmp_path / "main")], cwd=tmp_path, check=True)
+
+
+def test_time_grows_with_the_number_of_inputs_and_no_faster():
+    def seconds(count):
+        start = process_time()
+        case = Case({f"é{number}": ("i64", [(0, -1)]) for number in range(count)}, [{f"é{n}": (0, 9)} for n in range(count)])
+        made = process_time()
+        cpp_header.render(case.terms, MODEL, "guard")
+        check = checked(python_file.render(case.terms, MODEL))
+        json_schema.render(case.terms, MODEL)
+        for one in (case.guard, check):
+            message_of(one, {f"{number}": 0 for number in range(count)})
+        return made - start, process_time() - made
+
+    seconds(50)
+    for few, many in zip(seconds(250), seconds(2000), strict=True):
+        assert many < 24 * few  # 8 times as many inputs

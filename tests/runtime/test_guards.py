@@ -118,6 +118,14 @@ def test_wrong_feeds(feed, words):
         check(feed)
 
 
+def test_messages_about_names_of_any_length_are_short():
+    check = guard(embedding())
+    for feed in ({"z" * 1_000_000: 0}, {f"{one}{'z' * 1000}": 0 for one in range(5000)}, dict.fromkeys(range(5000))):
+        with pytest.raises(ValueError, match=r"the model has no input .*: there are 'ids'") as caught:
+            check({"ids": 0, **feed})
+        assert len(str(caught.value)) < 200
+
+
 def test_tensors_of_openvino_and_pytorch():
     check = guard(embedding(kind="i32"))
     check({"ids": ov.Tensor(np.zeros((2, 2), np.int32))})

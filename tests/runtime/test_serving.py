@@ -107,6 +107,8 @@ REFUSED = {
     "no text": (b"\xff\xfe\xfd", 400, "JSON"),
     "NaN": (b'{"ids": [[1, 2, 3]], "scale": [[[NaN]]]}', 400, "NaN"),
     "infinity": (b'{"ids": [[1, 2, 3]], "scale": [[[-Infinity]]]}', 400, "-Infinity"),
+    "a number beyond f32": (b'{"ids": [[1, 2, 3]], "scale": [[[1e999]]]}', 422, "scale has a number that does not fit float32"),
+    "a name given twice": (b'{"ids": [[99, 2, 3]], "ids": [[1, 2, 3]], "scale": [[[1]]]}', 400, "the same name twice"),
     "thousands of digits": (b'{"ids": [[' + b"1" * 5000 + b"]]}", 400, "JSON"),
     "nested JSON": (b"[" * 500_000, 400, "JSON"),
     "nested inputs": (b'{"scale": [[[1]]], "ids": ' + b"[" * 200 + b"]" * 200 + b"}", 422, "ids"),

@@ -3,6 +3,7 @@
 import shutil
 import subprocess
 import sys
+from time import monotonic
 
 import numpy as np
 import openvino as ov
@@ -142,6 +143,24 @@ def test_a_library_that_cannot_be_loaded(name, tmp_path, monkeypatch):
         loaded([ov_gather.extension_path(), library])
     assert str(error.value).startswith(f"{library} ")
     assert said in str(error.value)
+
+
+@pytest.mark.parametrize("name", ["", "x" * 5000, "x.so", "loop.so"])
+def test_a_path_without_a_file(name, tmp_path, monkeypatch):
+    monkeypatch.chdir(tmp_path)
+    (tmp_path / "loop.so").symlink_to("loop.so")
+    with pytest.raises(ExtensionError, match="there is no such file: give a library, or module:Class"):
+        loaded([name])
+
+
+@NEEDS_COMPILER
+@pytest.mark.skipif(sys.platform == "win32", reason="fork")
+def test_processes_that_a_library_starts_are_not_waited_for(tmp_path):
+    starts = "#include <unistd.h>\nstruct Starts { Starts() { if (fork() == 0) { sleep(50); _exit(0); } } } starts;\n"
+    library = build(LAYER + starts, tmp_path / "lib'of ü.so")
+    start = monotonic()
+    assert [one.name for one in loaded([library])] == [str(library)]
+    assert monotonic() - start < 40
 
 
 @NEEDS_COMPILER
