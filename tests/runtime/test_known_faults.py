@@ -73,6 +73,27 @@ def test_a_planted_reproducer_is_found(known, host, tmp_path):
     assert bool(path) is (host is not between_layers)
 
 
+@pytest.mark.parametrize(
+    ("body", "noted"),
+    [
+        ("y = Equal(x, x)", ["equal_through_float32"]),
+        ("c = Constant<value = int32 {7}>() y = Equal(x, c)", []),  # no number is rounded to 7
+        ("s = Shape(x) one = Constant<value_ints = [1]>() y = Div(s, one)", []),
+        ("s = Shape(x) n = Squeeze(s) z = Constant<value_int = 0>() one = Constant<value_int = 1>() y = Range(z, n, one)", []),
+        (
+            "n = ReduceSum<keepdims = 0>(x) one = Constant<value = int32 {1}>() y = Range(one, n, one)",
+            ["range_away_from_its_limit"],
+        ),
+    ],
+)
+def test_values_that_are_small_for_every_input(body, noted, tmp_path):
+    model = onnx.parser.parse_model(f'<ir_version: 8, opset_import: ["" : 18]> g (int32[n] x) => (y) {{ {body} }}')
+    read = ov.Core().read_model(model.SerializeToString())
+    as_ir(read, tmp_path / "model.xml")
+    assert list(found(read, tmp_path / "model.xml")) == noted
+    assert validate(tmp_path / "model.xml", select=["OVG712"]) == []  # only with a target
+
+
 @pytest.mark.parametrize(("report", "rule"), BY_OTHERS.items())
 def test_what_other_rules_find(report, rule, tmp_path):
     as_ir(model_of(report), tmp_path / "model.xml")

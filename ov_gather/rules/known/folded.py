@@ -10,8 +10,12 @@ from ov_gather.rules.known.base import KnownFault
 from ov_gather.rules.known.pattern_graph import PatternGraph
 
 _POSITIVE = ("Abs", "Exp", "ReLU", "Sigmoid", "Sqrt", "ShapeOf")
-_MOVES = ("Convert", "Reshape", "Squeeze", "Unsqueeze", "Gather", "Tile", "Broadcast", "Slice", "StridedSlice", "Transpose")
-_SUMS = ("Add", "Multiply", "Divide", "Maximum", "Minimum", "Concat")
+_MOVES = (
+    *("Broadcast", "Ceiling", "Convert", "Floor", "Gather", "Reshape", "Round", "Slice", "Squeeze", "StridedSlice", "Tile"),
+    *("Transpose", "Unsqueeze"),
+)
+_SUMS = ("Add", "Concat", "Divide", "FloorMod", "Maximum", "Minimum", "Mod", "Multiply", "Power")
+"""Operations that make no negative number of others."""
 _DROPPING = ("f16", "f32", "i32", "i64")
 _NO_OPS = ("Transpose",)
 

@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections.abc import Callable, Iterator, Sequence
 from dataclasses import dataclass
 from functools import cached_property
+from math import inf
 from typing import TYPE_CHECKING, Any
 
 from ov_gather.ir.constants import constant
@@ -22,8 +23,12 @@ _LAYERS = 64
 """Most layers of a computation that is examined for its origins."""
 
 
-def _never(layer: Layer, position: int) -> bool:
-    return False
+_EXACT = 1 << 24
+"""Integers up to this one are exact in float32."""
+
+
+def _unknown(layer: Layer, position: int) -> tuple[float, float]:
+    return -inf, inf
 
 
 @dataclass(frozen=True, eq=False)
@@ -32,11 +37,11 @@ class PatternGraph:
 
     Attributes:
         model: the graph: that of the model, or a body.
-        is_small: whether range analysis proves that the integers of an input are exact in float32; asked for few layers.
+        bounds: the least and the greatest integer of an input of a layer, by range analysis.
     """
 
     model: Model
-    is_small: Callable[[Layer, int], bool] = _never
+    bounds: Callable[[Layer, int], tuple[float, float]] = _unknown
 
     def source(self, layer: Layer, position: int = 0) -> tuple[Layer, Port] | None:
         """Return the layer and output port that feed an input; None if unknown."""
@@ -71,6 +76,11 @@ class PatternGraph:
             return constant(self.model, source)
         except IRError:  # OVG5 reports it
             return None
+
+    def is_small(self, layer: Layer, position: int) -> bool:
+        """Return True if the integers of an input are exact in float32."""
+        low, high = self.bounds(layer, position)
+        return low >= -_EXACT and high <= _EXACT
 
     def readers(self, value: ValueId) -> Sequence[tuple[Layer, int]]:
         """Return the layers that read a value, and the positions of the inputs."""
