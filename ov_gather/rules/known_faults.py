@@ -83,11 +83,18 @@ class Executed:
                 if len(layer.inputs) >= fault.operands
             ]
             within = PatternGraph(graph, partial(self._bounds, number))
-            yield from ((fault, layer, path) for fault, layer in found if fault.occurs(within, layer))
+            yield from ((fault, layer, path) for fault, layer in found if _occurs(fault, within, layer))
 
     def _has(self, fault: KnownFault) -> bool:
         starts = not fault.since or not is_before(self.release, fault.since)
         return starts and (not fault.before or is_before(self.release, fault.before))
+
+
+def _occurs(fault: KnownFault, graph: PatternGraph, layer: Layer) -> bool:
+    try:
+        return fault.occurs(graph, layer)
+    except (IndexError, ValueError):  # attributes or constants that make no sense, for which OpenVINO refuses the model
+        return False
 
 
 def _violations(executed: Executed, effect: Effect) -> Iterator[Violation]:

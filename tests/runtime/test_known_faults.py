@@ -5,6 +5,7 @@ import onnx.parser
 import onnxruntime
 import openvino as ov
 import pytest
+from openvino import opset13 as op
 
 from helpers.known_faults import HOSTS, as_ir, between_layers, model_of, onnx_of
 from ov_gather import validate
@@ -92,6 +93,23 @@ def test_values_that_are_small_for_every_input(body, noted, tmp_path):
     as_ir(read, tmp_path / "model.xml")
     assert list(found(read, tmp_path / "model.xml")) == noted
     assert validate(tmp_path / "model.xml", select=["OVG712"]) == []  # only with a target
+
+
+def test_attributes_that_make_no_sense_meet_no_fault(tmp_path):
+    as_ir(model_of("abs_of_clamp"), tmp_path / "model.xml")
+    text = (tmp_path / "model.xml").read_text()
+    assert text.count('min="-3"') == 1
+    (tmp_path / "model.xml").write_text(text.replace('min="-3"', 'min="low"'))
+    assert "OVG710" not in [finding.rule for finding in validate(tmp_path / "model.xml")]
+
+
+def test_concats_that_double_are_followed_once(tmp_path):
+    x = op.parameter([2], np.float32)
+    both = x
+    for _ in range(50):
+        both = op.concat([both, both], 0)
+    as_ir(ov.Model([op.abs(both)], [x]), tmp_path / "model.xml")
+    assert validate(tmp_path / "model.xml", select=["OVG710"]) == []
 
 
 @pytest.mark.parametrize(("report", "rule"), BY_OTHERS.items())

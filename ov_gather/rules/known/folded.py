@@ -53,14 +53,14 @@ def _abs_of_folded(graph: PatternGraph, layer: Layer) -> bool:
 
 def _gather_before_matmul(graph: PatternGraph, layer: Layer) -> bool:
     """Return True if a MatMul of batches reads, transposed, a 3-D gather of constants that a Transpose reorders."""
+    if not any(one.type in ("GatherElements", "GatherND") for one in graph.origins(layer, 1)):
+        return False
     orders = list(_orders(graph, layer))
     if layer.attributes.get("transpose_b", "false") not in ("true", "1"):
         if len(orders) < 2 or orders[0] != (0, 2, 1):
             return False
         orders = orders[1:]  # OpenVINO lets MatMul transpose
     if len(orders) != 1 or len(orders[0]) != 3 or orders[0][0] == 0 or graph.shape(layer, 1).rank != 3:
-        return False
-    if not any(one.type in ("GatherElements", "GatherND") for one in graph.origins(layer, 1)):
         return False
     return _reorders(graph, layer, orders[0])
 

@@ -86,10 +86,11 @@ def _accumulates(graph: PatternGraph, layer: Layer) -> bool:
             if last is None or last.type not in _BINARY or parameter not in body.graph.depends_on(last):
                 continue
             first, second = (body.graph.producer(last, position) for position in (0, 1))
-            if last.type in _COMMUTATIVE and body.is_written_over_element(last, 0):
-                return second is parameter or body.graph.only_reader(last)
-            is_changed = second is not None and second.type in _IN_PLACE
-            if first is parameter and is_changed and last.type in ("Add", "Subtract") and body.is_written_over_element(last, 1):
+            is_over_first = last.type in _COMMUTATIVE and body.is_written_over_element(last, 0)
+            if is_over_first and (second is parameter or body.graph.only_reader(last)):
+                return True
+            is_changed = second is not None and second.type in _IN_PLACE and last.type in ("Add", "Subtract")
+            if not is_over_first and first is parameter and is_changed and body.is_written_over_element(last, 1):
                 return True
     return False
 

@@ -9,24 +9,31 @@ from ov_gather.ir.model import Layer
 from ov_gather.rules.known.base import Effect, KnownFault
 from ov_gather.rules.known.pattern_graph import VIEWS, PatternGraph
 
+_LONGEST = 64
+"""Most layers between Abs and a Concat that it overwrites."""
 _LANES = 16
 """Elements of a vector of the widest kernel of Gather."""
 
 
 def _concat_abs(graph: PatternGraph, layer: Layer) -> bool:
     """Return True if Abs reads a vector from Concat, possibly in views of one dimension, that another layer reads, too."""
-    return graph.shape(layer).rank == 1 and _shares_concat(graph, layer, 0, shared=False)
-
-
-def _shares_concat(graph: PatternGraph, layer: Layer, position: int, *, shared: bool) -> bool:
-    source = graph.source(layer, position)
-    if source is None:
-        return False
-    producer, port = source
-    shared |= len({reader.id for reader, _ in graph.readers((producer.id, port.id))}) > 1
-    if producer.type == "Concat" and port.shape.rank == 1:
-        return shared or any(_shares_concat(graph, producer, i, shared=False) for i in range(len(producer.inputs)))
-    return producer.type in (*VIEWS, "Transpose") and _shares_concat(graph, producer, 0, shared=shared)
+    seen: set[int] = set()
+    waiting = [(layer, 0, False)] if graph.shape(layer).rank == 1 else []
+    while waiting and len(seen) < _LONGEST:
+        reader, position, shared = waiting.pop()
+        source = graph.source(reader, position)
+        if source is None or source[0].id in seen:
+            continue
+        producer, port = source
+        seen.add(producer.id)
+        shared |= len({other.id for other, _ in graph.readers((producer.id, port.id))}) > 1
+        if producer.type == "Concat" and port.shape.rank == 1:
+            if shared:
+                return True
+            waiting += [(producer, i, False) for i in range(len(producer.inputs))]  # OpenVINO moves Abs to the operands
+        elif producer.type in (*VIEWS, "Transpose"):
+            waiting.append((producer, 0, shared))
+    return False
 
 
 def _repeats(graph: PatternGraph, layer: Layer) -> Sequence[int | None]:

@@ -66,14 +66,12 @@ class PatternGraph:
         return source[0].declared_shape or source[1].shape
 
     def constant(self, layer: Layer, position: int) -> NDArray[Any] | None:
-        """Return the value of an input from a Const, or from a Convert of one; None if it is computed or cannot be read."""
-        source = self.producer(layer, position, "Const", "Convert")
-        if source is None:
+        """Return the value of an input from a Const, possibly converted; None if it is computed or cannot be read."""
+        found = self.viewed(layer, position, ("Convert",))
+        if found is None or found[0].type != "Const":
             return None
-        if source.type == "Convert":
-            return self.constant(source, 0)
         try:
-            return constant(self.model, source)
+            return constant(self.model, found[0])
         except IRError:  # OVG5 reports it
             return None
 
