@@ -107,7 +107,7 @@ def _pad(graph: PatternGraph, layer: Layer) -> bool:
     return bool((value.astype("f4").astype("f8") != value.astype("f8")).any())
 
 
-_ABS = "compute it before, or write the constant with its absolute values"
+_ABS = "write Maximum(x, -x), or the constant with its absolute values"
 
 FOLDED = (
     KnownFault(

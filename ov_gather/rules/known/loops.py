@@ -138,7 +138,7 @@ LOOPS = (
         types=("TensorIterator",),
         occurs=_delayed,
         instead="the element of an iteration overwrites the state before the body reads it",
-        remedy="let the next state be a copy of the element",
+        remedy="hand on a copy of the element: element 0 of a Tile by 2 along a new axis",
         converter="avoids",
     ),
     KnownFault(
@@ -146,7 +146,7 @@ LOOPS = (
         types=("TensorIterator",),
         occurs=_accumulates,
         instead="the next element is written over the state, which is wrong from the second iteration on",
-        remedy="let the next state be a copy of what is computed",
+        remedy="hand on a copy of what is computed: element 0 of a Tile by 2 along a new axis",
         converter="avoids",
     ),
     KnownFault(
@@ -162,7 +162,7 @@ LOOPS = (
         types=("Loop",),
         occurs=_view_of_another,
         instead="both states share memory: the first one's next value overwrites the second",
-        remedy="let the second state be a copy",
+        remedy="hand on a copy: element 0 of a Tile by 2 along a new axis",
         converter="avoids",
     ),
     KnownFault(

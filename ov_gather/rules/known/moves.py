@@ -131,7 +131,7 @@ MOVES = (
         types=("Abs",),
         occurs=_concat_abs,
         instead="Abs overwrites the vector from Concat, which another layer still reads",
-        remedy="compute Abs of a copy, e.g. of a Concat of its own",
+        remedy="compute Abs of the operands, and join the results by another Concat",
         converter="avoids",
     ),
     KnownFault(
