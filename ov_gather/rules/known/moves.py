@@ -38,12 +38,10 @@ def _concat_abs(graph: PatternGraph, layer: Layer) -> bool:
 
 def _repeats(graph: PatternGraph, layer: Layer) -> Sequence[int | None]:
     """Return the repeats of a Tile, by axis; None for one that is only known at run time."""
-    source, count = graph.producer(layer, 1), graph.shape(layer, 1).sizes
-    while source and source.type == "Convert":
-        source = graph.producer(source, 0)
-    if source and source.type == "Concat":
-        parts = [graph.constant(source, i) for i in range(len(source.inputs))]
-        sizes = [graph.shape(source, i).sizes for i in range(len(parts))]
+    found, count = graph.viewed(layer, 1, ("Convert",)), graph.shape(layer, 1).sizes
+    if found and found[0].type == "Concat":
+        parts = [graph.constant(found[0], i) for i in range(len(found[0].inputs))]
+        sizes = [graph.shape(found[0], i).sizes for i in range(len(parts))]
         if all(size == (1,) for size in sizes):
             return [None if part is None else int(part.ravel()[0]) for part in parts]
     return [None] * count[0] if len(count) == 1 and count[0] > 0 else ()
@@ -77,7 +75,7 @@ def _gather_batches(graph: PatternGraph, layer: Layer) -> bool:
 def _quantised(graph: PatternGraph, layer: Layer) -> bool:
     """Return True if data comes from a MatMul of i8 weights, and activations with a zero point, possibly scaled."""
     source = graph.producer(layer, 0)
-    while source and source.type == "Multiply" and graph.constant(source, 1) is not None:
+    if source and source.type == "Multiply" and graph.constant(source, 1) is not None:
         source = graph.producer(source, 0)
     if source is None or source.type != "MatMul" or len(source.inputs) != 2:
         return False

@@ -20,7 +20,7 @@ if TYPE_CHECKING:
 VIEWS = ("Reshape", "Squeeze", "Unsqueeze")
 """Operations that keep the elements and their order."""
 _LAYERS = 64
-"""Most layers of a computation that is examined for its origins."""
+"""Most layers that one question looks at, so that a whole model takes linear time."""
 
 
 _EXACT = 1 << 24
@@ -94,11 +94,13 @@ class PatternGraph:
         return found
 
     def viewed(self, layer: Layer, position: int = 0, types: Sequence[str] = VIEWS) -> tuple[Layer, Port] | None:
-        """Return what feeds an input, before the layers of these types."""
+        """Return what feeds an input, before the layers of these types; None if there are too many."""
         source = self.source(layer, position)
-        while source and source[0].type in types:
+        for _ in range(_LAYERS):
+            if source is None or source[0].type not in types:
+                return source
             source = self.source(source[0])
-        return source
+        return None
 
     def only_reader(self, layer: Layer) -> bool:
         """Return True if the value of a layer is read once."""
