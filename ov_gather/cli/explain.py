@@ -9,6 +9,7 @@ from click.shell_completion import CompletionItem
 
 from ov_gather.cli.completion import complete_rules
 from ov_gather.cli.output import say, show
+from ov_gather.divergences.base import report_page
 from ov_gather.divergences.refusals import REFUSALS
 from ov_gather.rules.known.register import ELSEWHERE, KNOWN
 from ov_gather.rules.known_faults import RULE_OF
@@ -87,9 +88,7 @@ def _faults() -> dict[str, list[str]]:
         ]
         for fault in KNOWN
     }
-    others = {
-        name: [f"{name}: {covered}", f"    reproducer: docs/evidence/upstream/{name}.md"] for name, covered in ELSEWHERE.items()
-    }
+    others = {name: [f"{name}: {covered}", f"    reproducer: {report_page(name)}"] for name, covered in ELSEWHERE.items()}
     return dict(sorted((known | others).items()))
 
 
@@ -101,4 +100,4 @@ def _print(divergence: Divergence) -> None:
     if divergence.upstream:
         say(f"    upstream: {', '.join(divergence.upstream)}")
     for report in divergence.reports:
-        say(f"    reproducer: docs/evidence/upstream/{report}.md")
+        say(f"    reproducer: {report_page(report)}")

@@ -95,6 +95,11 @@ def releases_text(since: str, before: str) -> str:
     return ", ".join(f"{word} {release}" for word, release in named.items() if release)
 
 
+def report_page(report: str) -> str:
+    """Return the page of a report for upstream, from the root of the repository."""
+    return f"docs/evidence/upstream/{report}.md"
+
+
 def address(issue: str) -> str:
     """Return the address of an issue, e.g. of "openvinotoolkit/openvino#35687"."""
     repository, _, number = issue.partition("#")

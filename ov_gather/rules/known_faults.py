@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections.abc import Iterator
 from dataclasses import dataclass
 from functools import cached_property, partial
+from math import inf
 from typing import TYPE_CHECKING
 
 from ov_gather.ir.model import Layer, Model
@@ -21,8 +22,6 @@ if TYPE_CHECKING:
 
 RULE_OF = {Effect.WRONG: "OVG710", Effect.FATAL: "OVG711", Effect.DEPENDS: "OVG712"}
 """The rule that reports the faults with an effect."""
-_EXACT = 1 << 24
-"""Integers up to this one are exact in float32."""
 
 
 @dataclass(frozen=True)
@@ -38,13 +37,13 @@ class Executed:
         """Return the model with the release of that name, or with the newest known one if the name is empty."""
         return cls(model, release or RELEASES[-1], bool(release))
 
-    def _is_small(self, number: int, layer: Layer, position: int) -> bool:
-        """Return True if the integers of an input of a layer, in the graph of this number, are exact in float32."""
+    def _bounds(self, number: int, layer: Layer, position: int) -> tuple[float, float]:
+        """Return the least and the greatest integer of an input of a layer, in the graph of this number."""
         key = self._key(number, layer, position)
         if key is None:
-            return False
+            return -inf, inf
         elements = self._analysis.value(key).elements
-        return elements.low >= -_EXACT and elements.high <= _EXACT
+        return float(elements.low), float(elements.high)
 
     def _key(self, number: int, layer: Layer, position: int) -> Key | None:
         source = self._graphs[number].producer(layer, layer.inputs[position])
@@ -52,7 +51,7 @@ class Executed:
 
     @cached_property
     def _analysis(self) -> Analysis:
-        """The ranges of what the layers read that may meet a fault for large integers."""
+        """The ranges of what the layers read that may meet a fault for some values."""
         from ov_gather.ranges.analysis import Assumption, analyse  # imported late: few models need it
         from ov_gather.ranges.graph import in_order
         from ov_gather.ranges.ir_graph import IrGraph
@@ -83,12 +82,19 @@ class Executed:
                 for layer in layers
                 if len(layer.inputs) >= fault.operands
             ]
-            within = PatternGraph(graph, partial(self._is_small, number))
-            yield from ((fault, layer, path) for fault, layer in found if fault.occurs(within, layer))
+            within = PatternGraph(graph, partial(self._bounds, number))
+            yield from ((fault, layer, path) for fault, layer in found if _occurs(fault, within, layer))
 
     def _has(self, fault: KnownFault) -> bool:
         starts = not fault.since or not is_before(self.release, fault.since)
         return starts and (not fault.before or is_before(self.release, fault.before))
+
+
+def _occurs(fault: KnownFault, graph: PatternGraph, layer: Layer) -> bool:
+    try:
+        return fault.occurs(graph, layer)
+    except (IndexError, ValueError):  # attributes or constants that make no sense, for which OpenVINO refuses the model
+        return False
 
 
 def _violations(executed: Executed, effect: Effect) -> Iterator[Violation]:

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 
+from ov_gather.divergences.base import report_page
 from ov_gather.divergences.conditions import NARROWED_BY_CPU
 from ov_gather.divergences.cpu_plugin import as_seen
 from ov_gather.divergences.register import DIVERGENCES
@@ -19,6 +20,7 @@ from ov_gather.rules.fixes import Fix, WriteWeights
 from ov_gather.rules.indices import first_constant_index
 
 _KNOWN = {divergence.name: divergence for divergence in DIVERGENCES}
+_SLICE = "slice_before_gather_elements"
 _FETCHED = 1 << 20
 """Most bytes of data that are read from a URL to find values that OpenVINO replaces."""
 
@@ -132,7 +134,12 @@ def removed_slice(view: LayerView) -> Iterator[Violation]:
     layer = source[0]
     if _is_all(view, layer, 1, 0) and _is_all(view, layer, 3, 1):
         message = f"data comes from {layer}, which starts at 0 with steps of 1: OpenVINO removes it before GatherElements"
-        yield Violation.at(view.layer, message, "start at -2147483647, which is the same", port=view.layer.inputs[0])
+        yield Violation.at(
+            view.layer,
+            message,
+            f"start at -2147483647, which is the same; see {report_page(_SLICE)}",
+            port=view.layer.inputs[0],
+        )
 
 
 @rule("OVG707", LayerView, Severity.WARNING)
@@ -148,7 +155,8 @@ def empty_gather(view: LayerView) -> Iterator[Violation]:
         port = view.layer.inputs[position]
         name, shape = view.operation.inputs[position].name, view.input_shapes[position]
         message = f"{name} of shape {shape} has no elements: {known.why}"
-        yield Violation.at(view.layer, message, "take the layer out, or leave a dimension of its inputs open", port=port)
+        hint = f"take the layer out, or leave a dimension of its inputs open; see {report_page(*known.reports)}"
+        yield Violation.at(view.layer, message, hint, port=port)
 
 
 def _is_all(view: LayerView, layer: Layer, position: int, number: int) -> bool:

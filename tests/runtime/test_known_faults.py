@@ -5,6 +5,7 @@ import onnx.parser
 import onnxruntime
 import openvino as ov
 import pytest
+from openvino import opset13 as op
 
 from helpers.known_faults import HOSTS, as_ir, between_layers, model_of, onnx_of
 from ov_gather import validate
@@ -71,6 +72,44 @@ def test_a_planted_reproducer_is_found(known, host, tmp_path):
     rule, path = found(host(model_of(known.report)), tmp_path / "model.xml")[known.report]
     assert rule == RULE_OF[known.effect]
     assert bool(path) is (host is not between_layers)
+
+
+@pytest.mark.parametrize(
+    ("body", "noted"),
+    [
+        ("y = Equal(x, x)", ["equal_through_float32"]),
+        ("c = Constant<value = int32 {7}>() y = Equal(x, c)", []),  # no number is rounded to 7
+        ("s = Shape(x) one = Constant<value_ints = [1]>() y = Div(s, one)", []),
+        ("s = Shape(x) n = Squeeze(s) z = Constant<value_int = 0>() one = Constant<value_int = 1>() y = Range(z, n, one)", []),
+        (
+            "n = ReduceSum<keepdims = 0>(x) one = Constant<value = int32 {1}>() y = Range(one, n, one)",
+            ["range_away_from_its_limit"],
+        ),
+    ],
+)
+def test_values_that_are_small_for_every_input(body, noted, tmp_path):
+    model = onnx.parser.parse_model(f'<ir_version: 8, opset_import: ["" : 18]> g (int32[n] x) => (y) {{ {body} }}')
+    read = ov.Core().read_model(model.SerializeToString())
+    as_ir(read, tmp_path / "model.xml")
+    assert list(found(read, tmp_path / "model.xml")) == noted
+    assert validate(tmp_path / "model.xml", select=["OVG712"]) == []  # only with a target
+
+
+def test_attributes_that_make_no_sense_meet_no_fault(tmp_path):
+    as_ir(model_of("abs_of_clamp"), tmp_path / "model.xml")
+    text = (tmp_path / "model.xml").read_text()
+    assert text.count('min="-3"') == 1
+    (tmp_path / "model.xml").write_text(text.replace('min="-3"', 'min="low"'))
+    assert "OVG710" not in [finding.rule for finding in validate(tmp_path / "model.xml")]
+
+
+def test_concats_that_double_are_followed_once(tmp_path):
+    x = op.parameter([2], np.float32)
+    both = x
+    for _ in range(50):
+        both = op.concat([both, both], 0)
+    as_ir(ov.Model([op.abs(both)], [x]), tmp_path / "model.xml")
+    assert validate(tmp_path / "model.xml", select=["OVG710"]) == []
 
 
 @pytest.mark.parametrize(("report", "rule"), BY_OTHERS.items())

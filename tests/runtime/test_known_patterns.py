@@ -74,6 +74,7 @@ def test_abs_of_sizes(is_open, agrees):
     feeds, zeros = [np.zeros((2, 3), np.float32), np.zeros(2, np.float32)], [np.float32([2, 3])]
     agrees([op.add(y, op.abs(op.negative(sizes)))], [x, y], feeds, zeros)
     agrees([op.add(y, op.abs(op.multiply(sizes, sizes)))], [x, y], feeds, [np.float32([4, 9])])
+    agrees([op.add(y, op.abs(op.floor(op.divide(sizes, sizes))))], [x, y], feeds, [np.float32([1, 1])])
 
 
 VIEWS = {

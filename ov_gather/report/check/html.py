@@ -10,7 +10,7 @@ from collections.abc import Iterator
 from pathlib import Path
 
 from ov_gather.crosscheck.results import LayerResult, Status, runtimes_of
-from ov_gather.divergences.base import address
+from ov_gather.divergences.base import address, report_page
 from ov_gather.divergences.register import DIVERGENCES
 from ov_gather.report.check.html_layer import MARKS, card, css_class
 from ov_gather.report.check.html_overview import filters, overview
@@ -173,7 +173,7 @@ def _known(name: str) -> Iterator[Element]:
             links = [element("a", issue, href=address(issue)) for issue in known.upstream]
             yield element("dd", "upstream: ", *(part for link in links for part in (link, " ")), class_="seen")
         if known.reports:
-            pages = ", ".join(f"docs/evidence/upstream/{report}.md" for report in known.reports)
+            pages = ", ".join(map(report_page, known.reports))
             yield element("dd", f"reproducer: {pages}", class_="seen")
 
 

@@ -7,7 +7,7 @@ from dataclasses import dataclass
 from enum import Enum
 from typing import TYPE_CHECKING
 
-from ov_gather.divergences.base import releases_text
+from ov_gather.divergences.base import releases_text, report_page
 
 if TYPE_CHECKING:
     from ov_gather.ir.model import Layer
@@ -61,4 +61,4 @@ class KnownFault:
     def hint(self) -> str:
         """The remedy, and where the fault is reported."""
         converting = f"; ov-gather convert {self.converter} this" if self.converter else ""
-        return f"{self.remedy}{converting}; see docs/evidence/upstream/{self.report}.md"
+        return f"{self.remedy}{converting}; see {report_page(self.report)}"

@@ -10,8 +10,12 @@ from ov_gather.rules.known.base import KnownFault
 from ov_gather.rules.known.pattern_graph import PatternGraph
 
 _POSITIVE = ("Abs", "Exp", "ReLU", "Sigmoid", "Sqrt", "ShapeOf")
-_MOVES = ("Convert", "Reshape", "Squeeze", "Unsqueeze", "Gather", "Tile", "Broadcast", "Slice", "StridedSlice", "Transpose")
-_SUMS = ("Add", "Multiply", "Divide", "Maximum", "Minimum", "Concat")
+_MOVES = (
+    *("Broadcast", "Ceiling", "Convert", "Floor", "Gather", "Reshape", "Round", "Slice", "Squeeze", "StridedSlice", "Tile"),
+    *("Transpose", "Unsqueeze"),
+)
+_SUMS = ("Add", "Concat", "Divide", "FloorMod", "Maximum", "Minimum", "Mod", "Multiply", "Power")
+"""Operations that make no negative number of others."""
 _DROPPING = ("f16", "f32", "i32", "i64")
 _NO_OPS = ("Transpose",)
 
@@ -49,14 +53,14 @@ def _abs_of_folded(graph: PatternGraph, layer: Layer) -> bool:
 
 def _gather_before_matmul(graph: PatternGraph, layer: Layer) -> bool:
     """Return True if a MatMul of batches reads, transposed, a 3-D gather of constants that a Transpose reorders."""
+    if not any(one.type in ("GatherElements", "GatherND") for one in graph.origins(layer, 1)):
+        return False
     orders = list(_orders(graph, layer))
     if layer.attributes.get("transpose_b", "false") not in ("true", "1"):
         if len(orders) < 2 or orders[0] != (0, 2, 1):
             return False
         orders = orders[1:]  # OpenVINO lets MatMul transpose
     if len(orders) != 1 or len(orders[0]) != 3 or orders[0][0] == 0 or graph.shape(layer, 1).rank != 3:
-        return False
-    if not any(one.type in ("GatherElements", "GatherND") for one in graph.origins(layer, 1)):
         return False
     return _reorders(graph, layer, orders[0])
 
@@ -103,7 +107,7 @@ def _pad(graph: PatternGraph, layer: Layer) -> bool:
     return bool((value.astype("f4").astype("f8") != value.astype("f8")).any())
 
 
-_ABS = "compute it before, or write the constant with its absolute values"
+_ABS = "write Maximum(x, -x), or the constant with its absolute values"
 
 FOLDED = (
     KnownFault(

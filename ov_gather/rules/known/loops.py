@@ -86,10 +86,11 @@ def _accumulates(graph: PatternGraph, layer: Layer) -> bool:
             if last is None or last.type not in _BINARY or parameter not in body.graph.depends_on(last):
                 continue
             first, second = (body.graph.producer(last, position) for position in (0, 1))
-            if last.type in _COMMUTATIVE and body.is_written_over_element(last, 0):
-                return second is parameter or body.graph.only_reader(last)
-            is_changed = second is not None and second.type in _IN_PLACE
-            if first is parameter and is_changed and last.type in ("Add", "Subtract") and body.is_written_over_element(last, 1):
+            is_over_first = last.type in _COMMUTATIVE and body.is_written_over_element(last, 0)
+            if is_over_first and (second is parameter or body.graph.only_reader(last)):
+                return True
+            is_changed = second is not None and second.type in _IN_PLACE and last.type in ("Add", "Subtract")
+            if not is_over_first and first is parameter and is_changed and body.is_written_over_element(last, 1):
                 return True
     return False
 
@@ -137,7 +138,7 @@ LOOPS = (
         types=("TensorIterator",),
         occurs=_delayed,
         instead="the element of an iteration overwrites the state before the body reads it",
-        remedy="let the next state be a copy of the element",
+        remedy="hand on a copy of the element: element 0 of a Tile by 2 along a new axis",
         converter="avoids",
     ),
     KnownFault(
@@ -145,7 +146,7 @@ LOOPS = (
         types=("TensorIterator",),
         occurs=_accumulates,
         instead="the next element is written over the state, which is wrong from the second iteration on",
-        remedy="let the next state be a copy of what is computed",
+        remedy="hand on a copy of what is computed: element 0 of a Tile by 2 along a new axis",
         converter="avoids",
     ),
     KnownFault(
@@ -161,7 +162,7 @@ LOOPS = (
         types=("Loop",),
         occurs=_view_of_another,
         instead="both states share memory: the first one's next value overwrites the second",
-        remedy="let the second state be a copy",
+        remedy="hand on a copy: element 0 of a Tile by 2 along a new axis",
         converter="avoids",
     ),
     KnownFault(

@@ -9,34 +9,39 @@ from ov_gather.ir.model import Layer
 from ov_gather.rules.known.base import Effect, KnownFault
 from ov_gather.rules.known.pattern_graph import VIEWS, PatternGraph
 
+_LONGEST = 64
+"""Most layers between Abs and a Concat that it overwrites."""
 _LANES = 16
 """Elements of a vector of the widest kernel of Gather."""
 
 
 def _concat_abs(graph: PatternGraph, layer: Layer) -> bool:
     """Return True if Abs reads a vector from Concat, possibly in views of one dimension, that another layer reads, too."""
-    return graph.shape(layer).rank == 1 and _shares_concat(graph, layer, 0, shared=False)
-
-
-def _shares_concat(graph: PatternGraph, layer: Layer, position: int, *, shared: bool) -> bool:
-    source = graph.source(layer, position)
-    if source is None:
-        return False
-    producer, port = source
-    shared |= len({reader.id for reader, _ in graph.readers((producer.id, port.id))}) > 1
-    if producer.type == "Concat" and port.shape.rank == 1:
-        return shared or any(_shares_concat(graph, producer, i, shared=False) for i in range(len(producer.inputs)))
-    return producer.type in (*VIEWS, "Transpose") and _shares_concat(graph, producer, 0, shared=shared)
+    seen: set[int] = set()
+    waiting = [(layer, 0, False)] if graph.shape(layer).rank == 1 else []
+    while waiting and len(seen) < _LONGEST:
+        reader, position, shared = waiting.pop()
+        source = graph.source(reader, position)
+        if source is None or source[0].id in seen:
+            continue
+        producer, port = source
+        seen.add(producer.id)
+        shared |= len({other.id for other, _ in graph.readers((producer.id, port.id))}) > 1
+        if producer.type == "Concat" and port.shape.rank == 1:
+            if shared:
+                return True
+            waiting += [(producer, i, False) for i in range(len(producer.inputs))]  # OpenVINO moves Abs to the operands
+        elif producer.type in (*VIEWS, "Transpose"):
+            waiting.append((producer, 0, shared))
+    return False
 
 
 def _repeats(graph: PatternGraph, layer: Layer) -> Sequence[int | None]:
     """Return the repeats of a Tile, by axis; None for one that is only known at run time."""
-    source, count = graph.producer(layer, 1), graph.shape(layer, 1).sizes
-    while source and source.type == "Convert":
-        source = graph.producer(source, 0)
-    if source and source.type == "Concat":
-        parts = [graph.constant(source, i) for i in range(len(source.inputs))]
-        sizes = [graph.shape(source, i).sizes for i in range(len(parts))]
+    found, count = graph.viewed(layer, 1, ("Convert",)), graph.shape(layer, 1).sizes
+    if found and found[0].type == "Concat":
+        parts = [graph.constant(found[0], i) for i in range(len(found[0].inputs))]
+        sizes = [graph.shape(found[0], i).sizes for i in range(len(parts))]
         if all(size == (1,) for size in sizes):
             return [None if part is None else int(part.ravel()[0]) for part in parts]
     return [None] * count[0] if len(count) == 1 and count[0] > 0 else ()
@@ -70,7 +75,7 @@ def _gather_batches(graph: PatternGraph, layer: Layer) -> bool:
 def _quantised(graph: PatternGraph, layer: Layer) -> bool:
     """Return True if data comes from a MatMul of i8 weights, and activations with a zero point, possibly scaled."""
     source = graph.producer(layer, 0)
-    while source and source.type == "Multiply" and graph.constant(source, 1) is not None:
+    if source and source.type == "Multiply" and graph.constant(source, 1) is not None:
         source = graph.producer(source, 0)
     if source is None or source.type != "MatMul" or len(source.inputs) != 2:
         return False
@@ -124,7 +129,7 @@ MOVES = (
         types=("Abs",),
         occurs=_concat_abs,
         instead="Abs overwrites the vector from Concat, which another layer still reads",
-        remedy="compute Abs of a copy, e.g. of a Concat of its own",
+        remedy="compute Abs of the operands, and join the results by another Concat",
         converter="avoids",
     ),
     KnownFault(

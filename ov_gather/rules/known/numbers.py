@@ -37,6 +37,15 @@ def _bytes(graph: PatternGraph, layer: Layer) -> bool:
     return graph.type(layer) in _BYTES and not graph.origins(layer, 0)
 
 
+def _away(graph: PatternGraph, layer: Layer) -> bool:
+    """Return True if the step may lead away from the limit."""
+    (first, last), (least, most), (back, forward) = (graph.bounds(layer, i) for i in range(3))
+    limit = graph.producer(layer, 1, "Maximum" if back > 0 else "Minimum")
+    if limit and graph.source(layer, 0) in (graph.source(limit, 0), graph.source(limit, 1)):
+        return False
+    return not (back > 0 and last <= least) and not (forward < 0 and most <= first)
+
+
 def _inner(graph: PatternGraph, layer: Layer) -> bool:
     """Return True if the inner dimension is open in the first operand, and more than 1 in constant weights."""
     rows, weights = graph.shape(layer), graph.shape(layer, 1)
@@ -138,6 +147,16 @@ NUMBERS = (
         operands=2,
         instead="results beyond 8 bits saturate instead of wrapping around",
         remedy="compute in i32 and convert",
+        effect=Effect.DEPENDS,
+        converter="avoids",
+    ),
+    KnownFault(
+        report="range_away_from_its_limit",
+        types=("Range",),
+        occurs=_away,
+        operands=3,
+        instead="a Range whose step leads away from its limit is not empty: it counts on in the wrong direction",
+        remedy="take the maximum of limit and start, or their minimum if the step is negative",
         effect=Effect.DEPENDS,
         converter="avoids",
     ),

@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections.abc import Callable, Iterator, Sequence
 from dataclasses import dataclass
 from functools import cached_property
+from math import inf
 from typing import TYPE_CHECKING, Any
 
 from ov_gather.ir.constants import constant
@@ -19,11 +20,15 @@ if TYPE_CHECKING:
 VIEWS = ("Reshape", "Squeeze", "Unsqueeze")
 """Operations that keep the elements and their order."""
 _LAYERS = 64
-"""Most layers of a computation that is examined for its origins."""
+"""Most layers that one question looks at, so that a whole model takes linear time."""
 
 
-def _never(layer: Layer, position: int) -> bool:
-    return False
+_EXACT = 1 << 24
+"""Integers up to this one are exact in float32."""
+
+
+def _unknown(layer: Layer, position: int) -> tuple[float, float]:
+    return -inf, inf
 
 
 @dataclass(frozen=True, eq=False)
@@ -32,11 +37,11 @@ class PatternGraph:
 
     Attributes:
         model: the graph: that of the model, or a body.
-        is_small: whether range analysis proves that the integers of an input are exact in float32; asked for few layers.
+        bounds: the least and the greatest integer of an input of a layer, by range analysis.
     """
 
     model: Model
-    is_small: Callable[[Layer, int], bool] = _never
+    bounds: Callable[[Layer, int], tuple[float, float]] = _unknown
 
     def source(self, layer: Layer, position: int = 0) -> tuple[Layer, Port] | None:
         """Return the layer and output port that feed an input; None if unknown."""
@@ -61,16 +66,19 @@ class PatternGraph:
         return source[0].declared_shape or source[1].shape
 
     def constant(self, layer: Layer, position: int) -> NDArray[Any] | None:
-        """Return the value of an input from a Const, or from a Convert of one; None if it is computed or cannot be read."""
-        source = self.producer(layer, position, "Const", "Convert")
-        if source is None:
+        """Return the value of an input from a Const, possibly converted; None if it is computed or cannot be read."""
+        found = self.viewed(layer, position, ("Convert",))
+        if found is None or found[0].type != "Const":
             return None
-        if source.type == "Convert":
-            return self.constant(source, 0)
         try:
-            return constant(self.model, source)
+            return constant(self.model, found[0])
         except IRError:  # OVG5 reports it
             return None
+
+    def is_small(self, layer: Layer, position: int) -> bool:
+        """Return True if the integers of an input are exact in float32."""
+        low, high = self.bounds(layer, position)
+        return low >= -_EXACT and high <= _EXACT
 
     def readers(self, value: ValueId) -> Sequence[tuple[Layer, int]]:
         """Return the layers that read a value, and the positions of the inputs."""
@@ -86,11 +94,13 @@ class PatternGraph:
         return found
 
     def viewed(self, layer: Layer, position: int = 0, types: Sequence[str] = VIEWS) -> tuple[Layer, Port] | None:
-        """Return what feeds an input, before the layers of these types."""
+        """Return what feeds an input, before the layers of these types; None if there are too many."""
         source = self.source(layer, position)
-        while source and source[0].type in types:
+        for _ in range(_LAYERS):
+            if source is None or source[0].type not in types:
+                return source
             source = self.source(source[0])
-        return source
+        return None
 
     def only_reader(self, layer: Layer) -> bool:
         """Return True if the value of a layer is read once."""

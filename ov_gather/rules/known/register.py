@@ -41,7 +41,6 @@ ELSEWHERE: Mapping[str, str] = {
     "cast_to_float16_does_not_round": _BY_VALUES,
     "divide_folds_otherwise": _BY_VALUES,
     "max_of_nan": _BY_VALUES,
-    "range_away_from_its_limit": _BY_VALUES,
     "i64_region_of_a_tensor": _BY_USE,
     "sizes_after_an_error": _BY_USE,
     "swallowed_errors": _BY_USE,

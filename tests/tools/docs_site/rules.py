@@ -88,6 +88,9 @@ def _right(wrong: Path, finding: Finding) -> Iterator[str]:
     else:
         kind = (finding["layer"] or {}).get("type", "")
         with_kind = [path for path in _valid() if any(f'type="{kind}"' in line for line in _lines(path))]
+        if kind and not with_kind:
+            yield finding["hint"]
+            return
         right = min(with_kind or [right], key=lambda path: (len(_lines(path)), path))
         place = next((number for number, line in enumerate(_lines(right), 1) if f'type="{kind}"' in line), 1)
         yield from (finding["hint"], "", _link(right), "", *fenced(_around(_lines(right), place + AROUND), "xml"))
