@@ -30,6 +30,7 @@ if TYPE_CHECKING:
     from ov_gather.kernels.native import set_num_threads
     from ov_gather.kernels.scatter_elements import scatter_elements
     from ov_gather.kernels.scatter_nd import scatter_nd
+    from ov_gather.ops.users import declare
     from ov_gather.ranges.prove import prove
     from ov_gather.rules.validation import validate
     from ov_gather.runtimes.kernel import execute
@@ -42,6 +43,7 @@ __all__ = [
     "bisect",
     "converters",
     "cross_check",
+    "declare",
     "diff",
     "execute",
     "extension_path",
@@ -64,6 +66,7 @@ _HOME = {
     "accelerate": "ov_gather.acceleration.accelerate",
     "bisect": "ov_gather.crosscheck.bisect.run",
     "cross_check": "ov_gather.crosscheck.check",
+    "declare": "ov_gather.ops.users",
     "diff": "ov_gather.ir.differences.diff",
     "execute": "ov_gather.runtimes.kernel",
     "extension_path": "ov_gather.extension",

@@ -10,7 +10,7 @@ import click
 from ov_gather.cli.files import array_files
 from ov_gather.cli.inputs import named_arrays
 from ov_gather.cli.models import check_ir_output, read_model, write_model
-from ov_gather.cli.options import EXTENSION, FORCE, INPUTS, THREADS, WRITTEN
+from ov_gather.cli.options import EXTENSION, FORCE, INPUTS, OPS, THREADS, WRITTEN
 from ov_gather.cli.output import is_quiet, print_all, print_table, tell
 from ov_gather.cli.paths import FileOf, OneOf, beside
 from ov_gather.system.kinds import IR
@@ -36,6 +36,7 @@ _OTHERS = ("scatter-elements", "gather-logits", "fold-broadcasts", "replace-elem
 @THREADS
 @INPUTS
 @EXTENSION
+@OPS
 @FORCE
 def command(
     model: Path,

@@ -13,7 +13,7 @@ import click
 
 from ov_gather.cli.files import array_files, check_outputs, opened
 from ov_gather.cli.inputs import load_array
-from ov_gather.cli.options import DIRECTORY, EXTENSION, FORCE, WRITTEN, with_tolerances
+from ov_gather.cli.options import DIRECTORY, EXTENSION, FORCE, OPS, WRITTEN, with_tolerances
 from ov_gather.cli.output import error_console, print_all, show
 from ov_gather.cli.paths import FileOf
 from ov_gather.crosscheck.defaults import DEFAULT_SEED
@@ -72,6 +72,7 @@ def _bytes(context: click.Context, option: click.Parameter, given: str | None) -
 @click.option("--report", "page", type=WRITTEN, help="Also write an HTML page.")
 @FORCE
 @EXTENSION
+@OPS
 @with_tolerances
 @click.option("--format", "format_", type=click.Choice(["text", "json"]), default="text", show_default=True)
 def command(

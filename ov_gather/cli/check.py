@@ -12,7 +12,7 @@ import click
 from ov_gather.cli.checking import FAILURES, FORMAT, REPORT, RUNTIMES, SEED, run
 from ov_gather.cli.files import array_files, check_outputs
 from ov_gather.cli.inputs import load_inputs
-from ov_gather.cli.options import DEVICE, EXTENSION, FORCE, INPUTS, SCHEDULER, TIMEOUT_OF_SERVERS, with_tolerances
+from ov_gather.cli.options import DEVICE, EXTENSION, FORCE, INPUTS, OPS, SCHEDULER, TIMEOUT_OF_SERVERS, with_tolerances
 from ov_gather.cli.output import warn
 from ov_gather.cli.paths import PathOrUrl, paths_argument
 from ov_gather.crosscheck.defaults import DEFAULT_CASES
@@ -33,6 +33,7 @@ if TYPE_CHECKING:
 @INPUTS
 @DEVICE
 @EXTENSION
+@OPS
 @FAILURES
 @REPORT
 @FORCE

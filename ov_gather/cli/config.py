@@ -16,7 +16,7 @@ if TYPE_CHECKING:
 
 _NAMES = {list: "an array of strings", bool: "true or false", int: "a whole number", float: "a number", str: "a string"}
 _TYPES: Mapping[type, type] = {Jobs: int, click.IntRange: int, click.FloatRange: float}
-_BY_USERS_ONLY = ("force", "extension")
+_BY_USERS_ONLY = ("force", "extension", "ops")
 """What only a user may allow, not a file of a repository: to overwrite files, and to execute code."""
 _REQUIRED = ("rules", "reason")
 _GLOBS: Mapping[str, tuple[str, ...]] = {"per-file-ignores": ("path",), "per-layer-ignores": ("layer", "type", "path")}

@@ -13,7 +13,7 @@ import click
 
 from ov_gather.cli.convert_many import convert_many, outputs_for, written_files
 from ov_gather.cli.files import array_files, check_outputs
-from ov_gather.cli.options import ASSUME_IN_BOUNDS, EXTENSION, FORCE, JOBS, SCHEDULER, TARGET, with_tolerances
+from ov_gather.cli.options import ASSUME_IN_BOUNDS, EXTENSION, FORCE, JOBS, OPS, SCHEDULER, TARGET, with_tolerances
 from ov_gather.cli.output import is_quiet, is_verbose, print_all, print_table, say, tell, warn
 from ov_gather.cli.paths import FileOf, paths_argument
 from ov_gather.system.imports import require
@@ -65,6 +65,7 @@ class _Options:
 @with_tolerances
 @click.option("--trust", is_flag=True, help="Load a .pt2, which executes code that the file holds.")
 @EXTENSION
+@OPS
 @FORCE
 @JOBS
 @SCHEDULER

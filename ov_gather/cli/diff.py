@@ -8,6 +8,7 @@ from pathlib import Path
 
 import click
 
+from ov_gather.cli.options import OPS
 from ov_gather.cli.output import is_verbose, print_all, show
 from ov_gather.cli.paths import FileOf
 from ov_gather.ir.differences.diff import diff
@@ -21,6 +22,7 @@ _FORMATS = ("text", "json", "github")
 @click.argument("a", metavar="A.xml", type=FileOf(IR))
 @click.argument("b", metavar="B.xml", type=FileOf(IR))
 @click.option("--format", "format_", type=click.Choice(_FORMATS), default="text", show_default=True, help="Report format.")
+@OPS
 def command(a: Path, b: Path, format_: str) -> None:
     """List the differences between two IRs: operations, attributes, connections, types, shapes and constants.
 

@@ -12,6 +12,7 @@ import click
 
 from ov_gather.cli import suppressions, validate
 from ov_gather.cli.config import ConfigurableCommand
+from ov_gather.cli.options import OPS
 from ov_gather.cli.output import say, show, with_progress
 from ov_gather.cli.validating import (
     BASELINE,
@@ -49,6 +50,7 @@ if TYPE_CHECKING:
 @BASELINE
 @EXCLUDE
 @SKIP_OTHER_XML
+@OPS
 @TARGET_RELEASE
 @click.pass_obj
 def command(

@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING
 import click
 
 from ov_gather.cli.models import check_ir_output, read_model, write_model
-from ov_gather.cli.options import ASSUME, EXTENSION, FORCE, WRITTEN, Limits
+from ov_gather.cli.options import ASSUME, EXTENSION, FORCE, OPS, WRITTEN, Limits
 from ov_gather.cli.output import is_quiet, print_all, tell
 from ov_gather.cli.paths import FileOf, beside
 from ov_gather.system.kinds import IR
@@ -28,6 +28,7 @@ _POLICIES = ("raise", "clamp", "zero")  # repeated here so that --help does not 
 @click.option("--guarded", is_flag=True, help="Rely on the guard that `ov-gather prove --guard` writes; harden only the rest.")
 @ASSUME
 @EXTENSION
+@OPS
 @FORCE
 def command(
     model: Path,

@@ -117,6 +117,26 @@ EXTENSION = click.option(
     callback=_load,
     help="Library with operations of yours that a model uses, or module:Class of an openvino.Op in Python. May be repeated.",
 )
+
+
+def _declare(context: click.Context, option: click.Parameter, files: tuple[Path, ...]) -> None:
+    """Declare operations of installed packages, and those of files."""
+    if context.resilient_parsing:
+        return
+    from ov_gather.ops.users import declare
+
+    declare(*files)
+
+
+OPS = click.option(
+    "--ops",
+    multiple=True,
+    type=click.Path(path_type=Path),
+    expose_value=False,
+    callback=_declare,
+    metavar="FILE.py",
+    help="Python file that declares operations of yours. It is executed. May be repeated.",
+)
 SCHEDULER = click.option(
     "--scheduler",
     metavar="ADDRESS",

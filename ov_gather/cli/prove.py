@@ -13,7 +13,7 @@ from typing import TYPE_CHECKING
 import click
 
 from ov_gather.cli.files import check_outputs, find_irs, opened
-from ov_gather.cli.options import ASSUME, FORCE, WRITTEN, Limits
+from ov_gather.cli.options import ASSUME, FORCE, OPS, WRITTEN, Limits
 from ov_gather.cli.output import is_verbose, print_all, show, tell, with_progress
 from ov_gather.cli.paths import paths_argument
 from ov_gather.ir.files import Place
@@ -45,6 +45,7 @@ _NOT_IN_THE_WAY = ("OVG406", "OVG6", "OVG7")
 @FORCE
 @click.option("--strict", is_flag=True, help="Also exit 1 if an index is not proved to be in bounds.")
 @ASSUME
+@OPS
 def command(
     paths: tuple[Path, ...],
     format_: str,

@@ -8,7 +8,7 @@ import click
 
 from ov_gather.cli.files import array_files, check_outputs
 from ov_gather.cli.inputs import load_inputs, only_layer
-from ov_gather.cli.options import FORCE, INPUTS, WRITTEN
+from ov_gather.cli.options import FORCE, INPUTS, OPS, WRITTEN
 from ov_gather.cli.output import tell
 from ov_gather.cli.paths import FileOf, beside
 from ov_gather.system.files import replacing
@@ -19,9 +19,12 @@ from ov_gather.system.kinds import IR
 @click.argument("ir", type=FileOf(IR), metavar="IN.xml")
 @INPUTS
 @click.option("-o", "--output", type=WRITTEN, help="The .npy to write; default: IN.npy, beside IN.xml.")
+@OPS
 @FORCE
 def command(ir: Path, inputs: tuple[str, ...], output: Path | None, force: bool) -> None:
     """Execute the gather-family layer of an OpenVINO IR, or a bare <layer> fragment, with our kernel.
+
+    A layer of an operation that --ops declares is executed by its reference.
 
     \b
     ov-gather run layer.xml --input data=d.npy --input indices=i.npy -o out.npy

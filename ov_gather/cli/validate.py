@@ -12,7 +12,7 @@ import click
 from ov_gather.cli import suppressions
 from ov_gather.cli.config import ConfigurableCommand, configuration
 from ov_gather.cli.files import check_outputs, opened
-from ov_gather.cli.options import DIRECTORY, EXTENSION, FORCE, JOBS, SCHEDULER, TIMEOUT_OF_SERVERS, WRITTEN
+from ov_gather.cli.options import DIRECTORY, EXTENSION, FORCE, JOBS, OPS, SCHEDULER, TIMEOUT_OF_SERVERS, WRITTEN
 from ov_gather.cli.output import show, tell, warn, with_progress, without_controls
 from ov_gather.cli.validating import (
     BASELINE,
@@ -57,6 +57,7 @@ _USER = Path("user")
 @click.option("--statistics/--no-statistics", help="Count violations of each rule, and the skipped XML files.")
 @click.option("--infer/--no-infer", help="Also compare declared outputs with what OpenVINO infers (OVG407).")
 @EXTENSION
+@OPS
 @TARGET_RELEASE
 @click.option(
     "--cache",
@@ -101,11 +102,12 @@ def command(
     --output overwrites an earlier report of ov-gather in JSON, SARIF or JUnit XML; any other file only with --force; never a
     file that is read.
 
-    All options but --force and --extension can be set in the nearest pyproject.toml, under [tool.ov_gather]; the command line
-    wins.
+    All options but --force, --extension and --ops can be set in the nearest pyproject.toml, under [tool.ov_gather]; the
+    command line wins.
 
     Exit code: 0 no finding that --fail-on names, 1 there is one, 2 bad arguments or nothing to check.
     """
+    from ov_gather.ops.users import are_declared
     from ov_gather.rules.selection import Chosen, select_rules
     from ov_gather.workers.validation import ValidateOptions
 
@@ -125,7 +127,8 @@ def command(
     filters = Filters(min_severity, fail_on, ignores, suppressions.read(baseline, write_baseline), rules)
     with opened(output) as file:
         results: list[Sequence[Finding] | None] = [()] * len(found.files)
-        kept = None if cache is None or infer else _cache(cache, paths)  # OpenVINO reads more of a .bin than we hash
+        # OpenVINO reads more of a .bin than we hash, and the functions of users read what they like.
+        kept = None if cache is None or infer or are_declared() else _cache(cache, paths)
         checks = ValidateOptions(chosen, infer, kept, extensions).run(found.files, jobs, scheduler)
         unchanged = 0
         for index, (findings, is_unchanged) in with_progress(checks, len(found.files), "validating"):

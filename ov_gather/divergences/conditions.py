@@ -29,7 +29,7 @@ def constant_data_is(*types: ElementType) -> Condition:
 
 def index_type(view: LayerView) -> ElementType | None:
     """Return the element type of indices; None if unknown."""
-    return view.input_types[view.operation.index_rule.port]
+    return view.input_types[view.index_rule.port]
 
 
 def has_elements_below_a_byte(view: LayerView, operands: Operands) -> bool:
@@ -86,13 +86,13 @@ def saturates(view: LayerView, operands: Operands) -> bool:
 
 def has_indices_outside_data(view: LayerView, operands: Operands) -> bool:
     """Return True if an index is negative or out of bounds."""
-    rule = view.operation.index_rule
+    rule = view.index_rule
     return bool((operands[rule.port] < 0).any()) or is_out_of_bounds(view, operands)
 
 
 def has_negative_indices(view: LayerView, operands: Operands) -> bool:
     """Return True if an index is negative, although the operation's specification does not allow that."""
-    rule = view.operation.index_rule
+    rule = view.index_rule
     return rule.lowest_specified(1) == 0 and bool((operands[rule.port] < 0).any())
 
 
@@ -164,7 +164,7 @@ def reduces_halves_or_booleans(view: LayerView, operands: Operands) -> bool:
 
 def fills_zeros(view: LayerView, operands: Operands) -> bool:
     """Return True if an index of Gather is out of bounds and yields zeros."""
-    zero: bool = view.operation.index_rule.zero_fill(view.attributes_for(operands))
+    zero: bool = view.index_rule.zero_fill(view.attributes_for(operands))
     return zero and gathers_out_of_bounds(view, operands)
 
 

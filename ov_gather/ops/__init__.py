@@ -1,6 +1,8 @@
-"""Registry of the operations of the gather family, found by a layer's type and version. One file describes one operation."""
+"""Registry of operations, found by a layer's type and version: the gather family, one file each, and what users declare."""
 
 from __future__ import annotations
+
+from collections.abc import Iterable
 
 from ov_gather.ir.model import Layer
 from ov_gather.ops.gather import GATHER_1, GATHER_7, GATHER_8, GATHER_CUSTOM
@@ -30,12 +32,42 @@ OPERATIONS: tuple[Operation, ...] = (
     SCATTER_ND_UPDATE_15,
     SCATTER_ND_CUSTOM,
 )
-FAMILY = frozenset(operation.type for operation in OPERATIONS)
+"""The operations of the gather family."""
+
+_by_type: dict[str, tuple[Operation, ...]] = {}
+
+
+def add(operations: Iterable[Operation]) -> None:
+    """Make operations known to all commands. Raises ValueError if an opset has one of the same type already."""
+    for operation in operations:
+        others = _by_type.get(operation.type, ())
+        for opset in operation.opsets:
+            if any(opset in other.opsets for other in others):
+                whose = "one of ov-gather" if opset in opsets_of_family(operation.type) else "declared already"
+                raise ValueError(f"{operation.type} of opset '{opset}' is {whose}: give it another type or opset")
+        _by_type[operation.type] = (*others, operation)
+
+
+def remove(operations: Iterable[Operation]) -> None:
+    """Forget operations that were added."""
+    for operation in operations:
+        kept = tuple(other for other in _by_type.pop(operation.type) if other is not operation)
+        _by_type.update({operation.type: kept} if kept else {})
+
+
+def opsets_of_family(layer_type: str) -> list[str]:
+    """Return the opsets that hold an operation of the family with this type."""
+    return [opset for operation in OPERATIONS if operation.type == layer_type for opset in operation.opsets]
+
+
+def known_types() -> list[str]:
+    """Return the types of all operations: of the family, and of those that users declare."""
+    return list(_by_type)
 
 
 def versions_of(layer_type: str) -> tuple[Operation, ...]:
     """Return every version of the operation with this <layer type>, oldest first."""
-    return tuple(operation for operation in OPERATIONS if operation.type == layer_type)
+    return _by_type.get(layer_type, ())
 
 
 def find_operation(layer: Layer) -> Operation | None:
@@ -44,3 +76,6 @@ def find_operation(layer: Layer) -> Operation | None:
     if layer.version is None:
         return candidates[0] if candidates else None
     return next((operation for operation in candidates if layer.version in operation.opsets), None)
+
+
+add(OPERATIONS)

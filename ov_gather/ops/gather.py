@@ -15,10 +15,10 @@ from ov_gather.ops.shape_rules import (
     GATHER_INPUTS,
     INDICES,
     UNSIGNED_INDICES,
-    along_axis,
     batch_dimensions,
     in_our_opset,
     open_dims,
+    referenced,
     require_one_number,
 )
 from ov_gather.ops.spec import (
@@ -106,7 +106,8 @@ def evaluate(inputs: Arrays, attributes: Attributes) -> Arrays:
     return (gather(inputs[DATA], indices, attributes["axis"], batch_dims, bounds=attributes.get("bounds", "error")),)
 
 
-_BATCH_DIMS = Attribute("batch_dims", required=False, default=0, valid_range=_batch_range)
+_reference = referenced("gather")
+_BATCH_DIMS = Attribute("batch_dims", default=0, valid_range=_batch_range)
 
 GATHER_1 = Operation(
     name="Gather-1",
@@ -119,6 +120,7 @@ GATHER_1 = Operation(
     restrict=restrict,
     choose_sizes=choose_sizes,
     evaluate=evaluate,
+    reference=_reference,
     custom_version=lambda attributes: ("Gather", attributes),
 )
 GATHER_7 = replace(GATHER_1, name="Gather-7", opsets=numbered_opsets(7, 7), attributes=(_BATCH_DIMS,))
@@ -126,14 +128,16 @@ GATHER_8 = replace(
     GATHER_7,
     name="Gather-8",
     opsets=numbered_opsets(8),
-    index_rule=IndexRule(INDICES, along_axis, zero_fill=lambda attributes: True),
+    index_rule=IndexRule(INDICES, zero_fill=lambda attributes: True),
     evaluate=lambda inputs, attributes: evaluate(inputs, {**attributes, "bounds": "zero"}),
+    reference=lambda inputs, attributes: _reference(inputs, {**attributes, "bounds": "zero"}),
     custom_version=lambda attributes: ("Gather", {**attributes, "bounds": "zero"}),
 )
 GATHER_CUSTOM = in_our_opset(
     GATHER_8,
     "Gather",
-    attributes=(_BATCH_DIMS, Attribute("bounds", required=False, default="error", kind="error|zero")),
-    index_rule=replace(GATHER_8.index_rule, zero_fill=lambda attributes: attributes["bounds"] == "zero"),
+    attributes=(_BATCH_DIMS, Attribute("bounds", default="error", kind="error|zero")),
+    index_rule=IndexRule(INDICES, zero_fill=lambda attributes: attributes["bounds"] == "zero"),
     evaluate=evaluate,
+    reference=_reference,
 )

@@ -4,9 +4,17 @@ from __future__ import annotations
 
 from collections.abc import Callable
 
-from ov_gather.ir.element_types import F32, I32, I64
+from ov_gather.ir.element_types import I32, I64
 from ov_gather.ir.shapes import UNKNOWN, Dimension, PartialShape
-from ov_gather.ops.shape_rules import DATA, FIRST_GATHER_INDICES, INDICES, open_dims, refuse_scalars, require_same_rank
+from ov_gather.ops.shape_rules import (
+    DATA,
+    FIRST_GATHER_INDICES,
+    INDICES,
+    open_dims,
+    referenced,
+    refuse_scalars,
+    require_same_rank,
+)
 from ov_gather.ops.spec import (
     MAX_RANK,
     Arrays,
@@ -95,11 +103,12 @@ GATHER_ELEMENTS_6 = Operation(
     type="GatherElements",
     opsets=numbered_opsets(6),
     attributes=(Attribute("axis", required=True, default=0, valid_range=axis_range),),
-    inputs=(Input("data", assumed=F32), Input("indices", assumed=I64, element_types=(I32, I64))),
+    inputs=(Input("data"), Input("indices", (I32, I64), assumed=I64)),
     infer_shapes=infer_shapes,
     # The specification says [0, s-1]. ONNX and our kernel wrap negative indices, and so does the CPU plugin since 2025.3.
     index_rule=FIRST_GATHER_INDICES,
     choose_sizes=choose_sizes,
     evaluate=evaluate,
+    reference=referenced("gather_elements"),
     custom_version=lambda attributes: ("GatherElements", attributes),
 )

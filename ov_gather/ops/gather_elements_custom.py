@@ -8,7 +8,7 @@ from __future__ import annotations
 
 from ov_gather.ir.shapes import ANY, Dimension, PartialShape
 from ov_gather.ops.gather_elements import GATHER_ELEMENTS_6, OffAxis, infer_output, rank_for, rank_of
-from ov_gather.ops.shape_rules import DATA, INDICES, along_axis, axis_of_data, in_our_opset, open_dims
+from ov_gather.ops.shape_rules import DATA, INDICES, axis_of_data, in_our_opset, open_dims
 from ov_gather.ops.spec import Arrays, Attribute, Attributes, IndexRule, RankError, Shapes, require_axis
 
 
@@ -125,13 +125,13 @@ GATHER_ELEMENTS_CUSTOM = in_our_opset(
     "GatherElements",
     attributes=(
         Attribute("axis", required=True, default=0, valid_range=axis_of_data),
-        Attribute("broadcast", required=False, default=False, kind="bool"),
-        Attribute("transpose", required=False, default=False, kind="bool"),
-        Attribute("same_shape", required=False, default=False, kind="bool"),
-        Attribute("lanes", required=False, default=False, kind="bool"),
+        Attribute("broadcast", default=False, kind="bool"),
+        Attribute("transpose", default=False, kind="bool"),
+        Attribute("same_shape", default=False, kind="bool"),
+        Attribute("lanes", default=False, kind="bool"),
     ),
     infer_shapes=infer_shapes,
-    index_rule=IndexRule(INDICES, along_axis),
+    index_rule=IndexRule(INDICES),
     choose_sizes=choose_sizes,
     evaluate=evaluate,
 )

@@ -18,12 +18,15 @@ from ov_gather.ops.shape_rules import (
     batch_dimensions,
     in_our_opset,
     open_dims,
+    referenced,
     refuse_scalars,
 )
 from ov_gather.ops.spec import (
     Arrays,
     Attribute,
     Attributes,
+    Compute,
+    CoordinateSizes,
     DimensionError,
     IndexRule,
     Operation,
@@ -80,15 +83,6 @@ def infer_fused_shapes(shapes: Shapes, attributes: Attributes) -> tuple[PartialS
     return (PartialShape((fused, *output.dims[batch:])),)
 
 
-def index_sizes(shapes: Shapes, attributes: Attributes) -> tuple[int, ...] | None:
-    """Return the sizes of the dimensions of data that the coordinates address; None while one is open."""
-    data, indices = shapes
-    if data.dims is None or not indices.dims or not indices.dims[-1].is_static:
-        return None
-    dims = data.dims[attributes["batch_dims"] :][: indices.dims[-1].lower]
-    return tuple(dim.lower for dim in dims) if dims and all(dim.is_static for dim in dims) else None
-
-
 def choose_sizes(shapes: Shapes, attributes: Attributes, size: int) -> tuple[tuple[int, ...], ...]:
     """Fill open dimensions: batch dimensions alike for data and indices, and one coordinate if their number is open."""
     infer_shapes(shapes, attributes)
@@ -111,24 +105,31 @@ def evaluate(inputs: Arrays, attributes: Attributes) -> Arrays:
     return (gather_nd(inputs[DATA], as_index_dtype(inputs[INDICES]), attributes["batch_dims"]),)
 
 
-def evaluate_fused(inputs: Arrays, attributes: Attributes) -> Arrays:
-    """Execute the operation on our kernel, and fuse the batch dimensions of the output into one."""
-    (output,) = evaluate(inputs, attributes)
-    batch = attributes["batch_dims"]
-    return (output.reshape(prod(output.shape[:batch]), *output.shape[batch:]) if batch > 1 else output,)
+def _fused(compute: Compute) -> Compute:
+    """Return a computation whose output has its batch dimensions fused into one."""
 
+    def compute_fused(inputs: Arrays, attributes: Attributes) -> Arrays:
+        (output,) = compute(inputs, attributes)
+        batch = attributes["batch_dims"]
+        return (output.reshape(prod(output.shape[:batch]), *output.shape[batch:]) if batch > 1 else output,)
+
+    return compute_fused
+
+
+_COORDINATES = CoordinateSizes(INDICES, "batch_dims")
 
 GATHER_ND_8 = Operation(
     name="GatherND-8",
     type="GatherND",
     opsets=numbered_opsets(8),
-    attributes=(Attribute("batch_dims", required=False, default=0, valid_range=_batch_range),),
+    attributes=(Attribute("batch_dims", default=0, valid_range=_batch_range),),
     inputs=GATHER_INPUTS,
     infer_shapes=infer_shapes,
-    index_rule=IndexRule(INDICES, index_sizes),
+    index_rule=IndexRule(INDICES, _COORDINATES),
     restrict=restrict,
     choose_sizes=choose_sizes,
     evaluate=evaluate,
+    reference=referenced("gather_nd"),
     custom_version=lambda attributes: ("GatherND", attributes),
 )
 # The specification of version 5 does not define negative indices. ONNX, our kernel and the CPU plugin wrap them.
@@ -137,8 +138,9 @@ GATHER_ND_5 = replace(
     name="GatherND-5",
     opsets=numbered_opsets(5, 7),
     infer_shapes=infer_fused_shapes,
-    index_rule=replace(FIRST_GATHER_INDICES, sizes=index_sizes),
-    evaluate=evaluate_fused,
+    index_rule=replace(FIRST_GATHER_INDICES, sizes=_COORDINATES),
+    evaluate=_fused(evaluate),
+    reference=_fused(GATHER_ND_8.reference),
     custom_version=lambda attributes: None,
 )
 GATHER_ND_CUSTOM = in_our_opset(GATHER_ND_8, "GatherND")

@@ -1,4 +1,4 @@
-"""A gather-family layer in its graph, interpreted by its operation."""
+"""A layer in its graph, interpreted by its operation."""
 
 from __future__ import annotations
 
@@ -12,8 +12,8 @@ from ov_gather.ir.element_types import ElementType
 from ov_gather.ir.errors import IRError
 from ov_gather.ir.model import Layer, Model, Port
 from ov_gather.ir.shapes import PartialShape
-from ov_gather.ops import FAMILY, find_operation
-from ov_gather.ops.spec import Attributes, Operation, ShapeError
+from ov_gather.ops import OPERATIONS, find_operation, known_types
+from ov_gather.ops.spec import Attributes, IndexRule, Operation, ShapeError
 
 if TYPE_CHECKING:
     from numpy.typing import NDArray
@@ -98,6 +98,17 @@ class LayerView:
             return None
 
     @property
+    def is_of_family(self) -> bool:
+        """True if the operation is one of the gather family, not of a user."""
+        return self.operation in OPERATIONS
+
+    @property
+    def index_rule(self) -> IndexRule:
+        """The index rule of an operation that has one, as all of the gather family have."""
+        assert self.operation.index_rule is not None
+        return self.operation.index_rule
+
+    @property
     def custom_version(self) -> tuple[str, Attributes] | None:
         """The type and attributes of the equivalent layer in our opset; None if there is none."""
         return None if self.attributes is None else self.operation.custom_version(self.attributes)
@@ -105,7 +116,8 @@ class LayerView:
     @property
     def index_sizes(self) -> tuple[int, ...] | None:
         """The sizes of the dimensions that an index addresses, by the index rule; None while one is open."""
-        return None if self.attributes is None else self.operation.index_rule.sizes(self.input_shapes, self.attributes)
+        rule = self.operation.index_rule
+        return None if self.attributes is None or rule is None else rule.sizes(self.input_shapes, self.attributes)
 
     def is_constant(self, port: int) -> bool:
         """Return True if a Const feeds an input. Does not read the value, which may have gigabytes."""
@@ -132,8 +144,8 @@ class LayerView:
 
 
 def family_layers(graph: Model) -> Iterator[LayerView]:
-    """Yield the layers of one graph that belong to the gather family."""
-    for layer in graph.of_type(*FAMILY):
+    """Yield the layers of one graph that belong to the gather family, or to an operation that a user declares."""
+    for layer in graph.of_type(*known_types()):
         operation = find_operation(layer)
         if operation:
             yield LayerView(graph, layer, operation)

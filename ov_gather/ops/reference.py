@@ -2,19 +2,16 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Callable, Mapping
 from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
 
-from ov_gather.ir.shapes import PartialShape
 from ov_gather.kernels import reference
 from ov_gather.kernels.arguments import as_index_dtype, out_of_bounds, unravel
 from ov_gather.kernels.reduction_names import onnx_name
-from ov_gather.ops.scatter_lanes import numbers_of
-from ov_gather.ops.shape_rules import DATA, INDICES, UPDATES
-from ov_gather.ops.spec import Attributes, Operation
+from ov_gather.ops.spec import Arrays, Attributes, Operation
 
 _Array = NDArray[Any]
 
@@ -41,19 +38,19 @@ _COMBINE: Mapping[str, Callable[[Any, Any], Any]] = {
 }
 
 
-def evaluate(operation: Operation, operands: Sequence[NDArray[Any]], attributes: Attributes) -> NDArray[Any]:
-    """Compute the output of an operation. Raises IndexError for an index out of bounds, unless the operation fills zeros."""
-    ports = (DATA, UPDATES) if operation.type.startswith("Scatter") else (DATA,)
-    data, *updates = (numbers_of(operands[port], attributes) for port in ports)
-    indices = as_index_dtype(operands[INDICES])
-    if operation.index_rule.zero_fill(attributes):
-        attributes = {**attributes, "bounds": "zero"}
+def evaluate(operation: Operation, operands: Arrays, attributes: Attributes) -> _Array:
+    """Compute the first output of an operation by its reference. Raises IndexError for an index out of bounds."""
+    return operation.reference(operands, attributes)[0]
+
+
+def compute(name: str, operands: Arrays, attributes: Attributes) -> _Array:
+    """Compute the output of an operation of the family. Raises IndexError for an index out of bounds, unless it fills zeros."""
+    data, indices, *others = operands
+    updates = others[:1] if name.startswith("scatter") else []
     dtype = data.dtype
     if dtype.name in ("float16", "bfloat16") and _reduction(attributes, data) != "none":
         data, *updates = (array.astype(np.float32) for array in (data, *updates))
-    output = _EVALUATE[operation.type](data, indices, *updates, attributes).astype(dtype, copy=False)
-    (shape,) = operation.infer_shapes([PartialShape.of(array.shape) for array in operands], attributes)
-    return output.reshape(-1).view(operands[0].dtype).reshape(shape.sizes)
+    return _COMPUTE[name](data, as_index_dtype(indices), *updates, attributes).astype(dtype, copy=False)
 
 
 def _gather_elements(data: _Array, indices: _Array, attributes: Attributes) -> _Array:
@@ -155,13 +152,11 @@ def _check(indices: NDArray[Any], axis: int, size: int) -> None:
         raise out_of_bounds("reference", indices, unravel(position, indices.shape), axis, size)
 
 
-_EVALUATE: Mapping[str, Callable[..., _Array]] = {
-    "GatherElements": _gather_elements,
-    "Gather": _gather,
-    "GatherND": _gather_nd,
-    "ScatterElementsUpdate": _scatter,
-    "ScatterElements": _scatter,
-    "ScatterUpdate": _scatter_update,
-    "ScatterND": _scatter_nd,
-    "ScatterNDUpdate": _scatter_nd,
+_COMPUTE: Mapping[str, Callable[..., _Array]] = {
+    "gather_elements": _gather_elements,
+    "gather": _gather,
+    "gather_nd": _gather_nd,
+    "scatter_elements": _scatter,
+    "scatter_update": _scatter_update,
+    "scatter_nd": _scatter_nd,
 }

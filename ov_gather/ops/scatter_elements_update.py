@@ -18,10 +18,11 @@ from ov_gather.ops.shape_rules import (
     INDICES,
     SCATTER_INPUTS,
     UPDATES,
-    along_axis,
     axis_of_data,
     in_our_opset,
     open_dims,
+    reduces,
+    referenced,
     refuse_scalars,
     require_one_number,
     require_same_rank,
@@ -144,6 +145,8 @@ SCATTER_ELEMENTS_UPDATE_3 = Operation(
     index_rule=FIRST_SCATTER_INDICES,
     choose_sizes=choose_sizes,
     evaluate=evaluate,
+    reference=referenced("scatter_elements"),
+    adds_up=reduces,
     custom_version=custom_version,
 )
 SCATTER_ELEMENTS_UPDATE_12 = replace(
@@ -151,18 +154,18 @@ SCATTER_ELEMENTS_UPDATE_12 = replace(
     name="ScatterElementsUpdate-12",
     opsets=numbered_opsets(12),
     attributes=(
-        Attribute("reduction", required=False, default="none", kind="none|sum|prod|min|max|mean"),
-        Attribute("use_init_val", required=False, default=True, kind="bool"),
+        Attribute("reduction", default="none", kind="none|sum|prod|min|max|mean"),
+        Attribute("use_init_val", default=True, kind="bool"),
     ),
-    index_rule=IndexRule(INDICES, along_axis),
+    index_rule=IndexRule(INDICES),
 )
 SCATTER_ELEMENTS_CUSTOM = with_lanes(
     in_our_opset(
         replace(SCATTER_ELEMENTS_UPDATE_12, inputs=SCATTER_ELEMENTS_UPDATE_12.inputs[:AXIS]),
         "ScatterElements",
         attributes=(
-            Attribute("axis", required=False, default=0, valid_range=axis_of_data),
-            Attribute("reduction", required=False, default="none", kind="|".join(OPENVINO_NAMES)),
+            Attribute("axis", default=0, valid_range=axis_of_data),
+            Attribute("reduction", default="none", kind="|".join(OPENVINO_NAMES)),
         ),
         infer_shapes=infer_our_shapes,
         restrict=lambda shapes, attributes: None,

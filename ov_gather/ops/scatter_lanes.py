@@ -10,7 +10,7 @@ from typing import TYPE_CHECKING, Any
 
 from ov_gather.ir.shapes import PartialShape
 from ov_gather.ops.shape_rules import DATA, UPDATES
-from ov_gather.ops.spec import Arrays, Attribute, Attributes, DimensionError, Operation, Shapes
+from ov_gather.ops.spec import Arrays, Attribute, Attributes, AxisSize, Compute, DimensionError, Operation, Shapes
 
 if TYPE_CHECKING:
     import numpy as np
@@ -31,27 +31,37 @@ def with_lanes(operation: Operation) -> Operation:
         lanes = (_count(attributes),) if _has_lanes(attributes) else ()
         return ((*data, *lanes), indices, (*updates, *lanes))
 
-    def sizes(shapes: Shapes, attributes: Attributes) -> tuple[int, ...] | None:
-        return operation.index_rule.sizes(_of_numbers(shapes, attributes), attributes)
+    def on_numbers(compute: Compute) -> Compute:
+        def compute_lanes(inputs: Arrays, attributes: Attributes) -> Arrays:
+            if not _has_lanes(attributes):
+                return compute(inputs, attributes)
+            data, indices, updates = inputs
+            (output,) = compute([numbers_of(data, attributes), indices, numbers_of(updates, attributes)], attributes)
+            return (output.reshape(-1).view(data.dtype).reshape(data.shape),)
 
-    def evaluate(inputs: Arrays, attributes: Attributes) -> Arrays:
-        if not _has_lanes(attributes):
-            return operation.evaluate(inputs, attributes)
-        data, indices, updates = inputs
-        (output,) = operation.evaluate([numbers_of(data, attributes), indices, numbers_of(updates, attributes)], attributes)
-        return (output.reshape(-1).view(data.dtype).reshape(data.shape),)
+        return compute_lanes
 
+    rule = operation.index_rule
     return replace(
         operation,
         attributes=(
             *operation.attributes,
-            Attribute("lanes", required=False, default="none", kind="|".join(["none", *_DTYPES])),
+            Attribute("lanes", default="none", kind="|".join(["none", *_DTYPES])),
         ),
         infer_shapes=infer_shapes,
         choose_sizes=choose_sizes,
-        index_rule=replace(operation.index_rule, sizes=sizes),
-        evaluate=evaluate,
+        index_rule=rule and replace(rule, sizes=_AxisSizeOfNumbers() if isinstance(rule.sizes, AxisSize) else rule.sizes),
+        evaluate=operation.evaluate and on_numbers(operation.evaluate),
+        reference=on_numbers(operation.reference),
     )
+
+
+class _AxisSizeOfNumbers(AxisSize):
+    """The size of an axis of data, which does not count lanes as a dimension."""
+
+    def __call__(self, shapes: Shapes, attributes: Attributes) -> tuple[int, ...] | None:
+        """Return the size as a 1-tuple."""
+        return super().__call__(_of_numbers(shapes, attributes), attributes)
 
 
 def _has_lanes(attributes: Attributes) -> bool:

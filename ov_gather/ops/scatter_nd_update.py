@@ -8,10 +8,9 @@ from __future__ import annotations
 
 from dataclasses import replace
 
-from ov_gather.ir.element_types import F32, I32, I64
+from ov_gather.ir.element_types import I32, I64
 from ov_gather.ir.shapes import ANY, PartialShape
 from ov_gather.kernels.reduction_names import ONNX_NAMES, OPENVINO_NAMES
-from ov_gather.ops.gather_nd import index_sizes
 from ov_gather.ops.scatter_lanes import with_lanes
 from ov_gather.ops.shape_rules import (
     DATA,
@@ -20,6 +19,8 @@ from ov_gather.ops.shape_rules import (
     UPDATES,
     in_our_opset,
     open_dims,
+    reduces,
+    referenced,
     refuse_scalars,
     sizes_of_updates,
     type_of_data_and_updates,
@@ -28,6 +29,7 @@ from ov_gather.ops.spec import (
     Arrays,
     Attribute,
     Attributes,
+    CoordinateSizes,
     DimensionError,
     IndexRule,
     Input,
@@ -135,33 +137,32 @@ SCATTER_ND_UPDATE_3 = Operation(
     type="ScatterNDUpdate",
     opsets=numbered_opsets(4, 14),
     inputs=(
-        Input("data", assumed=F32),
-        Input("indices", assumed=I64, element_types=(I32, I64)),
-        Input("updates", assumed=F32),
+        Input("data"),
+        Input("indices", (I32, I64), assumed=I64),
+        Input("updates"),
     ),
     infer_types=type_of_data_and_updates,
     infer_shapes=infer_shapes,
     restrict=restrict,
-    index_rule=replace(
-        FIRST_SCATTER_INDICES,
-        sizes=lambda shapes, attributes: index_sizes(shapes[:UPDATES], {"batch_dims": 0}),
-    ),
+    index_rule=replace(FIRST_SCATTER_INDICES, sizes=CoordinateSizes(INDICES)),
     choose_sizes=choose_sizes,
     evaluate=evaluate,
+    reference=referenced("scatter_nd"),
+    adds_up=reduces,
     custom_version=custom_version,
 )
 SCATTER_ND_UPDATE_15 = replace(
     SCATTER_ND_UPDATE_3,
     name="ScatterNDUpdate-15",
     opsets=numbered_opsets(15),
-    attributes=(Attribute("reduction", required=False, default="none", kind="none|sum|sub|prod|min|max"),),
-    index_rule=IndexRule(INDICES, SCATTER_ND_UPDATE_3.index_rule.sizes),
+    attributes=(Attribute("reduction", default="none", kind="none|sum|sub|prod|min|max"),),
+    index_rule=IndexRule(INDICES, CoordinateSizes(INDICES)),
 )
 SCATTER_ND_CUSTOM = with_lanes(
     in_our_opset(
         SCATTER_ND_UPDATE_15,
         "ScatterND",
-        attributes=(Attribute("reduction", required=False, default="none", kind="|".join(OPENVINO_NAMES)),),
+        attributes=(Attribute("reduction", default="none", kind="|".join(OPENVINO_NAMES)),),
         infer_shapes=infer_our_shapes,
         restrict=lambda shapes, attributes: None,
     )

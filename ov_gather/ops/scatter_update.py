@@ -17,6 +17,7 @@ from ov_gather.ops.shape_rules import (
     UNSIGNED_INDICES,
     UPDATES,
     open_dims,
+    referenced,
     require_one_number,
     sizes_of_updates,
     type_of_data_and_updates,
@@ -134,4 +135,5 @@ SCATTER_UPDATE_3 = Operation(
     index_rule=replace(UNSIGNED_INDICES, negative="OpenVINO refuses negative indices of ScatterUpdate"),
     choose_sizes=choose_sizes,
     evaluate=evaluate,
+    reference=referenced("scatter_update"),
 )

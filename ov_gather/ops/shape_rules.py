@@ -5,12 +5,14 @@ from __future__ import annotations
 from dataclasses import replace
 from typing import Any
 
-from ov_gather.ir.element_types import DYNAMIC, F32, I32, I64, INTEGERS, ElementType
+from ov_gather.ir.element_types import DYNAMIC, I32, I64, INTEGERS, ElementType
 from ov_gather.ir.shapes import ANY, Dimension, PartialShape
 from ov_gather.ops.spec import (
     CUSTOM_OPSET,
+    Arrays,
     Attribute,
     Attributes,
+    Compute,
     DimensionError,
     IndexRule,
     Input,
@@ -39,21 +41,14 @@ def axis_of_data(shapes: Shapes) -> tuple[int, int] | None:
     return None if not rank else (-rank, rank - 1)
 
 
-def along_axis(shapes: Shapes, attributes: Attributes) -> tuple[int, ...] | None:
-    """Return the size of data along the axis, as a 1-tuple; None while the size or the axis is open."""
-    dims, axis = shapes[DATA].dims, attributes.get("axis")
-    if not dims or axis is None:
-        return None
-    dim = dims[axis % len(dims)]
-    return (dim.lower,) if dim.is_static else None
-
-
-GATHER_INPUTS = (Input("data", assumed=F32), Input("indices", assumed=I64, element_types=INTEGERS))
-SCATTER_INPUTS = (*GATHER_INPUTS, Input("updates", assumed=F32))
-AXIS_INPUT = Input("axis", I64, (I32, I64), Attribute("axis", required=True, default=0, valid_range=axis_of_data))
+GATHER_INPUTS = (Input("data"), Input("indices", INTEGERS, assumed=I64))
+SCATTER_INPUTS = (*GATHER_INPUTS, Input("updates"))
+AXIS_INPUT = Input(
+    "axis", (I32, I64), assumed=I64, attribute=Attribute("axis", required=True, default=0, valid_range=axis_of_data)
+)
 """The input `axis` of Gather and the scatters: the axis of data that the indices address."""
 
-UNSIGNED_INDICES = IndexRule(INDICES, along_axis, "[0, s-1]", lowest_specified=lambda size: 0 * size)
+UNSIGNED_INDICES = IndexRule(INDICES, specified="[0, s-1]", lowest_specified=lambda size: 0 * size)
 """Indices of the first versions, whose specification allows no negative ones."""
 FIRST_GATHER_INDICES = replace(UNSIGNED_INDICES, negative="OpenVINO counts negative indices from the end only since 2025.3")
 FIRST_SCATTER_INDICES = replace(
@@ -80,6 +75,22 @@ def refuse_scalars(operation: str, shapes: Shapes) -> None:
     for port, (name, shape) in enumerate(zip(("data", "indices", "updates"), shapes, strict=False)):
         if shape.rank == 0:
             raise RankError(f"{name} is a scalar", f"{operation} takes tensors of rank 1 or more", port)
+
+
+def reduces(attributes: Attributes) -> bool:
+    """Return True if a scatter has a reduction."""
+    return bool(attributes.get("reduction", "none") != "none")
+
+
+def referenced(name: str) -> Compute:
+    """Return the reference of this name in `ov_gather.ops.reference`, which is imported when it is called: it needs NumPy."""
+
+    def compute(inputs: Arrays, attributes: Attributes) -> Arrays:
+        from ov_gather.ops import reference
+
+        return (reference.compute(name, inputs, attributes),)
+
+    return compute
 
 
 def open_dims(shape: PartialShape, rank: int) -> tuple[Dimension, ...]:

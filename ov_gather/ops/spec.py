@@ -2,27 +2,72 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Mapping, Sequence
-from dataclasses import dataclass
+from collections.abc import Callable, Iterable, Mapping, Sequence
+from dataclasses import InitVar, dataclass
 from typing import TYPE_CHECKING, Any
 
-from ov_gather.ir.element_types import ELEMENT_TYPES, ElementType
-from ov_gather.ir.numbers import parse_digits
-from ov_gather.ir.shapes import PartialShape
+from ov_gather.ir.element_types import (
+    BF16,
+    BOOLEAN,
+    DYNAMIC,
+    ELEMENT_TYPES,
+    F16,
+    F32,
+    F64,
+    I32,
+    I64,
+    STRING,
+    ElementType,
+    by_name,
+)
+from ov_gather.ir.shapes import ANY, UNKNOWN, Dimension, PartialShape
+from ov_gather.ops.attribute import Attribute, Attributes, Shapes
+from ov_gather.ops.index_rule import AttributeSize, AxisSize, CoordinateSizes, IndexRule
 
 if TYPE_CHECKING:
     from numpy.typing import NDArray
 
-Shapes = Sequence[PartialShape]
+__all__ = [
+    "ANY",
+    "BF16",
+    "BOOLEAN",
+    "DYNAMIC",
+    "F16",
+    "F32",
+    "F64",
+    "I32",
+    "I64",
+    "STRING",
+    "UNKNOWN",
+    "Arrays",
+    "Attribute",
+    "AttributeSize",
+    "Attributes",
+    "AxisSize",
+    "CoordinateSizes",
+    "Dimension",
+    "DimensionError",
+    "ElementType",
+    "IndexRule",
+    "Input",
+    "Operation",
+    "PartialShape",
+    "RankError",
+    "ShapeError",
+    "Shapes",
+    "TypeRuleError",
+    "Types",
+    "require_axis",
+]
+
 Types = Sequence[ElementType | None]
-Attributes = Mapping[str, Any]
 Arrays = Sequence["NDArray[Any]"]
+Compute = Callable[[Arrays, Attributes], Arrays]
 Values = Sequence["NDArray[Any] | None"]
 
 # OpenVINO 2026.4.1 has an opset17, but it lacks many operations, such as GatherElements and Result.
 LATEST_OPSET = 16
 CUSTOM_OPSET = "ov_gather"
-BOOLEANS = ("true", "false", "1", "0")  # case-insensitive
 MAX_RANK = 64  # NumPy's maximum
 
 
@@ -39,7 +84,7 @@ def whole_byte_types() -> tuple[ElementType, ...]:
 class ShapeError(ValueError):
     """An operation does not accept its input shapes. `port` is the position of the wrong input; `hint` says what is right."""
 
-    def __init__(self, reason: str, hint: str, port: int) -> None:
+    def __init__(self, reason: str, hint: str = "", port: int = 0) -> None:
         super().__init__(reason)
         self.reason, self.hint, self.port = reason, hint, port
 
@@ -47,7 +92,7 @@ class ShapeError(ValueError):
 class TypeRuleError(ValueError):
     """The input types contradict each other. `port` is the position of the wrong input; `hint` says what is right."""
 
-    def __init__(self, reason: str, hint: str, port: int) -> None:
+    def __init__(self, reason: str, hint: str = "", port: int = 0) -> None:
         super().__init__(reason)
         self.reason, self.hint, self.port = reason, hint, port
 
@@ -68,56 +113,15 @@ class DimensionError(ShapeError):
     """The size of a dimension is wrong."""
 
 
-def parse_integer(text: str) -> int:
-    """Parse a decimal integer without surrounding blanks. Raises ValueError."""
-    number = parse_digits(text.removeprefix("-"))
-    if number is None:
-        raise ValueError(f"'{text[:40]}' is not an integer")
-    return -number if text.startswith("-") else number
-
-
-@dataclass(frozen=True, slots=True)
-class Attribute:
-    """An attribute of an operation.
-
-    Attributes:
-        default: its value if the document omits it.
-        valid_range: from the input shapes, the lowest and the highest valid integer; None while the shapes leave it open.
-        kind: "int", "bool", or the valid words, separated by "|".
-    """
-
-    name: str
-    required: bool
-    default: Any
-    valid_range: Callable[[Shapes], tuple[int, int] | None] = lambda shapes: None
-    kind: str = "int"
-
-    def parse(self, text: str) -> Any:
-        """Parse the value of this attribute. Raises ValueError."""
-        if self.kind == "int":
-            return parse_integer(text)
-        words = BOOLEANS if self.kind == "bool" else tuple(self.kind.split("|"))
-        if text.lower() not in words:
-            raise ValueError(f"'{text[:40]}' is not one of {', '.join(words)}")
-        return text.lower() in ("true", "1") if self.kind == "bool" else text.lower()
-
-    def read(self, text: Mapping[str, str], shapes: Shapes) -> Any:
-        """Return the value of this attribute from a layer's attribute texts, or its default. Raises ValueError."""
-        if self.name not in text and self.required:
-            raise ValueError(f"attribute {self.name} is missing")
-        return self._in_range(self.parse(text[self.name]) if self.name in text else self.default, shapes)
-
-    def of_value(self, value: NDArray[Any], shapes: Shapes) -> int:
-        """Return the value of this attribute from a constant input. Raises ValueError."""
-        if value.size != 1 or value.dtype.kind not in "iu":
-            raise ValueError(f"{self.name} must be one integer, not {value.dtype}{list(value.shape)}")
-        return int(self._in_range(int(value.reshape(())), shapes))
-
-    def _in_range(self, value: Any, shapes: Shapes) -> Any:
-        valid = self.valid_range(shapes)
-        if valid and not valid[0] <= value <= valid[1]:
-            raise ValueError(f"{self.name}={value} is out of range ({valid[0]} to {valid[1]})")
-        return value
+def _types(given: Iterable[ElementType | str]) -> tuple[ElementType, ...]:
+    """Return element types that are given as such, or by name. Raises ValueError."""
+    found = []
+    for each in [given] if isinstance(given, ElementType | str) else given:
+        kind = by_name(each) if isinstance(each, str) else each
+        if kind is None:
+            raise ValueError(f"there is no element type {each!r}; there are {', '.join(map(str, ELEMENT_TYPES))}")
+        found.append(kind)
+    return tuple(found)
 
 
 @dataclass(frozen=True, slots=True)
@@ -125,38 +129,33 @@ class Input:
     """An input of an operation.
 
     Attributes:
-        assumed: the type assumed for a fragment's port without a type.
+        types: `element_types`, as such or by name, e.g. ("f32", "f16").
         element_types: the types that it accepts; None = any.
+        assumed: the type assumed for a fragment's port without a type; by default the first of these, or f32.
         attribute: set if the input is one number that acts as an attribute when a Const feeds it.
     """
 
     name: str
-    assumed: ElementType
+    types: InitVar[Iterable[ElementType | str] | None] = None
     element_types: tuple[ElementType, ...] | None = None
+    assumed: ElementType = DYNAMIC
     attribute: Attribute | None = None
 
+    def __post_init__(self, types: Iterable[ElementType | str] | None) -> None:
+        """Parse the types. Raises ValueError for an unknown one."""
+        if types is not None:
+            object.__setattr__(self, "element_types", _types(types))
+        if self.assumed is DYNAMIC:
+            object.__setattr__(self, "assumed", (self.element_types or (F32,))[0])
 
-@dataclass(frozen=True, slots=True)
-class IndexRule:
-    """The indices that an operation accepts.
 
-    Attributes:
-        port: position of the input that holds the indices.
-        sizes: from shapes and attributes, the size s of the dimension that an index addresses, or one size per coordinate of a
-            tuple; None while one is open.
-        specified: the range as the operation's specification states it, for people.
-        lowest_specified: from s, the lowest index that the specification allows. The highest is s - 1.
-        negative: what OpenVINO does with negative indices that the specification forbids; our kernel wraps them, as ONNX does.
-            "" if the specification allows them.
-        zero_fill: from the attributes, whether an index out of bounds yields zeros.
-    """
-
-    port: int
-    sizes: Callable[[Shapes, Attributes], tuple[int, ...] | None]
-    specified: str = "[-s, s-1]"
-    lowest_specified: Callable[[Any], Any] = lambda size: -size
-    negative: str = ""
-    zero_fill: Callable[[Attributes], bool] = lambda attributes: False
+def fill_open_dimensions(shapes: Shapes, attributes: Attributes, size: int) -> tuple[tuple[int, ...], ...]:
+    """Give each open dimension this size, or the closest one allowed. An open rank becomes 2, or more if the axis needs it."""
+    axis = attributes.get("axis", 0)
+    rank = max(2, axis + 1, -axis) if isinstance(axis, int) else 2
+    return tuple(
+        tuple(dim.closest_to(size) for dim in ((ANY,) * rank if shape.dims is None else shape.dims)) for shape in shapes
+    )
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -164,34 +163,66 @@ class Operation:
     """The complete specification of a versioned operation.
 
     Attributes:
-        name: versioned name, e.g. "GatherElements-6".
         type: as <layer type> writes it.
+        opset: the only one of `opsets`.
         opsets: the `version` values that denote it, oldest first.
+        name: versioned name, e.g. "GatherElements-6"; by default the type with the first opset.
         attributes, inputs, outputs: in order; outputs by name.
         infer_types: output element types from input element types (None = unknown); that of the first input by default. Raises
             TypeRuleError.
         infer_shapes: output shapes from input shapes and attributes, as OpenVINO infers them. Raises ShapeError.
+        reference: computes the outputs in NumPy, for arrays of any valid type. Raises IndexError for an index out of bounds.
+        atol, rtol: the differences from the reference that are permitted, up to atol + rtol * abs(expected); 0 = the same bits.
         restrict: checks of shapes that the specification requires and OpenVINO does not make. Raises ShapeError.
-        index_rule: which index values are in bounds.
+        index_rule: which index values are in bounds; None if no input holds indices.
         choose_sizes: fills the open dimensions of valid input shapes, with the given size where it is free.
-        evaluate: computes the outputs on our kernel.
+        adds_up: from the attributes, whether results depend on the order of roundings, as those of sums do. Cases then hold
+            ordinary numbers only.
+        evaluate: computes the outputs on our kernel; None if it has none.
         custom_version: from the attributes, the type and attributes of the equivalent layer in our opset; None if there is
             none. Inputs that are attributes there are left out.
     """
 
-    name: str
     type: str
-    opsets: tuple[str, ...]
+    opset: InitVar[str] = ""
+    opsets: tuple[str, ...] = ()
+    name: str = ""
     attributes: tuple[Attribute, ...] = ()
     inputs: tuple[Input, ...]
     outputs: tuple[str, ...] = ("output",)
     infer_types: Callable[[Types], tuple[ElementType | None, ...]] = lambda types: (types[0],)
     infer_shapes: Callable[[Shapes, Attributes], tuple[PartialShape, ...]]
-    index_rule: IndexRule
-    choose_sizes: Callable[[Shapes, Attributes, int], tuple[tuple[int, ...], ...]]
-    evaluate: Callable[[Arrays, Attributes], Arrays]
+    reference: Compute
+    atol: float = 0.0
+    rtol: float = 0.0
     restrict: Callable[[Shapes, Attributes], None] = lambda shapes, attributes: None
+    index_rule: IndexRule | None = None
+    choose_sizes: Callable[[Shapes, Attributes, int], tuple[tuple[int, ...], ...]] = fill_open_dimensions
+    adds_up: Callable[[Attributes], bool] = lambda attributes: False
+    evaluate: Compute | None = None
     custom_version: Callable[[Attributes], tuple[str, Attributes] | None] = lambda attributes: None
+
+    def __post_init__(self, opset: str) -> None:
+        """Fill in opsets and name. Raises ValueError for what cannot be."""
+        if opset:
+            object.__setattr__(self, "opsets", (opset,))
+        if not self.type or not self.opsets:
+            raise ValueError('an operation needs a type and an opset, such as type="Snake", opset="example"')
+        if not self.name:
+            object.__setattr__(self, "name", f"{self.type}-{self.opsets[0]}")
+        for field in ("attributes", "inputs", "outputs"):
+            object.__setattr__(self, field, tuple(getattr(self, field)))  # users write lists
+        names = [*(given.name for given in self.inputs), *(attribute.name for attribute in self.attributes)]
+        if twice := [name for name in names if names.count(name) > 1]:
+            raise ValueError(f"{self.name}: two inputs or attributes are named {twice[0]}")
+        if not self.inputs or not self.outputs:
+            raise ValueError(f"{self.name} needs an input and an output")
+        if self.index_rule and not 0 <= self.index_rule.port < len(self.inputs):
+            raise ValueError(
+                f"{self.name}: its index rule is for input {self.index_rule.port} of {len(self.inputs)}, from 0 on"
+            )
+        if min(self.atol, self.rtol) < 0:
+            raise ValueError(f"{self.name}: atol and rtol must be 0 or more")
 
     @property
     def found_in(self) -> str:

@@ -13,7 +13,7 @@ from ov_gather.ranges.algebra.polynomials import Number
 from ov_gather.ranges.algebra.values import Shape, Value, is_integer
 from ov_gather.ranges.graph import Body, BodyEdge, EdgeKind, Key, Step, named_shape
 from ov_gather.ranges.rules.openvino import LOOPS, Described, rule_of
-from ov_gather.ranges.sites import TYPES, Site, site_of
+from ov_gather.ranges.sites import Site, indexing, site_of
 
 if TYPE_CHECKING:
     import openvino
@@ -79,7 +79,7 @@ class OpenvinoGraph:
     @cached_property
     def nodes_with_sites(self) -> list[tuple[openvino.Node, Site]]:
         """The nodes of the gathers and scatters, each with its site."""
-        nodes = [node for graph in self._in_graph.values() for node in graph if node.get_type_name() in TYPES]
+        nodes = [node for graph in self._in_graph.values() for node in graph if _indexes(node)]
         return [(node, site) for node in nodes if (site := self._site(node)) is not None]
 
     @cached_property
@@ -159,7 +159,7 @@ class OpenvinoGraph:
     def _wanted(self, graph: openvino.Model) -> Iterator[Key]:
         """Yield the tensors that sites of a body depend on, and an output of each node that has bodies."""
         for node in self._in_graph[_key_of(graph)]:
-            site = self._site(node) if node.get_type_name() in TYPES else None
+            site = self._site(node) if _indexes(node) else None
             if site is not None:
                 yield from site.operands
             if bodies(node) and node.get_output_size():
@@ -169,6 +169,10 @@ class OpenvinoGraph:
 def _tensor(key: Key) -> tuple[str, int]:
     assert isinstance(key, tuple)
     return key
+
+
+def _indexes(node: openvino.Node) -> bool:
+    return indexing(node.get_type_name(), node.get_type_info().version_id) is not None
 
 
 def _key_of(graph: openvino.Model) -> str:

@@ -58,7 +58,7 @@ def prove_in(graph: SiteGraph, *, assume: Mapping[str, Limits] | None = None, wi
 
 def _of_broken_layers(graph: IrGraph) -> list[Proof]:
     """Return "unknown" for layers that lack an input or attribute, such as those of a fragment."""
-    reason = "nothing feeds one of its inputs, or an attribute is missing or wrong"
+    reason = "nothing feeds one of its inputs, an attribute is missing or wrong, or its index rule is a function"
     broken = [("/".join((*place.path, place.layer.name)), place.layer) for place in graph.places if place.site is None]
     return [Proof(name, layer.type, layer.line, "unknown", None, None, (None, None), reason) for name, layer in broken]
 

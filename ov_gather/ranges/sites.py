@@ -6,16 +6,13 @@ from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 from typing import Protocol
 
-from ov_gather.ops import FAMILY
+from ov_gather.ops import OPERATIONS, versions_of
+from ov_gather.ops.spec import CUSTOM_OPSET, AttributeSize, AxisSize, CoordinateSizes, Operation
 from ov_gather.ranges.algebra.intervals import Algebra, Interval
 from ov_gather.ranges.algebra.polynomials import Polynomial
 from ov_gather.ranges.algebra.values import Value
 from ov_gather.ranges.graph import Graph, Key
 from ov_gather.ranges.rules.openvino import Described
-
-TYPES = tuple(sorted(FAMILY))
-"""The operations of OpenVINO and of this package that read or write by indices."""
-_AXIS_OPERAND = {"Gather": 2, "ScatterElementsUpdate": 3, "ScatterUpdate": 3}
 
 
 @dataclass(frozen=True, slots=True)
@@ -32,6 +29,8 @@ class Site:
         counts_from_end: True if negative indices count from the end of the axis.
         output: the output of the operation, on which other sites may depend.
         may_broadcast: True if data may have other sizes off the axis than indices, as in operations of this package.
+        port: the position of indices among the inputs.
+        size: the size that indices address, if it is no dimension of data, but an attribute.
         within: for a site in a body, an output of the outermost operation that contains it.
     """
 
@@ -46,6 +45,8 @@ class Site:
     within: Key | None = None
     output: Key | None = None
     may_broadcast: bool = False
+    port: int = 1
+    size: int | None = None
 
     @property
     def wanted(self) -> list[Key]:
@@ -67,29 +68,61 @@ class Site:
         return self.axis is None
 
 
+def indexing(layer_type: str, opset: str | None) -> Operation | None:
+    """Return the operation with an index rule that a type and an opset denote; None if it has none.
+
+    If the opset is unknown, as in a fragment, it is that of the gather family with this type.
+    """
+    versions = versions_of(layer_type)
+    family = (operation for operation in versions if operation in OPERATIONS)
+    found = next((operation for operation in versions if opset in operation.opsets), None) or next(family, None)
+    return found if found and found.index_rule else None
+
+
 def site_of(
     operation: Described, name: str, line: int, inputs: Sequence[Key | None], output: Key, within: Key | None = None
 ) -> Site | None:
-    """Return the site of an OpenVINO operation; None if inputs or attributes are missing."""
-    if len(inputs) < 2 or inputs[0] is None or inputs[1] is None:
+    """Return the site of an operation; None if inputs or attributes are missing, or if it has no index rule but a function."""
+    spec = indexing(operation.type, operation.opset)
+    if spec is None or spec.index_rule is None:
         return None
-    axis: int | Key | None = None
-    batch_dims = 0
+    rule, axis, batch_dims, size = spec.index_rule, None, 0, None
+    if rule.port >= len(inputs) or None in (indices := inputs[rule.port], inputs[0]):
+        return None
     try:
-        if operation.type in ("GatherElements", "ScatterElements"):
-            axis = operation.integer("axis")
-            if axis < 0 and operation.has_scattered_lanes:
-                axis -= 1
-        elif operation.type in _AXIS_OPERAND:
-            axis = next(iter(inputs[_AXIS_OPERAND[operation.type] :]), None)
+        if isinstance(rule.sizes, AxisSize):
+            axis = _axis(operation, spec, rule.sizes, inputs)
             if axis is None:
                 return None
+        elif isinstance(rule.sizes, CoordinateSizes):
+            batch_dims = operation.integer(rule.sizes.batch_dims)
+        elif isinstance(rule.sizes, AttributeSize):
+            axis, size = 0, operation.integer(rule.sizes.attribute)
         else:
-            batch_dims = operation.integer("batch_dims")
+            return None
     except ValueError:
         return None
-    counts, is_ours = operation.counts_from_end, operation.opset == "ov_gather"
-    return Site(name, operation.type, line, inputs[0], inputs[1], axis, batch_dims, counts, within, output, is_ours)
+    is_of_family = spec in OPERATIONS
+    counts = operation.counts_from_end if is_of_family else bool(rule.lowest_specified(1) < 0)
+    data = inputs[0 if isinstance(rule.sizes, AttributeSize) else rule.sizes.data]
+    if data is None or indices is None:
+        return None
+    may_broadcast = operation.opset == CUSTOM_OPSET or not is_of_family
+    return Site(
+        name, operation.type, line, data, indices, axis, batch_dims, counts, within, output, may_broadcast, rule.port, size
+    )
+
+
+def _axis(operation: Described, spec: Operation, along: AxisSize, inputs: Sequence[Key | None]) -> int | Key | None:
+    """Return an axis: its number, or the tensor that holds it; None if nothing feeds that."""
+    if isinstance(along.axis, int):
+        return along.axis
+    for attribute in spec.attributes:
+        if attribute.name == along.axis:
+            axis = operation.integer(along.axis, attribute.default or 0)
+            return axis - 1 if axis < 0 and operation.has_scattered_lanes else axis
+    names = [given.attribute and given.attribute.name for given in spec.inputs]
+    return next(iter(inputs[names.index(along.axis) :]), None)
 
 
 @dataclass(frozen=True, slots=True)
@@ -147,6 +180,8 @@ class Obstacle:
 def demands(site: Site, value: Callable[[Key], Value]) -> list[BoundsCheck] | Obstacle:
     """Return the bounds checks of a site; `value` returns the abstract value of a tensor."""
     data, indices = value(site.data), value(site.indices)
+    if site.size is not None:
+        return [BoundsCheck(0, Polynomial.constant(site.size), indices.elements, site.counts_from_end)]
     if data.shape is None:
         return Obstacle(site.data, "its rank is open")
     if site.has_coordinates:

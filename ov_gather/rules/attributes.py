@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Iterator, Mapping
 
 from ov_gather.ir.model import Layer, Model
-from ov_gather.ops import FAMILY, find_operation
+from ov_gather.ops import find_operation
 from ov_gather.ops.layer_view import LayerView
 from ov_gather.rules.base import Violation, rule
 from ov_gather.rules.findings import Severity
@@ -83,12 +83,11 @@ def attribute_out_of_range(view: LayerView) -> Iterator[Violation]:
     """
     stated = [attribute for attribute in view.operation.attributes if attribute.name in view.layer.attributes]
     for attribute in stated:
-        valid = attribute.valid_range(view.input_shapes)
         try:
             value = attribute.parse(view.layer.attributes[attribute.name])
         except ValueError:  # OVG203 reports it
             continue
-        if valid and not valid[0] <= value <= valid[1]:
+        if valid := attribute.exceeds(value, view.input_shapes):
             advice = f"for these inputs it may be {valid[0]} to {valid[1]}"
             message = f"{attribute.name}={value} is out of range"
             yield Violation.at(view.layer, message, advice, line=view.layer.data_line)
@@ -149,9 +148,9 @@ def foreign_attribute(graph: Model) -> Iterator[Violation]:
 
 def _outside_family(graph: Model) -> Iterator[tuple[Layer, Mapping[str, str]]]:
     """Yield the layers of other OpenVINO operations whose attributes are not exactly the operation's, with the latter."""
-    for (layer_type, _), layers in graph.kinds.items():
+    for layers in graph.kinds.values():
         kinds = attribute_kinds(layers[0])
-        if kinds is not None and layer_type not in FAMILY:
+        if kinds is not None and find_operation(layers[0]) is None:
             yield from ((layer, kinds) for layer in layers if layer.attributes.keys() != kinds.keys())
 
 

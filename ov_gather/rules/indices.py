@@ -24,7 +24,10 @@ def first_constant_index(view: LayerView, is_wrong: IsWrong) -> tuple[str, int, 
     Returns:
         The place of the index, e.g. "indices[3, 17]", its value, the number of wrong indices, and the size of the axis.
     """
-    port, sizes = view.operation.index_rule.port, view.index_sizes
+    rule, sizes = view.operation.index_rule, view.index_sizes
+    if rule is None:
+        return None
+    port = rule.port
     if view.input_types[port] not in (view.operation.inputs[port].element_types or ()):
         return None
     try:
@@ -67,19 +70,25 @@ def zeros_out_of_bounds(view: LayerView) -> Iterator[Violation]:
 
 
 def _fills_zeros(view: LayerView) -> bool:
-    return view.attributes is not None and view.operation.index_rule.zero_fill(view.attributes)
+    rule = view.operation.index_rule
+    return view.attributes is not None and rule is not None and rule.zero_fill(view.attributes)
 
 
 def _out_of_bounds(view: LayerView, consequence: str) -> Iterator[Violation]:
-    found = first_constant_index(view, lambda indices, size: (indices < -size) | (indices >= size))
+    found = first_constant_index(view, lambda indices, size: (indices < _lowest(view, size)) | (indices >= size))
     if found:
         place, value, count, size = found
-        port = view.layer.inputs[view.operation.index_rule.port]
+        port = view.layer.inputs[view.index_rule.port]
         message = f"{place} = {value} is out of bounds for an axis of size {size} ({count} such in all){consequence}"
         hint = "no index is valid along an axis of size 0"
         if size:
-            hint = f"{view.operation.name} allows {view.operation.index_rule.specified}, here 0 to {size - 1}"
+            hint = f"{view.operation.name} allows {view.index_rule.specified}, here 0 to {size - 1}"
         yield Violation.at(view.layer, message, hint, port=port)
+
+
+def _lowest(view: LayerView, size: Any) -> Any:
+    """Return the lowest index in bounds. Some of the family specify 0; runtimes count all of theirs from the end (OVG701)."""
+    return -size if view.is_of_family else view.index_rule.lowest_specified(size)
 
 
 @dataclass(frozen=True, slots=True)

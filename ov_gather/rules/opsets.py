@@ -2,17 +2,14 @@
 
 from __future__ import annotations
 
-import re
 from collections.abc import Callable, Iterator, Mapping
 from functools import cache, lru_cache
 
 from ov_gather.ir.element_types import by_name
 from ov_gather.ir.model import Layer
 from ov_gather.ir.shapes import BLANKS, PartialShape
-from ov_gather.ops.spec import BOOLEANS, parse_integer
+from ov_gather.ops.attribute import BOOLEANS, FLOAT, parse_integer
 from ov_gather.rules.opset_table import TABLE
-
-_FLOAT = re.compile(r"[-+]?(\d+\.?\d*|\.\d+)(e[-+]?\d+)?|[-+]?(inf|nan)", re.ASCII | re.IGNORECASE)
 
 
 @cache
@@ -71,8 +68,9 @@ def _opsets(text: str) -> Iterator[str]:
 
 _CHECKS: Mapping[str, Callable[[str], bool]] = {
     "text": lambda text: True,
+    "str": lambda text: True,
     "int": lambda text: parse_integer(text) is not None,
-    "float": lambda text: _FLOAT.fullmatch(text) is not None,
+    "float": lambda text: FLOAT.fullmatch(text) is not None,
     "bool": lambda text: text.lower() in BOOLEANS,
     "type": lambda text: by_name(text) is not None,
     "shape": lambda text: PartialShape.parse(text) is not None,

@@ -30,7 +30,9 @@ def negative_constant_index(view: LayerView) -> Iterator[Violation]:
     ONNX counts such an index from the end of the axis. OpenVINO's CPU plugin does so only since a certain release, and writes
     zeros for Gather-1 and Gather-7. Write the index counted from the start, which means the same everywhere.
     """
-    index_rule = view.operation.index_rule
+    if not view.is_of_family:  # OVG601 reports those of others
+        return
+    index_rule = view.index_rule
     found = first_constant_index(view, lambda indices, size: (indices < index_rule.lowest_specified(size)) & (indices >= -size))
     if found:
         place, value, count, size = found
@@ -42,7 +44,7 @@ def negative_constant_index(view: LayerView) -> Iterator[Violation]:
 
 def _from_the_start(view: LayerView) -> Fix | None:
     """Return the fix that adds the axis size to negative indices, unless the Const has other consumers, too."""
-    port = view.operation.index_rule.port
+    port = view.index_rule.port
     source, indices, sizes = view.producer(port), view.constant(port), view.index_sizes
     if source is None or indices is None or sizes is None or sum(link[2] is source[0] for link in view.graph.links) != 1:
         return None

@@ -6,7 +6,7 @@ from collections.abc import Collection, Iterator
 from itertools import pairwise
 
 from ov_gather.ir.model import Layer, Model, Port, split_names
-from ov_gather.ops import FAMILY, find_operation
+from ov_gather.ops import find_operation, known_types
 from ov_gather.rules.base import Violation, rule
 from ov_gather.rules.findings import Severity
 from ov_gather.rules.fixes import Fix, NumberPorts, SetAttribute
@@ -27,7 +27,7 @@ def port_count(graph: Model) -> Iterator[Violation]:
     The position of a port defines its role, e.g. data or indices, so the roles are ambiguous. Declare exactly the inputs and
     outputs of the operation. Most rules about gathers skip such a layer.
     """
-    for layer in graph.of_type(*_PORTS, *FAMILY):
+    for layer in graph.of_type(*_PORTS, *known_types()):
         if layer.type in _PORTS:
             name, (inputs, outputs) = layer.type, _PORTS[layer.type]
         elif operation := find_operation(layer):

@@ -7,7 +7,7 @@ from collections.abc import Iterator
 from ov_gather.ir.model import Model, Port
 from ov_gather.ir.shapes import PartialShape
 from ov_gather.ops.layer_view import LayerView
-from ov_gather.ops.spec import DimensionError, RankError, ShapeError
+from ov_gather.ops.spec import RankError, ShapeError
 from ov_gather.rules.base import Violation, rule
 from ov_gather.rules.fixes import Fix, SetDims
 
@@ -19,7 +19,7 @@ def input_ranks(view: LayerView) -> Iterator[Violation]:
     For example, the indices of GatherElements must have the rank of data. No runtime can execute the layer. Correct the shape
     that the finding names.
     """
-    return _shape_errors(view, RankError)
+    return _shape_errors(view, are_ranks=True)
 
 
 @rule("OVG402", LayerView)
@@ -29,7 +29,7 @@ def input_dimensions(view: LayerView) -> Iterator[Violation]:
     For example, the indices of GatherElements-6 must have the sizes of data in all dimensions but the axis. Correct the shape
     that the finding names.
     """
-    return _shape_errors(view, DimensionError)
+    return _shape_errors(view, are_ranks=False)
 
 
 @rule("OVG403", LayerView)
@@ -85,14 +85,14 @@ def _dims(sizes: tuple[int, ...]) -> Fix:
     return Fix(SetDims(sizes))
 
 
-def _shape_errors(view: LayerView, kind: type[ShapeError]) -> Iterator[Violation]:
+def _shape_errors(view: LayerView, *, are_ranks: bool) -> Iterator[Violation]:
     if view.attributes is None:
         return
     try:
         view.operation.infer_shapes(view.input_shapes, view.attributes)
         view.operation.restrict(view.input_shapes, view.attributes)
     except ShapeError as error:
-        if isinstance(error, kind):
+        if isinstance(error, RankError) == are_ranks:
             yield Violation.at(view.layer, error.reason, error.hint, port=view.layer.inputs[error.port])
 
 

@@ -8,7 +8,7 @@ from collections.abc import Iterator
 from ov_gather.ir.bodies import BODIES, MAPPING, OWN_INPUTS, SLICING, Entry, back_edges, entries, port_map
 from ov_gather.ir.model import Layer, Model, Port
 from ov_gather.ir.shapes import PartialShape
-from ov_gather.ops.spec import parse_integer
+from ov_gather.ops.attribute import parse_integer
 from ov_gather.rules.base import Violation, rule
 
 

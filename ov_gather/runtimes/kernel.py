@@ -20,7 +20,7 @@ from ov_gather.runtimes.base import RefusedError, Runtime
 
 
 def execute(layer: Layer, inputs: Sequence[ArrayLike]) -> list[NDArray[Any]]:
-    """Execute one gather-family layer on our kernel.
+    """Execute one layer of the gather family on our kernel, or of an operation that a user declares by its reference.
 
     Args:
         layer: a layer of a Model from `read_ir`, e.g. `read_ir("layer.xml").layers[0]`.
@@ -49,7 +49,7 @@ def execute(layer: Layer, inputs: Sequence[ArrayLike]) -> list[NDArray[Any]]:
     shapes = [PartialShape.of(array.shape) for array in arrays]
     attributes = operation.read_attributes(layer.attributes, shapes, arrays)
     operation.infer_shapes(shapes, attributes)
-    return list(operation.evaluate(arrays, attributes))
+    return list((operation.evaluate or operation.reference)(arrays, attributes))
 
 
 def _check_inputs(operation: Operation, layer: Layer, arrays: Sequence[NDArray[Any]]) -> None:

@@ -35,7 +35,7 @@ def onnx_model(model: Model) -> bytes:
             inputs.append(_info(name, view.input_types[port], view.input_shapes[port]))
         else:
             initializers.append(numpy_helper.from_array(np.array(value), name))
-    port = view.operation.index_rule.port
+    port = view.index_rule.port
     if view.input_types[port] is not None and not _takes(view, port):
         nodes.append(helper.make_node("Cast", [names[port]], ["cast"], to=onnx.TensorProto.INT64))
         names[port] = "cast"

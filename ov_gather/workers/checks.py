@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import shlex
 from collections.abc import Callable, Iterator, Mapping, Sequence
-from dataclasses import dataclass, replace
+from dataclasses import dataclass, field, replace
 from functools import partial
 from itertools import count
 from pathlib import Path
@@ -17,6 +17,7 @@ from ov_gather.crosscheck.sweep import sweep
 from ov_gather.crosscheck.tolerances import NO_TOLERANCES, Tolerances
 from ov_gather.extension.users import UserExtension
 from ov_gather.ir.files import Place, find_irs
+from ov_gather.ops.users import UserOperations, declare, declared_files
 from ov_gather.rules.findings import Finding
 from ov_gather.rules.validation import not_checked
 from ov_gather.system.files import scratch
@@ -34,7 +35,7 @@ Files = Mapping[str, bytes]
 class CheckOptions:
     """Arguments of `check_paths` that are the same wherever it runs; `failures` is a directory on this machine.
 
-    All but tolerances and extensions are arguments of `sweep`, too.
+    All but tolerances and extensions are arguments of `sweep`, too. `operations` are those that users declare.
     """
 
     runtimes: tuple[str, ...]
@@ -44,6 +45,7 @@ class CheckOptions:
     failures: Path
     tolerances: Tolerances = NO_TOLERANCES
     extensions: tuple[UserExtension, ...] = ()
+    operations: tuple[UserOperations, ...] = field(default_factory=declared_files)
 
     @property
     def for_sweep(self) -> dict[str, Any]:
@@ -146,6 +148,7 @@ class CheckOptions:
 def _check_file(item: tuple[Place, str, str, Tolerances], checks: CheckOptions) -> tuple[CheckOutcome, list[str], Files]:
     """Check a file on a worker, and restore the path that the user gave."""
     place, name, failures, tolerances = item
+    declare(*checks.operations)
     warnings: list[str] = []
     with scratch() as directory:
         arguments = replace(checks, failures=directory, tolerances=tolerances).for_paths

@@ -4,13 +4,14 @@ from __future__ import annotations
 
 import sys
 from collections.abc import Iterator, Sequence
-from dataclasses import dataclass, replace
+from dataclasses import dataclass, field, replace
 from functools import partial
 from typing import TYPE_CHECKING
 
 from ov_gather.extension.users import UserExtension
 from ov_gather.ir.files import STDIN, Place, is_other_xml
 from ov_gather.ir.urls import Url
+from ov_gather.ops.users import UserOperations, declare, declared_files
 from ov_gather.rules.findings import Finding
 from ov_gather.rules.selection import Chosen
 from ov_gather.rules.validation import not_checked, validate
@@ -27,12 +28,13 @@ Findings = list[Finding] | None
 
 @dataclass(frozen=True, slots=True)
 class ValidateOptions:
-    """The checks for each file, and the cache of their findings."""
+    """The checks for each file, the cache of their findings, and the operations that users declare."""
 
     chosen: Chosen
     infer: bool = False
     cache: Cache | None = None
     extensions: tuple[UserExtension, ...] = ()
+    operations: tuple[UserOperations, ...] = field(default_factory=declared_files)
 
     def run(self, files: Sequence[Place], jobs: int, scheduler: str | None) -> Iterator[tuple[int, tuple[Findings, bool]]]:
         """Yield the index of each file with its findings, and whether they come from the cache, in the order of completion."""
@@ -58,6 +60,7 @@ def _check(item: tuple[Place, bytes | None], checks: ValidateOptions, is_far: bo
     """Return the findings in a file, and its new cache entry: None if the old one holds, b"" if there is none to keep."""
     file, entry = item
     try:
+        declare(*checks.operations)
         if entry is None:  # there is no cache
             return _unless_other_xml(file, _validate(file, checks)), b""
         from ov_gather.rules.cache import validate_unless_known

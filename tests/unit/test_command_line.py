@@ -94,6 +94,7 @@ SHARED = {
     "inputs",
     "threads",
     "extensions",
+    "ops",
     QUIET,
     VERBOSE,
     COLOR,

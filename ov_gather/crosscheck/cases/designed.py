@@ -16,7 +16,6 @@ from numpy.typing import NDArray
 
 from ov_gather.crosscheck.cases.sizes import Sizes, choose
 from ov_gather.crosscheck.cases.values import VALUES, require_memory
-from ov_gather.divergences.conditions import reduces
 from ov_gather.ir.element_types import I64
 from ov_gather.ir.model import Model
 from ov_gather.ir.shapes import PartialShape, element_count
@@ -32,7 +31,10 @@ BUDGET = 1 << 25
 
 @dataclass(frozen=True, slots=True)
 class Design:
-    """A plan for one case, by the names of patterns below, and in the modules `values` and `sizes`."""
+    """A plan for one case, by the names of patterns below, and in the modules `values` and `sizes`.
+
+    `indices` is "" for an operation without indices.
+    """
 
     indices: str
     values: str = "small"
@@ -42,7 +44,8 @@ class Design:
     @property
     def name(self) -> str:
         """Name of the case in reports."""
-        return ", ".join([self.indices, self.values, *([] if self.sizes == "some" else [f"{self.sizes} long"])])
+        words = (self.indices, self.values, "" if self.sizes == "some" else f"{self.sizes} long")
+        return ", ".join(filter(None, words))
 
 
 # The most informative designs come first, because --cases may truncate the list.
@@ -107,16 +110,16 @@ def designed(view: LayerView, limit: int, seed: int) -> Iterator[Case]:
 
 def _planned(view: LayerView) -> Iterator[Design]:
     """Yield the designs that are distinct for this layer, then random ones without end."""
-    port = view.operation.index_rule.port
+    rule = view.operation.index_rule
     varying = [view.constant(i) is None for i in range(len(view.operation.inputs))]
-    others = any(varies for i, varies in enumerate(varying) if i != port)
+    others = any(varies for i, varies in enumerate(varying) if rule is None or i != rule.port)
     is_open = any(not shape.is_static for shape in view.input_shapes)
     endless = (Design("random", f"bits {number}", threads=1 + number % 2) for number in count(1))
     seen = set()
     for design in chain(DESIGNS, endless if others else ()):
         design = replace(
             design,
-            indices=design.indices if varying[port] else "constant",
+            indices="" if rule is None else design.indices if varying[rule.port] else "constant",
             values=design.values if others else "constant",
         )
         if design not in seen and (is_open or design.sizes == "some"):
@@ -131,7 +134,7 @@ def _inputs(
     sizes, rule = choose(view, design.sizes, attributes), view.operation.index_rule
     if sizes is None:
         return None
-    along = rule.sizes([PartialShape.of(shape) for shape in sizes], attributes) or (1,)
+    along = (rule and rule.sizes([PartialShape.of(shape) for shape in sizes], attributes)) or (1,)
     if design.indices == "constant" and 0 in along:  # an empty axis has no valid index
         return None
     _require_memory(view, sizes)
@@ -140,13 +143,15 @@ def _inputs(
         element_type = view.input_types[port]
         if view.constant(port) is not None or element_type is None:
             continue
-        if port == rule.port:
+        if rule and port == rule.port:
             dtype = element_type.dtype
             array = _indices(design.indices, rng, shape, Extent.of(along, rule.lowest_specified, dtype), dtype)
         elif given.attribute:
             array = np.full(shape, attributes[given.attribute.name], element_type.dtype)
         else:
-            array = VALUES["small" if reduces(view, ()) else design.values.partition(" ")[0]](rng, element_type, shape)
+            array = VALUES["small" if view.operation.adds_up(attributes) else design.values.partition(" ")[0]](
+                rng, element_type, shape
+            )
         if array is None:
             return None
         inputs.append(array)

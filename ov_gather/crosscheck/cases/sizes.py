@@ -47,7 +47,8 @@ def _large(view: LayerView, which: int, attributes: Mapping[str, Any]) -> Sizes 
     rank = max(shape.rank or 0 for shape in view.input_shapes)
     long, others = (LONGEST, 1) if rank == 1 else (LONG, max(2, int((LARGE / LONG) ** (1 / max(rank - 1, 1)))))
     ports = range(len(view.input_shapes))
-    for chosen in (set(ports), {0}, {view.operation.index_rule.port}):
+    rule = view.operation.index_rule
+    for chosen in (set(ports), {0}, *([{rule.port}] if rule else [])):
         shapes = [_stretched(shape, which, long) if port in chosen else shape for port, shape in enumerate(view.input_shapes)]
         sizes = _chosen(view, shapes, attributes, others)
         if sizes:

@@ -14,8 +14,8 @@ from ov_gather.crosscheck.cases.values import for_model
 from ov_gather.crosscheck.inputs.bounds import index_bounds, one_number
 from ov_gather.ir.constants import constant
 from ov_gather.ir.model import Layer, Model, Port
+from ov_gather.ops.attribute import parse_integer
 from ov_gather.ops.meanings import OPENVINO
-from ov_gather.ops.spec import parse_integer
 
 
 def generate_inputs(model: Model, seed: int) -> list[NDArray[Any]]:
