@@ -27,7 +27,7 @@ def check(model):
 def test_onnx(kind, shape, given):
     onnx = pytest.importorskip("onnx")
     node = onnx.helper.make_node(kind, ["x", "alpha"], ["y"], domain="example", **given)
-    x, y = (onnx.helper.make_tensor_value_info(name, onnx.TensorProto.FLOAT, None) for name in "xy")
+    x, y = (onnx.helper.make_tensor_value_info(name, onnx.TensorProto.FLOAT, [None, 3, None]) for name in "xy")
     alpha = onnx.numpy_helper.from_array(ALPHA.reshape(shape), "alpha")
     graph = onnx.helper.make_graph([node], "g", [x], [y], [alpha])
     opsets = [onnx.helper.make_opsetid("", 17), onnx.helper.make_opsetid("example", 1)]
@@ -41,8 +41,8 @@ def test_pytorch(how):
 
     model, x = pytorch.Snake(3, custom=how != "module"), torch.tensor(X)
     model.alpha.data = torch.tensor(ALPHA)
-    source, example = (torch.export.export(model, (x,)), None) if how == "exported" else (model, x)
-    check(ov.convert_model(source, example_input=example, extension=[snake.LIBRARY, pytorch.MODULE]))
+    source, inputs = (torch.export.export(model, (x,)), None) if how == "exported" else (model, x)
+    check(ov.convert_model(source, example_input=inputs, extension=[snake.LIBRARY, pytorch.MODULE]))
 
 
 def test_ov_gather(tmp_path):
