@@ -15,6 +15,7 @@ from numpy.typing import ArrayLike, NDArray
 from ov_gather.crosscheck.cases.designed import as_cases, check_given, designed
 from ov_gather.crosscheck.defaults import DEFAULT_CASES, DEFAULT_SEED
 from ov_gather.crosscheck.layers import Job, LayerChecks, read_expected
+from ov_gather.crosscheck.library.check import Probed
 from ov_gather.crosscheck.models.ir import ModelRun, has_several_layers, output_names
 from ov_gather.crosscheck.progress import Progress
 from ov_gather.crosscheck.reduce import Reducer
@@ -26,6 +27,7 @@ from ov_gather.ir.model import Model
 from ov_gather.ir.reader import Source, WeightsSource, read_ir
 from ov_gather.ops.isolation import isolate
 from ov_gather.ops.layer_view import family_layers
+from ov_gather.ops.users import are_declared
 from ov_gather.rules.findings import Finding
 from ov_gather.rules.validation import read_and_validate
 from ov_gather.runtimes.devices import CPU
@@ -88,7 +90,8 @@ def cross_check(
     if not runtimes or cases < 1:
         raise ValueError("there must be a runtime and a case at least")
     tolerances, known = Tolerances.of(atol, rtol), loaded(extensions)
-    with borrowed(runtimes, device) as others:  # workers start while the document is read
+    layers_know = known if are_declared() else ()
+    with borrowed(runtimes, device, layers_know) as others:  # workers start while the document is read
         model = source if isinstance(source, Model) else read_ir(source, weights)
         tolerances.check_names(output_names(model))
         views = [view for _, graph in model.walk() for view in family_layers(graph)]
@@ -101,16 +104,22 @@ def cross_check(
         make = partial(designed, limit=cases, seed=seed) if given is None else lambda view: as_cases(given)
         progress = progress or Progress()
         progress.begin(model.path, len(views), seed)
-        is_run = given is None and "openvino" in runtimes and has_several_layers(model)
+        with_models = given is None and "openvino" in runtimes
+        probed = Probed(views if with_models else [], known, seed, cases)
+        for position, view in enumerate(views):
+            if layer := probed.result(view):
+                progress.add(position, layer)
+        sound = [position for position, view in enumerate(views) if probed.result(view) is None]
+        is_run = with_models and has_several_layers(model) and len(sound) == len(views)
         run = ModelRun(model, seed, device, known) if is_run else None
-        with LayerChecks(others, Reducer(failures, device) if failures else None) as checks:
+        with LayerChecks(others, Reducer(failures, device, layers_know) if failures else None) as checks:
             progress.watch(checks.queues)
             start = 0
-            for own in run.own_cases(views) if run else [[None] * len(views)]:
-                some = views[start : start + len(own)]
+            for own in run.own_cases(views) if run else [[None] * len(sound)]:
+                some = [views[position] for position in sound[start : start + len(own)]]
                 jobs = [Job(view, make, case, expected.get(view.layer.name)) for view, case in zip(some, own, strict=True)]
                 for position, layer in checks.run(jobs):
-                    progress.add(start + position, layer)
+                    progress.add(sound[start + position], probed.joined(some[position], layer))
                 start += len(own)
         layers = progress.layers
         outputs = run.outputs(views, layers, tolerances) if run else ()

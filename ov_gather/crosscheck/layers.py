@@ -164,10 +164,11 @@ class _Execution:
         self._trials: list[PreparedCase] = []
         self._futures: list[Future[QueueResult]] = []
         if alone:
+            able = [queue for queue in queues if _may_execute(queue.runtime, alone)]
             self._missing = {
-                one.name: lacking(one.name, one.version, alone, one.devices) for one in (queue.runtime for queue in queues)
+                one.name: lacking(one.name, one.version, alone, one.devices) for one in (queue.runtime for queue in able)
             }
-            self._asked = [queue for queue in queues if not self._missing[queue.runtime.name]]
+            self._asked = [queue for queue in able if not self._missing[queue.runtime.name]]
 
     def begin(self, model: Model, cases: Iterable[Case], *, is_last: bool) -> None:
         """Make the cases and submit them to all runtimes; wait for each batch that exceeds MAX_PENDING_BYTES."""
@@ -234,17 +235,25 @@ class _Execution:
             view.operation.name,
             {given.name: element_type.name for given, element_type in zip(view.operation.inputs, types, strict=True)},
             {name: str(value) for name, value in self._alone.read_attributes().items()},
-            kernel_name(types[0].dtype),
+            kernel_name(types[0].dtype) if self._alone.is_of_family else "",
             tuple(self._results),
             view.assumptions,
             _problem(self._results),
         )
 
 
+def _may_execute(runtime: IsolatedRuntime[Model], view: LayerView) -> bool:
+    """Return True if a runtime can have the operation: one of users is executed by OpenVINO only, with their library."""
+    is_stock = (view.layer.version or "").startswith("opset")
+    return view.is_of_family or (runtime.name == "openvino" and bool(runtime.extensions or is_stock))
+
+
 def _problem(results: Sequence[CaseResult]) -> str:
     """Return why the layer cannot pass regardless of its comparisons; "" if it can."""
     if not results:
         return "there is no case: its inputs have no valid value"
+    if not any(case.comparisons for case in results):
+        return "nothing to compare with: give the library that executes this by --extension, and the runtime openvino"
     others = [comparison for case in results for comparison in case.comparisons if comparison.runtime != "kernel"]
     if others and all(comparison.status is Status.NOT_APPLICABLE for comparison in others):
         return "nothing to compare with: no other runtime can execute this, and there is no expected output"

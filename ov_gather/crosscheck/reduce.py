@@ -18,6 +18,7 @@ from ov_gather.crosscheck.cases.values import as_declared
 from ov_gather.crosscheck.layers import EXPECTED_OUTPUT, Job, LayerChecks, read_expected, reference_outcome, write_expected
 from ov_gather.crosscheck.results import CaseResult
 from ov_gather.crosscheck.verdict import Observation, judge
+from ov_gather.extension.users import UserExtension
 from ov_gather.ir.builder import ModelBuilder
 from ov_gather.ir.element_types import DYNAMIC
 from ov_gather.ir.model import Model
@@ -26,6 +27,7 @@ from ov_gather.ir.shapes import PartialShape
 from ov_gather.ir.writer import write_ir
 from ov_gather.ops.isolation import isolate
 from ov_gather.ops.layer_view import LayerView, family_layers
+from ov_gather.ops.users import declared_files
 from ov_gather.runtimes.devices import CPU
 from ov_gather.runtimes.isolated import RUNTIMES, IsolatedRuntime, borrowed
 from ov_gather.system.files import replacing
@@ -43,6 +45,7 @@ class Reducer:
 
     directory: Path
     device: str = CPU
+    extensions: tuple[UserExtension, ...] = ()
 
     def __call__(self, view: LayerView, case: Case, result: CaseResult, expected: Any) -> CaseResult:
         """Reduce and write a case, execute the written case, and add the replay command to the result. Raises OSError."""
@@ -50,7 +53,8 @@ class Reducer:
         name, arrays = failed.runtime, operands(view, case.inputs)
         # The expected output holds for this case only, and a smaller case may hang for as long.
         if name in RUNTIMES and not failed.hangs:
-            with borrowed([name], self.device) as (runtime,):  # a second instance: the one that failed has more cases queued
+            # A second instance: the one that failed has more cases queued.
+            with borrowed([name], self.device, self.extensions) as (runtime,):
                 arrays = _shrunk(_Failure(view, runtime, case.threads, arrays), arrays)
         path = new_folder(self.directory, f"{view.layer.name}-{case.name}-{name}") / "layer.xml"
         files = _write(path, view, arrays)
@@ -59,8 +63,19 @@ class Reducer:
         executed = name if name in RUNTIMES else "kernel"
         inputs = (word for file in files for word in ("--input", f"{file.stem}={file}"))
         device = ["--device", self.device] if self.device != CPU else []
-        replay = shlex.join(["ov-gather", "check", str(path), *inputs, "--runtimes", executed, *device])
-        return replace(result, replay=replay, passes_again=_passes(path, files, executed, self.device))
+        own = [word for given in declared_files() for word in ("--ops", given.name)] if not view.is_of_family else []
+        own += [word for given in self.extensions for word in ("--extension", given.name)]
+        replay = shlex.join(["ov-gather", "check", str(path), *inputs, "--runtimes", executed, *device, *own])
+        return replace(result, replay=replay, passes_again=self._passes(path, files, executed))
+
+    def _passes(self, path: Path, files: Sequence[Path], runtime: str) -> bool:
+        """Check the written case as the replay command does; return True if nothing fails."""
+        (view,) = family_layers(read_ir(path))
+        types = [kind for port, kind in enumerate(view.input_types) if view.constant(port) is None]
+        inputs = [as_declared(np.load(file), kind) for file, kind in zip(files, types, strict=True)]
+        job = Job(view, lambda alone: as_cases(inputs), expected=read_expected(str(path)).get(view.layer.name))
+        with borrowed([runtime], self.device, self.extensions) as runtimes, LayerChecks(runtimes) as checks:
+            return all(layer.passed for _, layer in checks.run([job]))
 
 
 @dataclass(frozen=True, slots=True)
@@ -137,16 +152,6 @@ def _write(path: Path, view: LayerView, arrays: Sequence[NDArray[Any]]) -> list[
             with replacing(files[-1]) as stream:
                 np.save(stream, array.astype(str) if array.dtype.hasobject else array)
     return files
-
-
-def _passes(path: Path, files: Sequence[Path], runtime: str, device: str) -> bool:
-    """Check the written case as the replay command does; return True if nothing fails."""
-    (view,) = family_layers(read_ir(path))
-    types = [kind for port, kind in enumerate(view.input_types) if view.constant(port) is None]
-    inputs = [as_declared(np.load(file), kind) for file, kind in zip(files, types, strict=True)]
-    job = Job(view, lambda alone: as_cases(inputs), expected=read_expected(str(path)).get(view.layer.name))
-    with borrowed([runtime], device) as runtimes, LayerChecks(runtimes) as checks:
-        return all(layer.passed for _, layer in checks.run([job]))
 
 
 def shrunk(failure: FailureT, smaller: Callable[[FailureT], Iterable[FailureT | None]], attempts: int) -> FailureT:

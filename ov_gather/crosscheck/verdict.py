@@ -9,7 +9,7 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from ov_gather.crosscheck.deviation import Deviation, beyond, measure, unequal
+from ov_gather.crosscheck.deviation import Deviation, beyond, is_number, measure, unequal
 from ov_gather.crosscheck.histogram import histogram
 from ov_gather.crosscheck.results import Comparison, Difference, Status
 from ov_gather.crosscheck.tolerances import Tolerance
@@ -18,6 +18,7 @@ from ov_gather.divergences.conditions import reduces_floats_in_lanes
 from ov_gather.divergences.register import DIVERGENCES, explaining
 from ov_gather.ops.layer_view import LayerView
 from ov_gather.ops.scatter_lanes import are_same_numbers
+from ov_gather.ops.spec import Operation
 from ov_gather.runtimes.base import CrashedError, HungError
 
 Outcome = NDArray[Any] | Exception
@@ -45,7 +46,7 @@ def judge(
 ) -> Comparison:
     """Compare a runtime's result for a layer and its operands with the expected outcome; `devices` are OpenVINO's."""
     found = observation.outcome
-    difference = first_difference(expected, found)
+    difference = difference_of(view.operation, expected, found)
     observed = observed_as(expected, found, difference)
     detail = _detail(expected, found, difference)
     where = difference if isinstance(difference, Difference) else None
@@ -66,7 +67,7 @@ def _stale(
     runtime: str, version: str, found: Outcome, view: LayerView, operands: Sequence[NDArray[Any]], devices: Sequence[str]
 ) -> Iterator[str]:
     """Yield the applicable divergences that a correct result contradicts: they predict another result, or only a refusal."""
-    for known in DIVERGENCES:
+    for known in DIVERGENCES if view.is_of_family else ():
         if not known.concerns(runtime, version, view.operation.name, devices) or not known.applies(view, operands):
             continue
         if known.observed == (Observed.REFUSES,) or (known.predicts and not is_predicted_by(known, view, operands, found)):
@@ -125,6 +126,16 @@ def first_difference(expected: Outcome, found: Outcome) -> Difference | str:
     if expected.shape != found.shape or expected.dtype != found.dtype:
         return f"expected {expected.dtype}{list(expected.shape)}, here {found.dtype}{list(found.shape)}"
     return difference_at(unequal(expected, found), expected, found)
+
+
+def difference_of(operation: Operation, expected: Outcome, found: Outcome) -> Difference | str:
+    """Return the first difference that the operation does not permit; "" if there is none, or either outcome is an error."""
+    difference = first_difference(expected, found)
+    tolerance = Tolerance(operation.atol, operation.rtol)
+    if isinstance(expected, Exception) or isinstance(found, Exception) or not isinstance(difference, Difference):
+        return difference
+    has_tolerance = (tolerance.atol or tolerance.rtol) and is_number(expected.dtype)
+    return difference_beyond(tolerance, expected, found) if has_tolerance else difference
 
 
 def deviation_of(expected: Outcome, found: Outcome) -> Deviation | None:

@@ -23,7 +23,7 @@ def explaining(
     runtime: str, version: str, observed: Observed, view: LayerView, operands: Operands, devices: Sequence[str] = CPU
 ) -> Iterator[Divergence]:
     """Yield the divergences that explain what a runtime was observed to do, on these devices, with this layer and operands."""
-    for known in DIVERGENCES:
+    for known in DIVERGENCES if view.is_of_family else ():
         if (
             observed in known.observed
             and known.concerns(runtime, version, view.operation.name, devices)

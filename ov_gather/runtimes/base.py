@@ -45,6 +45,21 @@ class OnnxFile:
     data: Path | None = None
 
 
+@dataclass(frozen=True, slots=True)
+class Evaluation:
+    """What a call of an operation of users did.
+
+    Attributes:
+        outputs: the arrays, as far as their shapes are those expected.
+        shapes: the shapes of the output tensors after the call.
+        overrun: for each output, the number of bytes written before it, and behind it.
+    """
+
+    outputs: list[NDArray[Any]]
+    shapes: list[tuple[int, ...]]
+    overrun: list[tuple[int, int]]
+
+
 class Runtime(ABC, Generic[ModelT]):
     """An executor of models of one kind; also a context manager, which closes it."""
 

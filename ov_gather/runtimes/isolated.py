@@ -37,7 +37,9 @@ FOR_MODELS = {
 }
 """Module and class of the runtimes for whole models only."""
 _WITH_EXTENSION = ("extension", "accelerated")
-ON_DEVICES = ("openvino", "extension", "accelerated")
+OF_LIBRARIES = {"library": ("ov_gather.runtimes.library", "LibraryRuntime")}
+"""Module and class of the runtime for one layer of an operation of users."""
+ON_DEVICES = ("openvino", "extension", "accelerated", "library")
 """Runtimes that execute on the requested device; the others always use the CPU."""
 _OF_OPENVINO = (*ON_DEVICES, "configured")
 """Runtimes that load extensions of users."""
@@ -94,9 +96,9 @@ class IsolatedRuntime(Runtime[ModelT]):
         except FAILURES as error:
             return error
 
-    def ask(self, method: str) -> Any:
-        """Call a method specific to the activated runtime. Raises CrashedError."""
-        return self._worker.ask(method)
+    def ask(self, method: str, *arguments: object, limit: float = 0) -> Any:
+        """Call a method specific to the activated runtime, for at most `limit` seconds, if given. Raises CrashedError."""
+        return self._worker.ask(method, *arguments, limit=limit)
 
     def close(self) -> None:
         """Release the activated model. The worker process stays."""
@@ -132,7 +134,7 @@ class _Worker:
     def __init__(self, name: str) -> None:
         if name in _WITH_EXTENSION:
             extension_path()  # if it must be compiled, do so here, with a progress bar and no time limit
-        module, class_name = (RUNTIMES | FOR_MODELS)[name]
+        module, class_name = (RUNTIMES | FOR_MODELS | OF_LIBRARIES)[name]
         self._version = ""
         self.seconds = 0.0
         self._is_killed = False
@@ -159,9 +161,9 @@ class _Worker:
                     self.stop()
         return self._version
 
-    def ask(self, method: str, *arguments: object) -> Any:
+    def ask(self, method: str, *arguments: object, limit: float = 0) -> Any:
         self.version()
-        answer, self.seconds = self._receive((method, arguments))
+        answer, self.seconds = self._receive((method, arguments), limit)
         if isinstance(answer, Exception):
             raise answer
         return answer
@@ -176,12 +178,12 @@ class _Worker:
         self._process.kill()
         self._process.wait()
 
-    def _receive(self, question: object = None) -> Any:
+    def _receive(self, question: object = None, limit: float = 0) -> Any:
         try:
             if question:
                 self._connection.send(question)
-            if not self._connection.poll(TIME_LIMIT):
-                raise HungError(f"hangs: no answer within {TIME_LIMIT:g} s")
+            if not self._connection.poll(limit := limit or TIME_LIMIT):
+                raise HungError(f"hangs: no answer within {limit:g} s")
             answer = self._connection.recv()
         except (EOFError, OSError):
             code = self._process.wait()

@@ -92,8 +92,17 @@ class Inference:
 
     def run(self) -> None:
         """Infer and wait for completion. Raises OutOfBoundsError, RefusedError."""
+        self.start()
+        self.wait()
+
+    def start(self) -> None:
+        """Start inferring. Raises RefusedError."""
         with _refusing():
             self._request.start_async()
+
+    def wait(self) -> None:
+        """Wait for completion. Raises OutOfBoundsError, RefusedError."""
+        with _refusing():
             self._request.wait()
 
     def run_here(self) -> None:

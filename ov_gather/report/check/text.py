@@ -141,4 +141,5 @@ def failure_lines(layer: LayerResult) -> list[str]:
 
 
 def _case(case: CaseResult) -> str:
-    return f"case '{case.name}' of {', '.join(str(list(shape)) for shape in case.shapes)}"
+    shapes = ", ".join(str(list(shape)) for shape in case.shapes)
+    return f"case '{case.name}'" + (f" of {shapes}" if shapes else "")

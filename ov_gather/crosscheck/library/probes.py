@@ -1,0 +1,266 @@
+"""Probes of a library: what the code of an operation does wrong, beyond values, each with a plain name.
+
+The library is called in a worker process, so that a crash or a hang is a result. A probe whose subject was wrong already in an
+earlier one is left out, so that one fault has one name.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Sequence
+from typing import Any
+
+from numpy.typing import NDArray
+
+from ov_gather.crosscheck.cases.designed import Case, designed, operands
+from ov_gather.crosscheck.library.faults import (
+    ATTRIBUTES,
+    CALL,
+    DEFAULTS,
+    MEMORY,
+    OPEN_SHAPE,
+    READ,
+    RETURNED,
+    SHAPE,
+    STATE,
+    THREADS,
+    TYPE,
+    VALUES,
+    LibraryFault,
+    difference_between,
+    expected_outputs,
+    expected_types,
+    fault_of_call,
+    fault_of_crash,
+    output_types,
+)
+from ov_gather.crosscheck.library.variants import (
+    Variant,
+    of_open_shapes,
+    of_types,
+    omitting,
+    opened,
+    with_defaults,
+    with_other_values,
+)
+from ov_gather.ops.layer_view import LayerView
+from ov_gather.ops.spec import Attribute
+from ov_gather.runtimes.base import CrashedError, Evaluation, HungError, RefusedError
+from ov_gather.runtimes.isolated import IsolatedRuntime
+
+LIMIT = 15.0
+"""Seconds that a call of an operation on a few elements may take."""
+REQUESTS, STREAMS, ROUNDS = 8, 4, 25
+"""Requests at the same time, streams that execute them, and repetitions."""
+CALLS, BATCHES = 1500, 5
+LEAK = 64
+"""Bytes for each call by which memory must grow, in every batch but the first, to count as a leak."""
+
+Arrays = Sequence[NDArray[Any]]
+
+
+def faults_of(view: LayerView, runtime: IsolatedRuntime[Any], seed: int, cases: int) -> list[LibraryFault]:
+    """Probe the code behind one layer. Raises ValueError if no valid inputs can be made up, or the declaration is wrong."""
+    return list(_Probing(view, runtime, seed, cases).run())
+
+
+class _Probing:
+    def __init__(self, view: LayerView, runtime: IsolatedRuntime[Any], seed: int, cases: int) -> None:
+        self._view, self._runtime, self._seed, self._cases = with_defaults(view), runtime, seed, cases
+        self._active: LayerView | None = None
+
+    def run(self) -> Iterator[LibraryFault]:
+        for stage in (self._inference, self._open_inference, self._calls):
+            if found := list(stage()):
+                yield from found[:1]
+                return
+        for stage in (self._attributes, self._state, self._threads, self._memory):
+            yield from stage()
+
+    # What the node infers
+
+    def _inference(self) -> Iterator[LibraryFault]:
+        for variant in of_types(self._view):
+            yield from self._compared_inference(variant, SHAPE)
+
+    def _open_inference(self) -> Iterator[LibraryFault]:
+        for variant in of_open_shapes(self._view):
+            yield from self._compared_inference(variant, OPEN_SHAPE)
+
+    def _compared_inference(self, variant: Variant, probe: str) -> Iterator[LibraryFault]:
+        view, where = variant.view, f"for {variant.what}, " if variant.what else ""
+        try:
+            self._activate(view)
+            inferred = self._ask("inferred")
+        except CrashedError as error:
+            yield fault_of_crash(READ, error, f"{where}when it infers shapes")
+            return
+        except RefusedError as error:
+            yield LibraryFault(READ, "refuses a valid layer", f"{where}{error}")
+            return
+        wanted = zip(view.operation.outputs, output_types(view), view.output_shapes or (), inferred, strict=True)
+        for name, kind, shape, (found_kind, found_shape) in wanted:
+            if kind.name != found_kind:
+                yield LibraryFault(TYPE, "infers a wrong element type", f"{where}{name} is {found_kind}, expected {kind}")
+            elif str(shape).replace(" ", "") != found_shape.replace(" ", ""):
+                wrong = "infers a wrong open shape" if probe == OPEN_SHAPE else "infers a wrong shape"
+                yield LibraryFault(probe, wrong, f"{where}{name} is {found_shape}, expected {shape}")
+
+    # What evaluate does
+
+    def _calls(self) -> Iterator[LibraryFault]:
+        """Yield the fault of the first call that goes wrong, of all types and designed cases."""
+        for variant in of_types(self._view):
+            where = f"for {variant.what}, " if variant.what else ""
+            whole = opened(variant.view)
+            for case in designed(whole, self._cases, self._seed):
+                if case.out_of_bounds:
+                    continue
+                inputs = operands(whole, case.inputs)
+                if fault := self._called(whole, inputs, f"{where}case '{case.name}', "):
+                    yield fault
+                    return
+
+    def _called(self, view: LayerView, inputs: Arrays, where: str) -> LibraryFault | None:
+        """Call the operation once, and again in a new process to tell wrong values from a state that it keeps."""
+        right = expected_outputs(view, inputs)
+        if right is None:
+            return None
+        found = self._evaluate(view, inputs, right)
+        fault = fault_of_call(view, right, found, where)
+        if fault is None or fault.probe not in (CALL, RETURNED, VALUES) or fault.hangs:
+            return fault
+        again = [fault_of_call(view, right, self._evaluate(view, inputs, right, anew=True), where) for _ in range(2)]
+        if all(again):
+            return fault
+        if not any(again):
+            detail = f"{where}right in a new process, but after other calls: {fault}"
+            return LibraryFault(STATE, "keeps state between calls", detail)
+        return LibraryFault(THREADS, "is not thread-safe", f"{where}results vary from run to run: {fault}")
+
+    def _attributes(self) -> Iterator[LibraryFault]:
+        inputs = self._inputs(self._view)
+        usual = expected_outputs(self._view, inputs)
+        for attribute in self._view.operation.attributes:
+            name = attribute.name
+            if (view := omitting(self._view, attribute)) and (wrong := self._wrong(view, inputs)):
+                detail = f"without {name}, expected {name}={attribute.default}: {wrong}"
+                yield LibraryFault(DEFAULTS, f"has a wrong default of {name}", detail)
+            if fault := self._of_values(attribute, inputs, usual):
+                yield fault
+
+    def _of_values(self, attribute: Attribute, inputs: Arrays, usual: Arrays | None) -> LibraryFault | None:
+        """Return the fault of an attribute: it is ignored if the result is the one of the usual value."""
+        tried = 0
+        for value, view in with_other_values(self._view, attribute):
+            right = expected_outputs(view, inputs)
+            if right is None or usual is None or not difference_between(view, usual, right):
+                continue
+            tried += 1
+            if wrong := self._wrong(view, inputs):
+                text = f"{attribute.name}={value}"
+                now = self._view.read_attributes()[attribute.name]
+                found = self._evaluate(view, inputs, usual)
+                if isinstance(found, Evaluation) and not fault_of_call(view, usual, found, ""):
+                    return LibraryFault(
+                        ATTRIBUTES,
+                        f"ignores {attribute.name}",
+                        f"with {text} it computes what it does with {attribute.name}={now}",
+                    )
+                return LibraryFault(ATTRIBUTES, f"misreads {attribute.name}", f"with {text}: {wrong}")
+            if tried == 4:
+                break
+        return None
+
+    def _wrong(self, view: LayerView, inputs: Arrays) -> str:
+        """Return how the layer is wrong; "" if it is not."""
+        right = expected_outputs(view, inputs)
+        if right is None:
+            return ""
+        inference = next(self._compared_inference(Variant("", view), SHAPE), None)
+        fault = inference or fault_of_call(view, right, self._evaluate(view, inputs, right), "")
+        return str(fault) if fault else ""
+
+    def _state(self) -> Iterator[LibraryFault]:
+        """Call with inputs A, B, A, A, B, B, A: all results must be those of the first calls."""
+        feeds = [self._inputs(self._view, number) for number in (1, 2)]
+        for number, which in enumerate((0, 1, 0, 0, 1, 1, 0)):
+            right = expected_outputs(self._view, feeds[which])
+            fault = right and fault_of_call(self._view, right, self._evaluate(self._view, feeds[which], right), "")
+            if fault:
+                yield LibraryFault(
+                    STATE, "keeps state between calls", f"call {number + 1} of inputs A, B, A, A, B, B, A: {fault}"
+                )
+                return
+
+    def _threads(self) -> Iterator[LibraryFault]:
+        """Execute requests with different inputs at the same time."""
+        view = opened(self._view)
+        feeds = [self._case(view, number, many=True).inputs for number in range(REQUESTS)]
+        right = [expected_outputs(view, operands(view, feed)) for feed in feeds]
+        try:
+            self._activate(view)
+            rounds = self._ask("parallel", feeds, ROUNDS, STREAMS, limit=4 * LIMIT)
+        except HungError as error:
+            yield LibraryFault(THREADS, "is not thread-safe", f"{REQUESTS} requests at the same time: it {error}", hangs=True)
+            return
+        except (CrashedError, RefusedError) as error:
+            yield LibraryFault(THREADS, "is not thread-safe", f"{REQUESTS} requests at the same time: it {error}")
+            return
+        for number, found in enumerate(rounds):
+            for request, (wanted, outputs) in enumerate(zip(right, found, strict=True)):
+                difference = wanted and difference_between(view, wanted, outputs)
+                if difference:
+                    detail = f"round {number + 1}, request {request + 1} of {REQUESTS} at the same time: {difference}"
+                    yield LibraryFault(THREADS, "is not thread-safe", detail)
+                    return
+
+    def _memory(self) -> Iterator[LibraryFault]:
+        inputs = self._inputs(self._view)
+        right = expected_outputs(self._view, inputs)
+        if right is None:
+            return
+        try:
+            self._activate(self._view, anew=True)  # in memory that earlier probes freed, no growth would show
+            arguments = (inputs, list(self._view.input_types), expected_types(self._view, right), CALLS, BATCHES)
+            grown = self._ask("growth", *arguments, limit=4 * LIMIT)
+        except (CrashedError, RefusedError) as error:
+            yield LibraryFault(
+                MEMORY, "fails when it is called often", f"{CALLS * BATCHES} calls of the same inputs: it {error}"
+            )
+            return
+        if min(grown[1:]) >= LEAK * CALLS:
+            each = sum(grown[1:]) / (CALLS * (BATCHES - 1))
+            yield LibraryFault(MEMORY, "leaks memory", f"each call takes {each:,.0f} bytes that are not given back; expected 0")
+
+    # The worker
+
+    def _case(self, view: LayerView, number: int, *, many: bool = False) -> Case:
+        """Return a case of ordinary numbers; with `many` elements if the sizes of the layer are open."""
+        cases = list(designed(view, 3 if many else 1, self._seed + number))
+        return max(cases, key=lambda case: sum(array.size for array in case.inputs)) if many else cases[0]
+
+    def _inputs(self, view: LayerView, number: int = 0) -> list[NDArray[Any]]:
+        return operands(view, self._case(view, number).inputs)
+
+    def _activate(self, view: LayerView, *, anew: bool = False) -> None:
+        if anew:
+            self._runtime.stop()
+        if self._active is not view or anew:
+            self._active = None
+            self._runtime.activate(view.graph)
+            self._active = view
+
+    def _ask(self, method: str, *arguments: object, limit: float = LIMIT) -> Any:
+        try:
+            return self._runtime.ask(method, *arguments, limit=limit)
+        except CrashedError:
+            self._active = None
+            raise
+
+    def _evaluate(self, view: LayerView, inputs: Arrays, right: Arrays, *, anew: bool = False) -> Evaluation | Exception:
+        try:
+            self._activate(view, anew=anew)
+            found: Evaluation = self._ask("evaluate", inputs, list(view.input_types), expected_types(view, right))
+        except (CrashedError, RefusedError) as error:
+            return error
+        return found
