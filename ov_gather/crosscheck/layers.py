@@ -14,12 +14,11 @@ from pathlib import Path
 from typing import Any
 
 import numpy as np
-from numpy.typing import NDArray
 
 from ov_gather.crosscheck.cases.designed import OWN_OPERANDS, Case, operands
 from ov_gather.crosscheck.results import CaseResult, Comparison, Difference, LayerResult, Status
 from ov_gather.crosscheck.runtime_queue import PreparedCase, QueueResult, RuntimeQueue
-from ov_gather.crosscheck.verdict import Outcome, first_difference
+from ov_gather.crosscheck.verdict import Outcome, first_difference, reference_outcome
 from ov_gather.divergences.register import lacking
 from ov_gather.ir.constants import payload
 from ov_gather.ir.excerpts import Excerpt, around
@@ -27,7 +26,6 @@ from ov_gather.ir.model import Model
 from ov_gather.kernels.gather_elements import kernel_name
 from ov_gather.ops.isolation import isolate
 from ov_gather.ops.layer_view import LayerView, family_layers
-from ov_gather.ops.reference import evaluate
 from ov_gather.runtimes.isolated import IsolatedRuntime
 from ov_gather.system.files import replacing
 
@@ -258,14 +256,6 @@ def _problem(results: Sequence[CaseResult]) -> str:
     if others and all(comparison.status is Status.NOT_APPLICABLE for comparison in others):
         return "nothing to compare with: no other runtime can execute this, and there is no expected output"
     return ""
-
-
-def reference_outcome(view: LayerView, inputs: Sequence[NDArray[Any]]) -> Outcome:
-    """Compute the expected outcome: an output, or the IndexError that names an index out of bounds."""
-    try:
-        return evaluate(view.operation, inputs, view.attributes_for(inputs))
-    except IndexError as error:
-        return error
 
 
 def _compare_expected(right: Outcome, values: Any) -> Comparison:

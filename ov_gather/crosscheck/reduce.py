@@ -15,9 +15,9 @@ from numpy.typing import NDArray
 
 from ov_gather.crosscheck.cases.designed import Case, as_cases, operands
 from ov_gather.crosscheck.cases.values import as_declared
-from ov_gather.crosscheck.layers import EXPECTED_OUTPUT, Job, LayerChecks, read_expected, reference_outcome, write_expected
+from ov_gather.crosscheck.layers import EXPECTED_OUTPUT, Job, LayerChecks, read_expected, write_expected
 from ov_gather.crosscheck.results import CaseResult
-from ov_gather.crosscheck.verdict import Observation, judge
+from ov_gather.crosscheck.verdict import Observation, judge, reference_outcome
 from ov_gather.extension.users import UserExtension
 from ov_gather.ir.builder import ModelBuilder
 from ov_gather.ir.element_types import DYNAMIC

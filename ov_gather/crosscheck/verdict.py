@@ -16,7 +16,9 @@ from ov_gather.crosscheck.tolerances import Tolerance
 from ov_gather.divergences.base import CPU, Divergence, Observed
 from ov_gather.divergences.conditions import reduces_floats_in_lanes
 from ov_gather.divergences.register import DIVERGENCES, explaining
+from ov_gather.ir.element_types import F64
 from ov_gather.ops.layer_view import LayerView
+from ov_gather.ops.reference import evaluate
 from ov_gather.ops.scatter_lanes import are_same_numbers
 from ov_gather.ops.spec import Operation
 from ov_gather.runtimes.base import CrashedError, HungError
@@ -33,6 +35,18 @@ class Observation:
 
     outcome: Outcome
     seconds: float | None = None
+
+
+def reference_outcome(view: LayerView, inputs: Sequence[NDArray[Any]]) -> Outcome:
+    """Compute the expected outcome: an output, or the IndexError that names an index out of bounds."""
+    try:
+        if not view.is_of_family and F64 in view.input_types:  # OpenVINO's CPU plugin has the library compute in f32
+            inputs = [array.astype(np.float32) if array.dtype == np.float64 else array for array in inputs]
+            output = evaluate(view.operation, inputs, view.attributes_for(inputs))
+            return output.astype(np.float64) if output.dtype == np.float32 else output
+        return evaluate(view.operation, inputs, view.attributes_for(inputs))
+    except IndexError as error:
+        return error
 
 
 def judge(

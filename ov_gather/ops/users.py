@@ -133,6 +133,13 @@ def _replace(name: str, digest: str, values: Callable[[], Iterable[Any]]) -> Non
             f"{name} declares no operation: put an Operation of ov_gather.ops.spec into a variable of the module"
         )
     operations = [_checked(operation, name) for operation in found]
+    for other, declared in _declared.items():
+        if other == name:
+            continue
+        known = {(operation.type, opset) for operation in declared.operations for opset in operation.opsets}
+        for operation in operations:
+            if twice := [opset for opset in operation.opsets if (operation.type, opset) in known]:
+                raise OperationError(f"{name} declares {operation.type} of opset '{twice[0]}', as {other} does: give only one")
     ops.remove(before.operations if before else ())
     added: list[Operation] = []
     try:

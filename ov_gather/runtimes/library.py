@@ -3,7 +3,8 @@
 from __future__ import annotations
 
 import os
-from collections.abc import Sequence
+from collections.abc import Iterator, Sequence
+from contextlib import contextmanager
 from itertools import pairwise
 from pathlib import Path
 from typing import Any
@@ -26,6 +27,7 @@ _FILL = 0xA5
 _ALIGNMENT = 64
 
 Arrays = Sequence[NDArray[Any]]
+Outputs = list[NDArray[Any]]
 Expected = Sequence[tuple[ElementType, tuple[int, ...]]]
 """The element type and shape of each output."""
 
@@ -40,7 +42,8 @@ class LibraryRuntime(OpenVINORuntime):
     ) -> None:
         """Read the model, which creates the node. Raises RefusedError with OpenVINO's reason."""
         self.extensions = self.extensions if extensions is None else extensions
-        self._model = self.read(model)
+        with _refusing():
+            self._model = self.read(model)
         ends = ("Parameter", "Constant", "Result")
         (self._node,) = (node for node in self._model.get_ops() if node.get_type_name() not in ends)
 
@@ -62,10 +65,8 @@ class LibraryRuntime(OpenVINORuntime):
         return Evaluation(found, shapes, [each.overrun() for each in guarded])
 
     def _call(self, outputs: list[ov.Tensor], inputs: list[ov.Tensor]) -> None:
-        try:
+        with _refusing():
             done = self._node.evaluate(outputs, inputs)
-        except RuntimeError as error:
-            raise RefusedError(reason(error)) from None
         if not done:
             raise RefusedError("evaluate returns false")
 
@@ -80,19 +81,26 @@ class LibraryRuntime(OpenVINORuntime):
             sizes.append(_resident())
         return [after - before for before, after in pairwise(sizes)]
 
-    def parallel(self, feeds: Sequence[Arrays], rounds: int, streams: int) -> list[list[list[NDArray[Any]]]]:
-        """Execute all feeds at the same time, in requests on several streams, again and again; return the outputs of each."""
+    def parallel(self, feeds: Sequence[Arrays], rounds: int, streams: int) -> list[tuple[int, int, Outputs, Outputs]]:
+        """Execute all feeds one after another, then again and again at the same time, in requests on several streams.
+
+        Returns what differs, for the first round in which anything does: number of the round and of the request, the outputs
+        when it was executed alone, and those now.
+        """
         properties = {"NUM_STREAMS": streams, "INFERENCE_NUM_THREADS": streams}
-        session = Session(self.core(), self._model, "CPU", properties)
-        runs: list[Inference] = [session.prepare(feed) for feed in feeds]
-        found = []
-        for _ in range(rounds):
-            for run in runs:
-                run.start()
-            for run in runs:
-                run.wait()
-            found.append([run.outputs() for run in runs])
-        return found
+        with _refusing():
+            session = Session(self.core(), self._model, "CPU", properties)
+            runs: list[Inference] = [session.prepare(feed) for feed in feeds]
+            alone = [session(feed) for feed in feeds]
+            for number in range(rounds):
+                for run in runs:
+                    run.start()
+                for run in runs:
+                    run.wait()
+                both = enumerate(zip(alone, (run.outputs() for run in runs), strict=True))
+                if found := [(number, i, one, other) for i, (one, other) in both if not _are_equal(one, other)]:
+                    return found
+        return []
 
 
 class _Guarded:
@@ -117,6 +125,23 @@ class _Guarded:
     def overrun(self) -> tuple[int, int]:
         changed = self._memory != _FILL
         return int(changed[: self._start].sum()), int(changed[self._start + self._size :].sum())
+
+
+def _are_equal(one: Outputs, other: Outputs) -> bool:
+    return all(a.tobytes() == b.tobytes() for a, b in zip(one, other, strict=True))
+
+
+@contextmanager
+def _refusing() -> Iterator[None]:
+    """Convert errors to RefusedError: an operation in Python raises anything."""
+    try:
+        yield
+    except RefusedError:
+        raise
+    except RuntimeError as error:
+        raise RefusedError(reason(error)) from None
+    except Exception as error:
+        raise RefusedError(f"{type(error).__name__}: {error}") from None
 
 
 def _resident() -> int:

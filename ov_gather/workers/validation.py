@@ -11,7 +11,7 @@ from typing import TYPE_CHECKING
 from ov_gather.extension.users import UserExtension
 from ov_gather.ir.files import STDIN, Place, is_other_xml
 from ov_gather.ir.urls import Url
-from ov_gather.ops.users import UserOperations, declare, declared_files
+from ov_gather.ops.users import OperationError, UserOperations, declare, declared_files
 from ov_gather.rules.findings import Finding
 from ov_gather.rules.selection import Chosen
 from ov_gather.rules.validation import not_checked, validate
@@ -89,6 +89,8 @@ def _unless_other_xml(file: Place, findings: list[Finding]) -> Findings:
 
 
 def _fault(file: Place, error: Exception) -> list[Finding]:
+    if isinstance(error, OperationError):
+        return not_checked(str(file), str(error), "correct the declaration")
     reason = f"the check failed: {type(error).__name__}: {error}"
     hint = "install it where files are checked" if isinstance(error, ImportError) else "this is a fault of ov-gather: report it"
     return not_checked(str(file), reason, hint)

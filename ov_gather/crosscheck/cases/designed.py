@@ -92,10 +92,7 @@ def designed(view: LayerView, limit: int, seed: int) -> Iterator[Case]:
 
     Raises ValueError if no sizes are valid for the inputs, or if the inputs do not fit into memory.
     """
-    attributes = view.read_attributes()
-    for given in view.operation.inputs:
-        if given.attribute:
-            attributes.setdefault(given.attribute.name, -1)  # an axis; -1 is valid for every rank
+    attributes = _attributes(view)
     typical = choose(view, "some", attributes)
     if typical is None:
         raise ValueError(f"{view.layer}: no sizes are valid for its inputs")
@@ -106,6 +103,37 @@ def designed(view: LayerView, limit: int, seed: int) -> Iterator[Case]:
         inputs = _inputs(view, design, attributes, np.random.default_rng([seed, number]))
         if inputs is not None:
             yield Case(design.name, inputs, design.threads, design.indices in _INVALID)
+
+
+def of_32_bits(view: LayerView, limit: int, seed: int) -> Iterator[Case]:
+    """Yield the designed cases whose 64-bit numbers fit in 32 bits, to which OpenVINO's CPU plugin narrows them."""
+    return (case for case in designed(view, limit, seed) if all(map(_fits, case.inputs)))
+
+
+def _fits(array: NDArray[Any]) -> bool:
+    narrow = {"int64": np.int32, "uint64": np.int32, "float64": np.float32}.get(array.dtype.name)
+    if narrow is None:
+        return True
+    with np.errstate(all="ignore"):
+        back = array.astype(narrow).astype(array.dtype)
+    return np.array_equal(back, array, equal_nan=array.dtype.kind == "f")
+
+
+def large(view: LayerView, seed: int) -> Case:
+    """Return a case of ordinary numbers and valid indices with a long dimension, if one is open."""
+    attributes = _attributes(view)
+    for sizes in ("last", "first", "some"):
+        if inputs := _inputs(view, Design("random", sizes=sizes), attributes, np.random.default_rng(seed)):
+            return Case("large", inputs)
+    raise ValueError(f"{view.layer}: no sizes are valid for its inputs")
+
+
+def _attributes(view: LayerView) -> dict[str, Any]:
+    attributes = view.read_attributes()
+    for given in view.operation.inputs:
+        if given.attribute:
+            attributes.setdefault(given.attribute.name, -1)  # an axis; -1 is valid for every rank
+    return attributes
 
 
 def _planned(view: LayerView) -> Iterator[Design]:

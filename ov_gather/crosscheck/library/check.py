@@ -51,7 +51,8 @@ class Probed:
     def joined(self, view: LayerView, layer: LayerResult) -> LayerResult:
         """Add the results of the probes to the first executed layer of the operation."""
         name = view.operation.name
-        return replace(layer, cases=(*self._cases(name), *layer.cases)) if self._first.get(name) is view else layer
+        is_first = self._first.get(name) is view and not layer.problem
+        return replace(layer, cases=(*self._cases(name), *layer.cases)) if is_first else layer
 
     def _cases(self, name: str) -> tuple[CaseResult, ...]:
         """Return one case for each fault; if there is none, one for each probe."""

@@ -11,7 +11,7 @@ from typing import Any
 
 from numpy.typing import NDArray
 
-from ov_gather.crosscheck.cases.designed import Case, designed, operands
+from ov_gather.crosscheck.cases.designed import designed, large, operands
 from ov_gather.crosscheck.library.faults import (
     ATTRIBUTES,
     CALL,
@@ -111,12 +111,11 @@ class _Probing:
         """Yield the fault of the first call that goes wrong, of all types and designed cases."""
         for variant in of_types(self._view):
             where = f"for {variant.what}, " if variant.what else ""
-            whole = opened(variant.view)
-            for case in designed(whole, self._cases, self._seed):
-                if case.out_of_bounds:
-                    continue
-                inputs = operands(whole, case.inputs)
-                if fault := self._called(whole, inputs, f"{where}case '{case.name}', "):
+            views = (variant.view, opened(variant.view))
+            cases = ((each, case) for each in views for case in designed(each, self._cases, self._seed))
+            for view, case in cases:
+                inputs = operands(view, case.inputs)
+                if fault := None if case.out_of_bounds else self._called(view, inputs, f"{where}case '{case.name}', "):
                     yield fault
                     return
 
@@ -193,26 +192,21 @@ class _Probing:
                 return
 
     def _threads(self) -> Iterator[LibraryFault]:
-        """Execute requests with different inputs at the same time."""
+        """Execute requests with different inputs at the same time; each must compute what it does alone."""
         view = opened(self._view)
-        feeds = [self._case(view, number, many=True).inputs for number in range(REQUESTS)]
-        right = [expected_outputs(view, operands(view, feed)) for feed in feeds]
+        feeds = [large(view, self._seed + number).inputs for number in range(REQUESTS)]
+        where = f"{REQUESTS} requests at the same time"
         try:
             self._activate(view)
-            rounds = self._ask("parallel", feeds, ROUNDS, STREAMS, limit=4 * LIMIT)
-        except HungError as error:
-            yield LibraryFault(THREADS, "is not thread-safe", f"{REQUESTS} requests at the same time: it {error}", hangs=True)
-            return
+            different = self._ask("parallel", feeds, ROUNDS, STREAMS, limit=4 * LIMIT)
         except (CrashedError, RefusedError) as error:
-            yield LibraryFault(THREADS, "is not thread-safe", f"{REQUESTS} requests at the same time: it {error}")
+            yield LibraryFault(THREADS, "is not thread-safe", f"{where}: it {error}", hangs=isinstance(error, HungError))
             return
-        for number, found in enumerate(rounds):
-            for request, (wanted, outputs) in enumerate(zip(right, found, strict=True)):
-                difference = wanted and difference_between(view, wanted, outputs)
-                if difference:
-                    detail = f"round {number + 1}, request {request + 1} of {REQUESTS} at the same time: {difference}"
-                    yield LibraryFault(THREADS, "is not thread-safe", detail)
-                    return
+        for number, request, alone, found in different:
+            if difference := difference_between(view, alone, found):
+                detail = f"request {request + 1} of {where}, round {number + 1}: {difference}"
+                yield LibraryFault(THREADS, "is not thread-safe", detail)
+                return
 
     def _memory(self) -> Iterator[LibraryFault]:
         inputs = self._inputs(self._view)
@@ -234,13 +228,9 @@ class _Probing:
 
     # The worker
 
-    def _case(self, view: LayerView, number: int, *, many: bool = False) -> Case:
-        """Return a case of ordinary numbers; with `many` elements if the sizes of the layer are open."""
-        cases = list(designed(view, 3 if many else 1, self._seed + number))
-        return max(cases, key=lambda case: sum(array.size for array in case.inputs)) if many else cases[0]
-
     def _inputs(self, view: LayerView, number: int = 0) -> list[NDArray[Any]]:
-        return operands(view, self._case(view, number).inputs)
+        """Return ordinary numbers for all inputs."""
+        return operands(view, next(iter(designed(view, 1, self._seed + number))).inputs)
 
     def _activate(self, view: LayerView, *, anew: bool = False) -> None:
         if anew:
@@ -250,9 +240,9 @@ class _Probing:
             self._runtime.activate(view.graph)
             self._active = view
 
-    def _ask(self, method: str, *arguments: object, limit: float = LIMIT) -> Any:
+    def _ask(self, method: str, *arguments: object, limit: float = 0) -> Any:
         try:
-            return self._runtime.ask(method, *arguments, limit=limit)
+            return self._runtime.ask(method, *arguments, limit=limit or LIMIT)
         except CrashedError:
             self._active = None
             raise

@@ -10,13 +10,16 @@ from ov_gather.crosscheck.cases.sizes import choose
 from ov_gather.ir.builder import ModelBuilder
 from ov_gather.ir.element_types import ELEMENT_TYPES, ElementType
 from ov_gather.ir.model import Model
-from ov_gather.ir.shapes import ANY, UNKNOWN, PartialShape
+from ov_gather.ir.shapes import ANY, UNKNOWN, Dimension, PartialShape
 from ov_gather.ops.isolation import isolate
 from ov_gather.ops.layer_view import LayerView, family_layers
 from ov_gather.ops.spec import Attribute
 from ov_gather.ops.users import OperationError
 
 _NUMBERS: Mapping[str, Sequence[Any]] = {"int": (1, 2, 3, 0, -1, -2, 4, 8), "float": (0.5, 2.0, 1.0, 3.0, 0.25, 0.0, -1.0)}
+
+_SMALLEST = 4
+"""Size of the first open dimension; each following one is larger by 1."""
 
 
 @dataclass(frozen=True)
@@ -69,9 +72,11 @@ def with_defaults(view: LayerView) -> LayerView:
     return static(opened(found)) or static(found) or found
 
 
-def static(view: LayerView, kind: str = "some") -> LayerView | None:
-    """Return the layer with sizes chosen for open dimensions; None if there are none."""
-    sizes = choose(view, kind, view.read_attributes())
+def static(view: LayerView) -> LayerView | None:
+    """Return the layer with sizes chosen for open dimensions, different ones in each if they fit; None if there are none."""
+    different = [_filled(shape) for shape in view.input_shapes]
+    found = _valid(view, view.layer.attributes, shapes=different) or view
+    sizes = choose(found, "some", found.read_attributes())
     return None if sizes is None else changed(view, shapes=[PartialShape.of(size) for size in sizes])
 
 
@@ -162,6 +167,14 @@ def _valid(
     except ValueError:
         return None
     return found
+
+
+def _filled(shape: PartialShape) -> PartialShape:
+    """Give each open dimension a size of its own, so that no axis is taken for another."""
+    if shape.dims is None:
+        return shape
+    sized = enumerate(shape.dims, _SMALLEST)
+    return PartialShape(tuple(dim if dim.is_static else Dimension(size, size) for size, dim in sized))
 
 
 def _open(shape: PartialShape) -> PartialShape:
