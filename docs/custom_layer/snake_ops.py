@@ -43,5 +43,5 @@ SNAKE = Operation(
     infer_shapes=infer_shapes,
     reference=reference,
     rtol=1e-3,  # an f16 has 11 bits
-    atol=1e-5,
+    atol=1e-3,  # the sum may cancel
 )

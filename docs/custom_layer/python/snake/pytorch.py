@@ -34,12 +34,11 @@ class Snake(torch.nn.Module):
         return (snake if self.custom else plain)(x, self.alpha, self.axis, self.epsilon)
 
 
-# ov.convert_model(model, example_input=..., extension=[snake.LIBRARY, MODULE]) makes one layer of each module `Snake` of
-# plain operators: evaluate is called while the model is traced, and convert's call becomes the layer.
+# ov.convert_model(model, example_input=..., extension=[snake.LIBRARY, MODULE]) makes one layer of each module `Snake`:
+# evaluate is called while the model is traced, and convert's call becomes the layer.
 MODULE = ModuleExtension(
     Snake,
     "example::snake",
     evaluate=lambda module, x, *rest: module(x),
     convert=lambda module, layer, x: layer(x, module.alpha, torch.tensor(module.axis), torch.tensor(module.epsilon)),
-    condition=lambda module: not module.custom,
 )
