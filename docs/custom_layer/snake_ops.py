@@ -34,7 +34,7 @@ def reference(inputs, attributes):
     return [(x + np.sin(alpha * x) ** 2 / (alpha + wide(attributes["epsilon"]))).astype(inputs[0].dtype)]
 
 
-SNAKE = Operation(
+OPERATION = Operation(
     type="Snake",
     opset="example",
     inputs=(Input("x", types=("f32", "f16", "f64")), Input("alpha", types=("f32", "f16", "f64"))),

@@ -2,6 +2,7 @@
 
 import subprocess
 import sys
+from pathlib import Path
 
 import numpy as np
 import openvino as ov
@@ -9,6 +10,7 @@ import pytest
 import snake
 from make_model import make_model
 
+PROJECT = Path(__file__).parents[1]
 CORE = ov.Core()
 CORE.add_extension(snake.LIBRARY)
 X, ALPHA = np.linspace(-9, 9, 24, dtype=np.float32).reshape(2, 3, 4), np.array([0.5, 1, 2], np.float32)
@@ -49,6 +51,6 @@ def test_pytorch(how):
 def test_ov_gather(tmp_path):
     pytest.importorskip("ov_gather")
     ov.save_model(make_model(), tmp_path / "model.xml")
-    command = ["check", tmp_path / "model.xml", "--ops", "snake_ops.py", "--extension", snake.LIBRARY]
+    command = ["check", tmp_path / "model.xml", "--ops", PROJECT / "snake_ops.py", "--extension", snake.LIBRARY]
     done = subprocess.run([sys.executable, "-m", "ov_gather", *command], capture_output=True, text=True)
     assert done.returncode == 0, done.stdout + done.stderr
