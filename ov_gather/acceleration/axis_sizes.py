@@ -67,6 +67,14 @@ class AxisSizes:
         filled = self._once(("filled", identity(size), identity(zeros)), lambda: ops.add(size, zeros))
         return BoundTensors(size, low, high, filled)
 
+    def of_size(self, size: Output, indices: Output, *, counts_from_end: bool) -> BoundTensors:
+        """Return the bounds for indices of axes of these sizes; computing them raises if there are indices but one is empty."""
+        kind = indices.get_element_type()
+        low = ops.negative(size) if counts_from_end else ops.constant(0, kind)
+        zeros = _raising(size, (1,), indices)
+        filled = ops.add(size, zeros).output(0)
+        return BoundTensors(size, low.output(0), ops.subtract(filled, ops.constant(1, kind)).output(0), filled)
+
     def of_columns(self, columns: Columns, indices: Output) -> BoundTensors:
         """Return the bounds for indices whose columns index axes of different sizes."""
         kind, rank = indices.get_element_type(), len(indices.get_partial_shape())

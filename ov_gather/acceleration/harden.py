@@ -8,6 +8,7 @@ from typing import TYPE_CHECKING, Literal, get_args
 
 from ov_gather.acceleration.axis_sizes import AxisSizes
 from ov_gather.acceleration.compressed import is_compressed
+from ov_gather.acceleration.declared_sites import guard, is_declared
 from ov_gather.acceleration.graph import INDICES, is_ours, operation, replace_node, wide
 from ov_gather.acceleration.guards import (
     as_gather_elements,
@@ -164,6 +165,10 @@ class _Hardening:
         self._sizes, self._guards = AxisSizes(), 0
 
     def run(self) -> HardeningSummary:
+        for node, place in self._graph.nodes_with_sites:
+            if self._is_open(node) and is_declared(node):
+                self._told[node.get_instance_id()].done = guard(node, place, self._sizes, self._policy, portable=self._portable)
+                self._guards += 1
         if self._policy == "clamp":
             for root in roots(self._unproved(), is_exact=False, by_columns=True):
                 if root.is_input:

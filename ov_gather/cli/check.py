@@ -76,6 +76,10 @@ def command(
     skipped, but a layer that only our kernel can execute is a failure. A failed case is made smaller and written to disk, with
     the command that runs it again.
 
+    Layers of operations that --ops declares are executed by OpenVINO with the library that --extension names, and compared with
+    the reference of the declaration, within its tolerance. The library is probed first: what it infers and writes, attributes,
+    threads, memory.
+
     --report writes an HTML page that opens without a network. It overwrites an earlier page of ov-gather, any other file only
     with --force.
 

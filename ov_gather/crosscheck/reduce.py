@@ -66,16 +66,7 @@ class Reducer:
         own = [word for given in declared_files() for word in ("--ops", given.name)] if not view.is_of_family else []
         own += [word for given in self.extensions for word in ("--extension", given.name)]
         replay = shlex.join(["ov-gather", "check", str(path), *inputs, "--runtimes", executed, *device, *own])
-        return replace(result, replay=replay, passes_again=self._passes(path, files, executed))
-
-    def _passes(self, path: Path, files: Sequence[Path], runtime: str) -> bool:
-        """Check the written case as the replay command does; return True if nothing fails."""
-        (view,) = family_layers(read_ir(path))
-        types = [kind for port, kind in enumerate(view.input_types) if view.constant(port) is None]
-        inputs = [as_declared(np.load(file), kind) for file, kind in zip(files, types, strict=True)]
-        job = Job(view, lambda alone: as_cases(inputs), expected=read_expected(str(path)).get(view.layer.name))
-        with borrowed([runtime], self.device, self.extensions) as runtimes, LayerChecks(runtimes) as checks:
-            return all(layer.passed for _, layer in checks.run([job]))
+        return replace(result, replay=replay, passes_again=_passes(path, files, executed, self.device, self.extensions))
 
 
 @dataclass(frozen=True, slots=True)
@@ -152,6 +143,16 @@ def _write(path: Path, view: LayerView, arrays: Sequence[NDArray[Any]]) -> list[
             with replacing(files[-1]) as stream:
                 np.save(stream, array.astype(str) if array.dtype.hasobject else array)
     return files
+
+
+def _passes(path: Path, files: Sequence[Path], runtime: str, device: str, extensions: tuple[UserExtension, ...]) -> bool:
+    """Check the written case as the replay command does; return True if nothing fails."""
+    (view,) = family_layers(read_ir(path))
+    types = [kind for port, kind in enumerate(view.input_types) if view.constant(port) is None]
+    inputs = [as_declared(np.load(file), kind) for file, kind in zip(files, types, strict=True)]
+    job = Job(view, lambda alone: as_cases(inputs), expected=read_expected(str(path)).get(view.layer.name))
+    with borrowed([runtime], device, extensions) as runtimes, LayerChecks(runtimes) as checks:
+        return all(layer.passed for _, layer in checks.run([job]))
 
 
 def shrunk(failure: FailureT, smaller: Callable[[FailureT], Iterable[FailureT | None]], attempts: int) -> FailureT:

@@ -127,7 +127,9 @@ def _replace(name: str, digest: str, values: Callable[[], Iterable[Any]]) -> Non
     before = _declared.get(name)
     if before and before.digest == digest:
         return
-    found = list({id(value): value for value in values() if isinstance(value, Operation)}.values())
+    ours = set(map(id, ops.OPERATIONS))  # a file may import one to derive its own
+    declarations = (value for value in values() if isinstance(value, Operation) and id(value) not in ours)
+    found = list({id(value): value for value in declarations}.values())
     if not found:
         raise OperationError(
             f"{name} declares no operation: put an Operation of ov_gather.ops.spec into a variable of the module"

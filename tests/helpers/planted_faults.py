@@ -178,12 +178,13 @@ FAULTS = {
 
 
 def write_shift(path: Path, shape=(2, 3, 4), axis: int = 2, kind: str = "f32") -> Path:
-    """Write an IR: output = Shift(x, y) along an axis."""
-    builder = ModelBuilder("shift")
-    sizes = PartialShape.of(shape)
-    x, y = (builder.parameter(name, by_name(kind), sizes) for name in "xy")
-    joined = [2 * size if i == axis else size for i, size in enumerate(shape)]
-    (z,) = builder.layer("Shift", "shift", "example", {"axis": str(axis)}, [x, y], [(by_name(kind), PartialShape.of(joined))])
+    """Write an IR: output = Shift(x, y) along an axis; a dimension may be "?"."""
+    builder, element_type = ModelBuilder("shift"), by_name(kind)
+    sizes = PartialShape.parse(",".join(map(str, shape)))
+    x, y = (builder.parameter(name, element_type, sizes) for name in "xy")
+    joined = (size if size == "?" else 2 * size if i == axis else size for i, size in enumerate(shape))
+    output = PartialShape.parse(",".join(map(str, joined)))
+    (z,) = builder.layer("Shift", "shift", "example", {"axis": str(axis)}, [x, y], [(element_type, output)])
     builder.result("z", z)
     write_ir(builder.build(), path)
     return path

@@ -218,7 +218,7 @@ def test_attempts_end(holds, asked):
 def test_what_hangs_is_not_tried_smaller(monkeypatch, tmp_path, hangs):
     """A smaller case may hang for as long; the words of a failure say nothing of that."""
     tried = []
-    monkeypatch.setattr(reduce, "borrowed", lambda names, device: nullcontext(names))
+    monkeypatch.setattr(reduce, "borrowed", lambda names, device, extensions: nullcontext(names))
     monkeypatch.setattr(reduce, "_shrunk", lambda failure, arrays: tried.append(failure) or arrays)
     monkeypatch.setattr(reduce, "_passes", lambda *_: False)
     failed = Comparison("openvino", Status.FAILED, "hangs: so OpenVINO calls it", hangs=hangs)

@@ -40,7 +40,9 @@ class Probed:
         problem = self._problems.get(name, "")
         if name not in self._first or (not problem and all(fault.probe == VALUES for fault in self._faults[name])):
             return None
-        layer = LayerResult(view.graph.path, view.layer.name or view.layer.type, name, problem=problem)
+        types = {given.name: str(kind) for given, kind in zip(view.operation.inputs, view.input_types, strict=False)}
+        attributes = dict(view.layer.attributes)
+        layer = LayerResult(view.graph.path, view.layer.name or view.layer.type, name, types, attributes, problem=problem)
         first = self._first[name]
         if problem:
             return layer
