@@ -51,7 +51,7 @@ GROUPS = {
         "bench": "Measure our kernel against other libraries.",
     },
     "Extension": {
-        "extension": "Our library for OpenVINO: path, build, clean.",
+        "extension": "Our library for OpenVINO, or a new one of yours.",
     },
 }
 _AFTER_COMMAND = ("-q", "-v", *(f"--{name}" for name in (QUIET, VERBOSE, COLOR)))

@@ -1,4 +1,4 @@
-"""The command `ov-gather extension`: the path of the OpenVINO extension, its compilation ahead of time, and its removal."""
+"""The command `ov-gather extension`: our OpenVINO extension, and new projects for operations of users."""
 
 from __future__ import annotations
 
@@ -9,6 +9,7 @@ from tempfile import TemporaryDirectory
 
 import click
 
+from ov_gather.cli.options import DIRECTORY
 from ov_gather.cli.output import say, warn
 from ov_gather.extension import cache, extension_path, installed
 from ov_gather.system.tables import counted
@@ -16,7 +17,7 @@ from ov_gather.system.tables import counted
 
 @click.group(name="extension")
 def command() -> None:
-    """Find, compile or remove our extension for OpenVINO, which is otherwise compiled at first use."""
+    """Find, compile or remove our extension for OpenVINO, which is otherwise compiled at first use; begin one of your own."""
 
 
 @command.command(name="path")
@@ -68,6 +69,30 @@ def clean() -> None:
         for kept in removed.kept:
             warn(f"{kept}: kept, for it is not ours")
     say(f"{counted(count, 'extension')} removed from {user_cache()}, {total:,} bytes")
+
+
+@command.command(name="new")
+@click.argument("name")
+@click.argument("directory", type=DIRECTORY)
+@click.option("--opset", help="Opset of the operation, also its domain in ONNX; by default as the files are called.")
+def new(name: str, directory: Path, opset: str | None) -> None:
+    """Begin a project for an operation of yours, of type NAME, in a new DIRECTORY.
+
+    \b
+    ov-gather extension new Softsnake softsnake
+    pip install --no-build-isolation ./softsnake
+    pytest softsnake
+
+    It has the operation in C++, to be changed, with conversions from ONNX and PyTorch, tests, and a wheel for the installed
+    OpenVINO.
+
+    Exit code: 0 done, 2 failed; then nothing is written.
+    """
+    from ov_gather.extension.project import create
+    from ov_gather.rules.opsets import in_any_case
+
+    for path in create(name, directory, opset=opset, openvino_types=in_any_case()):
+        say(path)
 
 
 def _build_for(release: str) -> Path:

@@ -1,4 +1,4 @@
-"""Operations of users: the layer in docs/custom_layer as a library and in Python, and models with it."""
+"""Operations of users: a small one as a library and in Python, and models with it."""
 
 import subprocess
 from pathlib import Path
@@ -11,9 +11,7 @@ from ov_gather.ir.element_types import F32, I64
 from ov_gather.ir.shapes import PartialShape
 from ov_gather.ir.writer import write_ir
 
-from .paths import ROOT
-
-LAYER = (ROOT / "docs" / "custom_layer" / "snake.cpp").read_text()
+LAYER = Path(__file__).with_name("snake.cpp").read_text()
 REGISTERED = "OPENVINO_CREATE_EXTENSIONS({std::make_shared<ov::OpExtension<Snake>>()});"
 assert REGISTERED in LAYER
 WITH_ONNX = """

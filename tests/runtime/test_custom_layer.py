@@ -1,111 +1,58 @@
-"""The two-file extension in docs/custom_layer: its README's commands build it, and Python and C++ run the model with it."""
+"""The template in docs/custom_layer: the commands of its README build it and run its own tests."""
 
 import doctest
-import os
 import re
 import shutil
-import subprocess
-import sys
-from pathlib import Path
+from importlib.util import find_spec
 
 import numpy as np
-import openvino
 import pytest
 
 from helpers.paths import ROOT
+from helpers.shells import Shell
 
-SOURCE = ROOT / "docs" / "custom_layer"
-README = (SOURCE / "README.md").read_text()
+TEMPLATE = ROOT / "docs" / "custom_layer"
+COMMANDS = re.findall(r"```sh\n(.*?)```", (TEMPLATE / "README.md").read_text(), re.S)
 
-pytestmark = [pytest.mark.slow, pytest.mark.skipif(shutil.which("g++") is None, reason="needs g++")]
-
-
-def shell(command, folder):
-    environment = {**os.environ, "PATH": f"{Path(sys.executable).parent}{os.pathsep}{os.environ['PATH']}"}
-    return subprocess.run(
-        ["bash", "-euo", "pipefail", "-c", command],
-        capture_output=True,
-        text=True,
-        timeout=300,
-        check=False,
-        cwd=folder,
-        env=environment,
-    )
-
-
-def snake(x, alpha):
-    wide = x.astype(np.float64)
-    return wide + np.sin(alpha * wide) ** 2 / alpha
+pytestmark = [
+    pytest.mark.slow,
+    pytest.mark.openvino,
+    pytest.mark.skipif(not shutil.which("g++") or not find_spec("scikit_build_core"), reason="needs g++, scikit-build-core"),
+]
 
 
 @pytest.fixture(scope="module")
-def folder(tmp_path_factory):
-    """A copy of the folder, in which the first command of its README has built the extension and the C++ program."""
-    copy = shutil.copytree(SOURCE, tmp_path_factory.mktemp("custom") / "custom_layer")
-    done = shell(re.findall(r"```sh\n(.*?)```", README, re.S)[0], copy)
-    assert done.returncode == 0, done.stdout + done.stderr
-    assert "warning:" not in done.stdout + done.stderr
+def shell(tmp_path_factory):
+    return Shell(tmp_path_factory.mktemp("site"))
+
+
+@pytest.fixture(scope="module")
+def template(shell, tmp_path_factory):
+    """A copy of the template, built, installed and tested by the first commands of its README."""
+    copy = shutil.copytree(TEMPLATE, tmp_path_factory.mktemp("custom") / "custom_layer")
+    said = shell(COMMANDS[0], copy)
+    assert "warning:" not in said
+    assert re.search(r"\d+ passed", said)
+    assert "failed" not in said
     return copy
 
 
-@pytest.fixture
-def core(folder):
-    core = openvino.Core()
-    core.add_extension(folder / "build" / "libsnake.so")
-    return core
+def test_every_file_is_short():
+    files = [path for path in TEMPLATE.rglob("*") if path.is_file() and "__pycache__" not in path.parts]
+    assert len(files) == 15
+    assert [path.name for path in files if len(path.read_text().splitlines()) >= 60] == []
 
 
-def compiled(core, folder, alpha):
-    text = (folder / "snake.xml").read_text()
-    assert text.count('alpha="0.5"') == 1
-    model = core.read_model(text.replace('alpha="0.5"', f'alpha="{alpha}"').encode())
-    return core.compile_model(model, "CPU", {"INFERENCE_PRECISION_HINT": "f32"})
+def test_ov_gather_and_a_cpp_program_run_it(template, shell):
+    said = shell(COMMANDS[1], template)
+    assert "failed: 0" in said
+    x, alpha = np.arange(4.0), np.array([0.5, 0.5, 2, 2])
+    expected = x + np.sin(alpha * x) ** 2 / alpha
+    np.testing.assert_allclose(np.array(said.split()[-4:], float), expected, rtol=1e-5)
 
 
-def test_the_files_are_as_short_as_promised():
-    assert len((SOURCE / "snake.cpp").read_text().splitlines()) < 40
-    assert len((SOURCE / "CMakeLists.txt").read_text().splitlines()) < 20
-
-
-@pytest.mark.parametrize("alpha", [0.5, 3.0])
-@pytest.mark.parametrize("rows", [0, 1, 1000])
-def test_python_runs_it(core, folder, alpha, rows):
-    x = np.random.default_rng(rows).normal(0, 10, (rows, 4)).astype(np.float32)
-    y = compiled(core, folder, alpha)(x)["y"]
-    assert y.shape == x.shape
-    np.testing.assert_allclose(y, snake(x, alpha), rtol=1e-5, atol=1e-5)
-
-
-def test_a_cpp_program_runs_it(folder):
-    done = shell(re.findall(r"```sh\n(.*?)```", README, re.S)[1], folder)
-    assert done.returncode == 0, done.stderr
-    np.testing.assert_allclose(np.array(done.stdout.split(), float), snake(np.arange(4), 0.5), rtol=1e-5)
-
-
-def test_the_readme_session(folder, monkeypatch):
-    monkeypatch.chdir(folder)
-    text = "\n".join(re.findall(r"```python\n(.*?)```", README, re.S))
-    results = doctest.DocTestRunner().run(doctest.DocTestParser().get_doctest(text, {}, "README", "README.md", 0))
-    assert (results.attempted, results.failed) == (5, 0)
-
-
-def test_a_wrong_layer_is_refused(core, folder):
-    with pytest.raises(RuntimeError, match=r"example::Snake[\s\S]*alpha must be positive, not 0"):
-        compiled(core, folder, "0")
-    text = (folder / "snake.xml").read_text().replace('"f32"', '"i32"').replace("FP32", "I32")
-    with pytest.raises(RuntimeError, match=r"example::Snake[\s\S]*takes f32, not i32"):
-        core.read_model(text.encode())
-
-
-def test_it_survives_a_round_trip(core, folder, tmp_path):
-    model = core.read_model(folder / "snake.xml")
-    openvino.save_model(model, tmp_path / "again.xml", compress_to_fp16=False)
-    again = core.read_model(tmp_path / "again.xml")
-    (layer,) = [node for node in again.get_ops() if node.get_type_name() == "Snake"]
-    assert layer.get_attributes() == {"alpha": 0.5}
-    assert again.outputs[0].partial_shape == model.outputs[0].partial_shape == openvino.PartialShape("?,4")
-
-
-def test_without_the_extension_openvino_refuses_the_model(folder):
-    with pytest.raises(RuntimeError, match="Snake"):
-        openvino.Core().read_model(folder / "snake.xml")
+def test_the_readme_session(template, shell):
+    text = "\n".join(re.findall(r"```python\n(.*?)```", (template / "README.md").read_text(), re.S))
+    assert len(doctest.DocTestParser().get_examples(text)) == 6
+    (template / "session.txt").write_text(text)
+    assert "failed" not in shell("python -m doctest session.txt", template)

@@ -1,8 +1,8 @@
 """Run the console sessions in README.md and docs/, and the notebook.
 
 All sessions of a page run in one shell, in a new directory that has the samples and the docs. A file that the page says to save
-("Save this as `x.py`:") is in that directory from there on. Releases of programs and libraries are written as <version>, so
-that pages stay current after an update; in the notebook as x.y.z.
+("Save this as `x.py`:") is in that directory from there on, and so is what pip installs. Releases of programs and libraries are
+written as <version>, so that pages stay current after an update; in the notebook as x.y.z.
 """
 
 from __future__ import annotations
@@ -69,7 +69,13 @@ def _run(text: str) -> Iterator[str]:
             timeout=300,
             check=False,
             cwd=directory,
-            env={**os.environ, "PATH": path, "COLUMNS": "100"},
+            env={
+                **os.environ,
+                "PATH": path,
+                "COLUMNS": "100",
+                "PIP_TARGET": f"{directory}/site",
+                "PYTHONPATH": f"{directory}/site",
+            },
         )
     outputs = done.stdout.split(f"{MARK}\n")[1:]
     commands = [command for block in BLOCK.findall(text) for command in _commands(block)]

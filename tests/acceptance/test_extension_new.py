@@ -1,0 +1,71 @@
+"""`ov-gather extension new`: a project that passes its own tests at once, or a refusal that writes nothing."""
+
+import re
+import shutil
+from importlib.util import find_spec
+
+import pytest
+
+from helpers.paths import ROOT
+from helpers.shells import Shell
+
+TEMPLATE = ROOT / "docs" / "custom_layer"
+
+pytestmark = pytest.mark.openvino
+
+
+@pytest.mark.slow
+@pytest.mark.skipif(not shutil.which("g++") or not find_spec("scikit_build_core"), reason="needs g++, scikit-build-core")
+def test_three_commands_to_a_check_that_passes(tmp_path):
+    """The last of the project's own tests is `ov-gather check`. No name of the template is left in it."""
+    shell = Shell(tmp_path / "site")
+    shell("ov-gather extension new TwiceSoft3D layer --opset mine", tmp_path)
+    shell("pip install --no-build-isolation --no-deps ./layer", tmp_path)
+    said = shell("pytest -v layer", tmp_path)
+    assert "test_ov_gather PASSED" in said
+    assert (shell.site / "twice_soft3d" / "libtwice_soft3d.so").is_file()
+    shutil.rmtree(tmp_path / "site")
+    files = [path for path in (tmp_path / "layer").rglob("*") if path.is_file() and path.suffix not in (".pyc", "")]
+    assert len(files) > 12
+    assert not [path for path in files if re.search(r"snake|\bexample\b", f"{path}{path.read_text()}", re.I)]
+
+
+def test_the_files_are_those_of_the_template(cli, tmp_path):
+    import openvino
+
+    done = cli("extension", "new", "Snake", "a", "--opset", "example", cwd=tmp_path, code=0)
+    listed = [path.relative_to(TEMPLATE) for path in TEMPLATE.rglob("*") if path.is_file() and "__pycache__" not in path.parts]
+    assert sorted(done.stdout.splitlines()) == sorted(f"a/{path}" for path in listed)
+    release = openvino.get_version().split("-")[0]
+    for path in listed:
+        text = (TEMPLATE / path).read_text()
+        assert (tmp_path / "a" / path).read_text() == re.sub(r'openvino==[\d.]+"', f'openvino=={release}"', text)
+    assert f"openvino=={release}" in (tmp_path / "a" / "pyproject.toml").read_text()
+
+
+def test_the_current_directory_if_it_is_empty(cli, tmp_path):
+    cli("extension", "new", "SoftStep", ".", cwd=tmp_path, code=0)
+    assert 'OPENVINO_OP("SoftStep", "soft_step")' in (tmp_path / "soft_step.hpp").read_text()
+    assert {path.name for path in tmp_path.iterdir() if path.name.startswith(".")} == {".github"}
+
+
+@pytest.mark.parametrize(
+    ("arguments", "said"),
+    [
+        (["3D", "new"], "'3D' cannot be the type: give an identifier that begins with a capital, such as GridSample3D"),
+        (["class", "new"], "give an identifier that begins with a capital"),
+        (["Grid-Sample", "new"], "give an identifier"),
+        (["A__B", "new"], "give an identifier"),
+        (["GELU", "new"], "Gelu is an operation of OpenVINO; choose another name"),
+        (["Random", "new"], "its package would be called 'random', which is taken"),
+        (["SoftStep", "new", "--opset", "opset3"], "'opset3' cannot be the opset"),
+        (["SoftStep", "new", "--opset", 'a"b'], "cannot be the opset"),
+        (["SoftStep", "full"], "full is not empty: give a new directory"),
+        (["SoftStep", "nowhere/new"], "there is no directory"),
+    ],
+)
+def test_what_is_refused_writes_nothing(arguments, said, refusal, tmp_path):
+    (tmp_path / "full").mkdir()
+    (tmp_path / "full" / "mine.txt").write_text("mine")
+    assert said in refusal("extension", "new", *arguments, cwd=tmp_path)
+    assert sorted(path.name for path in tmp_path.rglob("*")) == ["full", "mine.txt"]
