@@ -7,9 +7,9 @@ from ov_gather.acceleration.graph import wide
 from ov_gather.acceleration.guards import checked, clamped
 from ov_gather.extension.python_api import Node, Output
 from ov_gather.extension.python_api import opset13 as ops
-from ov_gather.ops import OPERATIONS
+from ov_gather.ops import OPERATIONS, indexing
 from ov_gather.ops.spec import AxisSize, CoordinateSizes
-from ov_gather.ranges.sites import Site, indexing
+from ov_gather.ranges.sites import Site
 
 _DONE = {
     "clamp": "indices are clamped",

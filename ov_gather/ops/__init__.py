@@ -78,4 +78,15 @@ def find_operation(layer: Layer) -> Operation | None:
     return next((operation for operation in candidates if layer.version in operation.opsets), None)
 
 
+def indexing(layer_type: str, opset: str | None) -> Operation | None:
+    """Return the operation with an index rule that a type and an opset denote; None if it has none.
+
+    If the opset is unknown, as in a fragment, it is that of the gather family with this type.
+    """
+    versions = versions_of(layer_type)
+    family = (operation for operation in versions if operation in OPERATIONS)
+    found = next((operation for operation in versions if opset in operation.opsets), None) or next(family, None)
+    return found if found and found.index_rule else None
+
+
 add(OPERATIONS)

@@ -12,13 +12,13 @@ from ov_gather.ir.constants import constant
 from ov_gather.ir.errors import IRError
 from ov_gather.ir.model import Layer, Model, Port
 from ov_gather.ir.shapes import PartialShape
-from ov_gather.ops import known_types
+from ov_gather.ops import indexing, known_types
 from ov_gather.ranges.algebra.constants import constant_value
 from ov_gather.ranges.algebra.polynomials import Number
 from ov_gather.ranges.algebra.values import Shape, Value, is_integer
 from ov_gather.ranges.graph import Body, BodyEdge, EdgeKind, Key, Step, named_shape
 from ov_gather.ranges.rules.openvino import LOOPS, Described, rule_of
-from ov_gather.ranges.sites import Site, indexing, site_of
+from ov_gather.ranges.sites import Site, site_of
 
 _CONDITIONS = {"then_body": True, "else_body": False}
 

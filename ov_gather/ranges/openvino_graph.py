@@ -8,12 +8,13 @@ from math import inf
 from typing import TYPE_CHECKING, Any
 
 from ov_gather.ir.element_types import by_name
+from ov_gather.ops import indexing
 from ov_gather.ranges.algebra.constants import constant_value
 from ov_gather.ranges.algebra.polynomials import Number
 from ov_gather.ranges.algebra.values import Shape, Value, is_integer
 from ov_gather.ranges.graph import Body, BodyEdge, EdgeKind, Key, Step, named_shape
 from ov_gather.ranges.rules.openvino import LOOPS, Described, rule_of
-from ov_gather.ranges.sites import Site, indexing, site_of
+from ov_gather.ranges.sites import Site, site_of
 
 if TYPE_CHECKING:
     import openvino

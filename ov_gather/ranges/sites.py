@@ -6,7 +6,7 @@ from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 from typing import Protocol
 
-from ov_gather.ops import OPERATIONS, versions_of
+from ov_gather.ops import OPERATIONS, indexing
 from ov_gather.ops.spec import CUSTOM_OPSET, AttributeSize, AxisSize, CoordinateSizes, Operation
 from ov_gather.ranges.algebra.intervals import Algebra, Interval
 from ov_gather.ranges.algebra.polynomials import Polynomial
@@ -66,17 +66,6 @@ class Site:
     def has_coordinates(self) -> bool:
         """Return True if indices are coordinate tuples, along the last dimension of indices."""
         return self.axis is None
-
-
-def indexing(layer_type: str, opset: str | None) -> Operation | None:
-    """Return the operation with an index rule that a type and an opset denote; None if it has none.
-
-    If the opset is unknown, as in a fragment, it is that of the gather family with this type.
-    """
-    versions = versions_of(layer_type)
-    family = (operation for operation in versions if operation in OPERATIONS)
-    found = next((operation for operation in versions if opset in operation.opsets), None) or next(family, None)
-    return found if found and found.index_rule else None
 
 
 def site_of(

@@ -8,6 +8,7 @@ from typing import TYPE_CHECKING, Any
 
 from ov_gather.ir.errors import IRError
 from ov_gather.ir.model import Layer, Model
+from ov_gather.ops import indexing
 from ov_gather.ops.layer_view import LayerView
 from ov_gather.rules.base import Violation, rule
 from ov_gather.rules.findings import Severity
@@ -103,15 +104,22 @@ def _has_no_computed_index(checked: ErrorFreeModel) -> bool:
         _is_computed(graph, layer, is_body=graph is not checked.model)
         for _, graph in checked.model.walk()
         for layer_type, version in graph.kinds
-        if layer_type.startswith(("Gather", "Scatter"))
+        if indexing(layer_type, version)
         for layer in graph.kinds[layer_type, version]
     )
 
 
 def _is_computed(graph: Model, layer: Layer, *, is_body: bool) -> bool:
     """Return True if indices are neither a constant, which OVG601 checks, nor an input of the model."""
-    source = graph.producer(layer, layer.inputs[1]) if len(layer.inputs) > 1 else None
+    port = _port_of_indices(layer)
+    source = graph.producer(layer, layer.inputs[port]) if len(layer.inputs) > port else None
     return source is not None and source[0].type != "Const" and (is_body or source[0].type != "Parameter")
+
+
+def _port_of_indices(layer: Layer) -> int:
+    operation = indexing(layer.type, layer.version)
+    assert operation is not None and operation.index_rule is not None  # as for every layer that has a site
+    return operation.index_rule.port
 
 
 @rule("OVG603", ErrorFreeModel, unless=_has_no_computed_index)
@@ -136,4 +144,4 @@ def computed_index_out_of_bounds(checked: ErrorFreeModel) -> Iterator[Violation]
         axis = f"axis {proof.axis} of size {proof.axis_size}"
         message = f"indices are {values}, out of bounds of {axis}, in every run that gets here"
         hint = "correct how indices are computed, or the size of the axis"
-        yield Violation.at(place.layer, message, hint, port=place.layer.inputs[1], subgraph_path=place.path)
+        yield Violation.at(place.layer, message, hint, port=place.layer.inputs[site.port], subgraph_path=place.path)

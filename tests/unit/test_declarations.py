@@ -92,6 +92,20 @@ def test_indices_are_proved_by_the_index_rule(three, tmp_path):
     assert proofs["sums"].axis_size == 4
 
 
+def test_a_computed_index_out_of_bounds_is_found(three, tmp_path):
+    builder = ModelBuilder("computed")
+    x, ids = builder.parameter(*X), builder.parameter(*IDS)
+    attributes = {"auto_broadcast": "numpy"}
+    two = [builder.const(name, I64, np.array(value)) for name, value in (("four", 4), ("seven", 7))]
+    (small,) = builder.layer("FloorMod", "small", "opset1", attributes, [ids, two[0]], [(I64, IDS[2])])
+    (large,) = builder.layer("Add", "large", "opset1", attributes, [small, two[1]], [(I64, IDS[2])])
+    (y,) = builder.layer("SegmentSum", "sums", "mine", {"segments": "5"}, [x, large], [(F32, ROWS)])
+    builder.result("y", y)
+    found = rules_of(builder.build(), tmp_path)
+    assert [rule for rule, _ in found] == ["OVG603"]
+    assert "indices are 7..10, out of bounds of axis 0 of size 5" in found[0][1]
+
+
 def test_an_operation_of_ours_can_be_declared_as_a_users(tmp_path):
     text = """
 from dataclasses import replace

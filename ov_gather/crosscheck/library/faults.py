@@ -9,6 +9,7 @@ from typing import Any
 from numpy.typing import NDArray
 
 from ov_gather.crosscheck.verdict import difference_of
+from ov_gather.ir.shapes import PartialShape
 from ov_gather.ops.layer_view import LayerView
 from ov_gather.runtimes.base import CrashedError, Evaluation, HungError
 
@@ -79,6 +80,14 @@ def fault_of_crash(probe: str, error: CrashedError, where: str) -> LibraryFault:
     return LibraryFault(
         probe, "hangs" if hangs else "crashes", f"{where.rstrip(', ')}, expected a result: it {error}", hangs=hangs
     )
+
+
+def agree(expected: PartialShape, found: PartialShape) -> bool:
+    """Return True if the same dimensions are open in both shapes, which may bound them differently, and others are equal."""
+    if expected.dims is None or found.dims is None or len(expected.dims) != len(found.dims):
+        return expected.dims is None and found.dims is None
+    pairs = zip(expected.dims, found.dims, strict=True)
+    return all(one == other or not (one.is_static or other.is_static or one.intersect(other) is None) for one, other in pairs)
 
 
 def output_types(view: LayerView) -> list[Any]:

@@ -26,6 +26,7 @@ from ov_gather.crosscheck.library.faults import (
     TYPE,
     VALUES,
     LibraryFault,
+    agree,
     difference_between,
     expected_outputs,
     expected_types,
@@ -42,6 +43,7 @@ from ov_gather.crosscheck.library.variants import (
     with_defaults,
     with_other_values,
 )
+from ov_gather.ir.shapes import PartialShape
 from ov_gather.ops.layer_view import LayerView
 from ov_gather.ops.spec import Attribute
 from ov_gather.runtimes.base import CrashedError, Evaluation, HungError, RefusedError
@@ -101,7 +103,7 @@ class _Probing:
         for name, kind, shape, (found_kind, found_shape) in wanted:
             if kind.name != found_kind:
                 yield LibraryFault(TYPE, "infers a wrong element type", f"{where}{name} is {found_kind}, expected {kind}")
-            elif str(shape).replace(" ", "") != found_shape.replace(" ", ""):
+            elif not agree(shape, PartialShape.parse(found_shape.strip("[]"))):
                 wrong = "infers a wrong open shape" if probe == OPEN_SHAPE else "infers a wrong shape"
                 yield LibraryFault(probe, wrong, f"{where}{name} is {found_shape}, expected {shape}")
 
@@ -160,11 +162,8 @@ class _Probing:
                 now = self._view.read_attributes()[attribute.name]
                 found = self._evaluate(view, inputs, usual)
                 if isinstance(found, Evaluation) and not fault_of_call(view, usual, found, ""):
-                    return LibraryFault(
-                        ATTRIBUTES,
-                        f"ignores {attribute.name}",
-                        f"with {text} it computes what it does with {attribute.name}={now}",
-                    )
+                    same = f"with {text} it computes what it does with {attribute.name}={now}"
+                    return LibraryFault(ATTRIBUTES, f"ignores {attribute.name}", same)
                 return LibraryFault(ATTRIBUTES, f"misreads {attribute.name}", f"with {text}: {wrong}")
             if tried == 4:
                 break
@@ -186,9 +185,8 @@ class _Probing:
             right = expected_outputs(self._view, feeds[which])
             fault = right and fault_of_call(self._view, right, self._evaluate(self._view, feeds[which], right), "")
             if fault:
-                yield LibraryFault(
-                    STATE, "keeps state between calls", f"call {number + 1} of inputs A, B, A, A, B, B, A: {fault}"
-                )
+                which_call = f"call {number + 1} of inputs A, B, A, A, B, B, A"
+                yield LibraryFault(STATE, "keeps state between calls", f"{which_call}: {fault}")
                 return
 
     def _threads(self) -> Iterator[LibraryFault]:
