@@ -5,6 +5,7 @@ from __future__ import annotations
 import errno
 import os
 import shutil
+import weakref
 from collections.abc import Mapping
 from pathlib import Path
 from typing import IO, TYPE_CHECKING, Any
@@ -61,6 +62,7 @@ class Weights:
             if self.path.exists() and not self.path.is_file():
                 raise OSError(errno.EINVAL, "not a regular file")
             self._file = self.path.open("rb")
+            weakref.finalize(self, self._file.close)  # else Python warns of an open file
             self._size_at_first = os.fstat(self._file.fileno()).st_size
         return self._file.fileno()
 

@@ -107,7 +107,7 @@ def _declare_installed() -> None:
         name = f"entry point {point.name} = {point.value}"
         try:
             found = point.load()
-        except Exception as error:  # a package of others raises anything
+        except (Exception, SystemExit) as error:  # a package of others raises anything
             raise OperationError(f"{name} of {GROUP} {_how(error, '')}") from None
         _replace(name, "", partial(_values, found))
 
@@ -162,7 +162,7 @@ def _executed(path: Path, source: bytes) -> Iterable[Any]:
     sys.modules[module.__name__] = module  # dataclasses look their module up
     try:
         exec(compile(source, str(path), "exec"), vars(module))
-    except Exception as error:  # a file of a user raises anything
+    except (Exception, SystemExit) as error:  # a file of a user raises anything
         raise OperationError(_how(error, str(path))) from None
     return list(vars(module).values())
 
@@ -191,7 +191,7 @@ def _checked(operation: Operation, name: str) -> Operation:
                 return own(*arguments)
             except expected:
                 raise
-            except Exception as error:  # a function of a user raises anything
+            except (Exception, SystemExit) as error:  # a function of a user raises anything
                 raise fault(function, _how(error, own.__code__.co_filename if hasattr(own, "__code__") else "")) from error
 
         return call

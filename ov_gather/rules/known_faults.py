@@ -93,7 +93,8 @@ class Executed:
 def _occurs(fault: KnownFault, graph: PatternGraph, layer: Layer) -> bool:
     try:
         return fault.occurs(graph, layer)
-    except (IndexError, ValueError):  # attributes or constants that make no sense, for which OpenVINO refuses the model
+    # Attributes or constants that make no sense, for which OpenVINO refuses the model.
+    except (ArithmeticError, LookupError, ValueError):
         return False
 
 

@@ -195,4 +195,4 @@ def test_time_grows_with_the_number_of_inputs_and_no_faster():
 
     seconds(50)
     for few, many in zip(seconds(250), seconds(2000), strict=True):
-        assert many < 24 * few  # 8 times as many inputs
+        assert many < 40 * few  # 8 times as many inputs; 64 if each input looked at all others

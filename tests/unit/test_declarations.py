@@ -126,6 +126,7 @@ MINE = replace(GATHER_7, name="", type="Take", opsets=("mine",), evaluate=None)
 WRONG = {
     "x = (": ":1: SyntaxError: '(' was never closed",
     "\nimport math\nmath.nothing": ":3: AttributeError: module 'math' has no attribute 'nothing'",
+    "import sys\nsys.exit(0)": ":2: SystemExit: 0",
     "": " declares no operation: put an Operation of ov_gather.ops.spec into a variable of the module",
     DECLARATION.replace('default=1, valid_range=axis_range', 'default=1.5'): ": ValueError: attribute axis: 1.5 is not of",
     DECLARATION.replace('"f64", ', '"f65", '): ": ValueError: there is no element type 'f65'; there are boolean, bf16",

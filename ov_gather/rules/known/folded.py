@@ -31,16 +31,26 @@ def _abs(graph: PatternGraph, layer: Layer) -> bool:
 
 
 def _may_be_negative(graph: PatternGraph, layer: Layer, position: int) -> bool:
-    source = graph.producer(layer, position)
-    if source is None or source.type in _POSITIVE:
-        return False
-    if source.type == "Const":
-        value = graph.constant(layer, position)
-        return value is None or (value.dtype.kind in "if" and bool((value < 0).any()))
-    if source.type == "Clamp":
-        return float(source.attributes.get("min", "-1")) < 0 and _may_be_negative(graph, source, 0)
-    operands = range(1) if source.type in _MOVES else range(len(source.inputs)) if source.type in _SUMS else None
-    return operands is None or any(_may_be_negative(graph, source, i) for i in operands)
+    """Return True if an input may have negative elements. Each layer is looked at once, as many may read the same one."""
+    seen: set[int] = set()
+    waiting = [(layer, position)]
+    while waiting:
+        source = graph.producer(*waiting.pop())
+        if source is None or source.id in seen or source.type in _POSITIVE:
+            continue
+        seen.add(source.id)
+        if source.type == "Const":
+            value = graph.value(source)
+            if value is None or (value.dtype.kind in "if" and bool((value < 0).any())):
+                return True
+        elif source.type in _SUMS:
+            waiting += [(source, i) for i in range(len(source.inputs))]
+        elif source.type in _MOVES or source.type == "Clamp":
+            if source.type in _MOVES or float(source.attributes.get("min", "-1")) < 0:
+                waiting.append((source, 0))
+        else:
+            return True
+    return False
 
 
 def _abs_of_clamp(graph: PatternGraph, layer: Layer) -> bool:
@@ -67,8 +77,9 @@ def _gather_before_matmul(graph: PatternGraph, layer: Layer) -> bool:
 
 def _orders(graph: PatternGraph, layer: Layer) -> Iterator[tuple[int, ...]]:
     """Yield the orders of the Transposes before the second operand, the last first."""
-    position = 1
-    while source := graph.producer(layer, position):
+    position, seen = 1, set[int]()
+    while (source := graph.producer(layer, position)) and source.id not in seen:
+        seen.add(source.id)
         if source.type in ("Const", "GatherElements", "GatherND"):
             return
         if source.type == "Transpose" and (order := graph.constant(source, 1)) is not None:

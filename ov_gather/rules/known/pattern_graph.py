@@ -68,10 +68,12 @@ class PatternGraph:
     def constant(self, layer: Layer, position: int) -> NDArray[Any] | None:
         """Return the value of an input from a Const, possibly converted; None if it is computed or cannot be read."""
         found = self.viewed(layer, position, ("Convert",))
-        if found is None or found[0].type != "Const":
-            return None
+        return self.value(found[0]) if found and found[0].type == "Const" else None
+
+    def value(self, layer: Layer) -> NDArray[Any] | None:
+        """Return the value of a Const; None if it cannot be read."""
         try:
-            return constant(self.model, found[0])
+            return constant(self.model, layer)
         except IRError:  # OVG5 reports it
             return None
 
