@@ -61,6 +61,5 @@ def _size(node: Node, site: Site, indices: Output) -> Output:
         return ops.slice(shape, start, ops.add(length, start), ops.constant([1])).output(0)
     if isinstance(site.axis, int):
         return ops.gather(shape, ops.constant(site.axis), first).output(0)
-    names = [given.attribute and given.attribute.name for given in operation.inputs]
-    axis = ops.reshape(node.input_value(names.index(str(rule.axis))), ops.constant([], dtype="i64"), False)
+    axis = ops.reshape(node.input_value(operation.port_of(str(rule.axis))), ops.constant([], dtype="i64"), False)
     return ops.gather(shape, axis, first).output(0)

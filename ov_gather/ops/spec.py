@@ -229,6 +229,10 @@ class Operation:
         """The first and the last opset, for people: "opset6 to opset16"."""
         return " to ".join(dict.fromkeys((self.opsets[0], self.opsets[-1])))
 
+    def port_of(self, attribute: str) -> int:
+        """Return the position of the input that acts as an attribute of this name. Raises ValueError if there is none."""
+        return [given.attribute and given.attribute.name for given in self.inputs].index(attribute)
+
     def read_attributes(self, text: Mapping[str, str], shapes: Shapes, values: Values = ()) -> dict[str, Any]:
         """Read the attributes of a layer for inputs of these shapes, with defaults filled in.
 

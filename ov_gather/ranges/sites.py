@@ -110,8 +110,7 @@ def _axis(operation: Described, spec: Operation, along: AxisSize, inputs: Sequen
         if attribute.name == along.axis:
             axis = operation.integer(along.axis, attribute.default or 0)
             return axis - 1 if axis < 0 and operation.has_scattered_lanes else axis
-    names = [given.attribute and given.attribute.name for given in spec.inputs]
-    return next(iter(inputs[names.index(along.axis) :]), None)
+    return next(iter(inputs[spec.port_of(along.axis) :]), None)
 
 
 @dataclass(frozen=True, slots=True)
