@@ -25,12 +25,9 @@ constexpr int64_t far_ahead = 96;         // elements; loads in flight to the se
 constexpr int64_t cached_ahead = 64;      // elements; loads in flight from the last-level cache
 
 // Indices checked, then used, if their data are near. While a processor waits for the data of 64, it checks the next: with AVX2
-// that takes 0.90 of the time of 512 on a Xeon (Granite Rapids; 400 KB of data), with SSE2 0.88.
-#if defined(__AVX512F__)
-constexpr int64_t near_part = block, near_index_prefetch = index_prefetch;
-#else
+// that takes 0.90 of the time of 512 on a Xeon (Granite Rapids; 400 KB of data), with SSE2 0.88, with AVX-512 0.72 to 0.95 on a
+// Zen 4, where 32 and 128 took longer in most cases.
 constexpr int64_t near_part = 64, near_index_prefetch = 256;
-#endif
 
 #if OV_GATHER_HAS_AVX
 // Write a cache line at an aligned address.

@@ -25,7 +25,7 @@ struct Plane {
     int64_t axis_size;
     int64_t axis_stride;
     bool prefetch;  // the data that an index can reach exceed the near caches
-    bool near;      // they exceed them a few times at most
+    bool near;      // they exceed them a few times at most, so that gather instructions pay
     bool far;       // they exceed all caches
     bool stream;    // the output is streamed around the caches, because the arrays exceed them
     bool zero;      // write zeros for an index out of bounds

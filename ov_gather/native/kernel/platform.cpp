@@ -38,6 +38,14 @@ bool is_intel() {
 #endif
 }
 
+bool is_zen_3_or_4() {
+#if OV_GATHER_HAS_AVX
+    return __builtin_cpu_is("amdfam19h");
+#else
+    return false;
+#endif
+}
+
 int64_t second_level_cache_size() {
 #ifdef _SC_LEVEL2_CACHE_SIZE
     return std::max<int64_t>(sysconf(_SC_LEVEL2_CACHE_SIZE), 0);

@@ -17,7 +17,8 @@
 #define OV_GATHER_HAS_AVX 0
 #endif
 
-#ifndef OV_GATHER_VECTOR_GATHER  // instruction_sets.txt defines it
+// Gather instructions: 0 = none, 1 = for data beyond the near caches, 2 = for all data. instruction_sets.txt defines it.
+#ifndef OV_GATHER_VECTOR_GATHER
 #define OV_GATHER_VECTOR_GATHER 0
 #endif
 
@@ -95,6 +96,9 @@ bool has_avx2();
 bool has_avx512();
 
 bool is_intel();
+
+// Return true for Zen 3 and Zen 4, of which Zen 4 has AVX-512.
+bool is_zen_3_or_4();
 
 // Return the size of the second-level cache, which is private to a core, in bytes; 0 if unknown.
 int64_t second_level_cache_size();

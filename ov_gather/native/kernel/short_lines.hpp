@@ -42,7 +42,7 @@ bool short_lines(const Plane& plane, const char* data, const Index* indices, Ele
         const char* from = data + top * plane.lines.data_stride;
         const Index* where = indices + top * count;
         Element* to = output + top * count;
-#if OV_GATHER_VECTOR_GATHER
+#if OV_GATHER_VECTOR_GATHER == 2
         if constexpr (size <= 8) {
             if (!plane.prefetch) {
                 if (!gather_line<Shift::listed>(plane, from, where, starts, to, length)) return false;

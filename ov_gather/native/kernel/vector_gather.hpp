@@ -182,13 +182,14 @@ bool gather_ahead(const Plane& plane, const char* data, const Index* indices, El
            gather_line<Shift::none>(plane, data, indices + end, nullptr, output + end, count - end);
 }
 
-// Return true if 32-bit offsets suffice for lines of `count` elements, and the data are near enough for gather instructions.
+// Return true if 32-bit offsets suffice for lines of `count` elements, and gather instructions pay for the data.
 template <typename Element>
 bool are_vectors(const Plane& plane, int64_t count) {
     constexpr int64_t size = sizeof(Element);
     const int64_t stride = plane.axis_stride < 0 ? -plane.axis_stride : plane.axis_stride;
     const bool across = plane.line.data_stride != 0;
-    return size <= 8 && (across || (plane.axis_stride == size && (!plane.prefetch || plane.near))) &&
+    const bool beyond = !across && plane.prefetch;
+    return size <= 8 && (across || plane.axis_stride == size) && (beyond ? plane.near : OV_GATHER_VECTOR_GATHER == 2) &&
            plane.axis_size <= INT32_MAX && plane.axis_size * stride + (across ? count * size : 0) <= INT32_MAX;
 }
 
