@@ -18,7 +18,7 @@ import numpy as np
 from ov_gather.crosscheck.cases.designed import OWN_OPERANDS, Case, operands
 from ov_gather.crosscheck.results import CaseResult, Comparison, Difference, LayerResult, Status
 from ov_gather.crosscheck.runtime_queue import PreparedCase, QueueResult, RuntimeQueue
-from ov_gather.crosscheck.verdict import Outcome, first_difference, reference_outcome
+from ov_gather.crosscheck.verdict import Outcomes, first_difference, reference_outcome
 from ov_gather.divergences.register import lacking
 from ov_gather.ir.constants import payload
 from ov_gather.ir.excerpts import Excerpt, around
@@ -258,9 +258,10 @@ def _problem(results: Sequence[CaseResult]) -> str:
     return ""
 
 
-def _compare_expected(right: Outcome, values: Any) -> Comparison:
-    if isinstance(right, Exception):
-        return Comparison(EXPECTED_OUTPUT, Status.FAILED, f"there is none: {right}")
+def _compare_expected(outputs: Outcomes, values: Any) -> Comparison:
+    if isinstance(outputs, Exception):
+        return Comparison(EXPECTED_OUTPUT, Status.FAILED, f"there is none: {outputs}")
+    right = outputs[0]
     try:
         difference = first_difference(np.asarray(values, right.dtype), right)
     except ValueError as error:
