@@ -11,7 +11,7 @@ from numpy.typing import NDArray
 
 from ov_gather.crosscheck.deviation import Deviation, beyond, is_number, measure, unequal
 from ov_gather.crosscheck.histogram import histogram
-from ov_gather.crosscheck.references import compute
+from ov_gather.crosscheck.references import compute, confirm
 from ov_gather.crosscheck.results import Comparison, Difference, Status
 from ov_gather.crosscheck.tolerances import Tolerance
 from ov_gather.divergences.base import CPU, Divergence, Observed
@@ -39,16 +39,23 @@ class Observation:
     seconds: float | None = None
 
 
-def reference_outcome(view: LayerView, inputs: Sequence[NDArray[Any]]) -> Outcomes:
-    """Compute the expected outcome: the outputs, or the IndexError that names an index out of bounds."""
+def reference_outcome(view: LayerView, inputs: Sequence[NDArray[Any]], *, anew: bool = False) -> Outcomes:
+    """Compute the expected outcome: outputs, or an IndexError; `anew`, a user's in a new process."""
     try:
         if not _computes_in_f32(view):
-            return compute(view, inputs)
-        outputs = compute(view, [array.astype(np.float32) if array.dtype == np.float64 else array for array in inputs])
+            return compute(view, inputs, anew=anew)
+        narrowed = [array.astype(np.float32) if array.dtype == np.float64 else array for array in inputs]
+        outputs = compute(view, narrowed, anew=anew)
         types = view.operation.infer_types(view.input_types)
         return [output.astype(np.float64) if kind is F64 else output for output, kind in zip(outputs, types, strict=True)]
     except IndexError as error:
         return error
+
+
+def confirm_failure(view: LayerView, operands: Sequence[NDArray[Any]], right: Outcomes, found: Sequence[Comparison]) -> None:
+    """Raise OperationError if something failed because the reference of a user is not the same in a new process."""
+    if not view.is_of_family and not isinstance(right, Exception) and not all(one.passed for one in found):
+        confirm(view, right, reference_outcome(view, operands, anew=True))
 
 
 def _computes_in_f32(view: LayerView) -> bool:

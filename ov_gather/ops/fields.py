@@ -205,7 +205,7 @@ def _of_attribute(attribute: Any) -> Problems:
         if not is_of_kind(value, attribute.kind):
             tuples = ", a tuple such as (1, 2)" if attribute.kind in ("ints", "floats") else ""
             yield field, f"has {shown(value)}", f"give values of kind {attribute.kind!r}{tuples}"
-        elif attribute.exceeds(value, ()) if limits else None:
+        elif limits and attribute.exceeds(value, ()):
             yield field, f"has {shown(value)}", f"valid_range is {limits[0]} to {limits[1]}"
 
 

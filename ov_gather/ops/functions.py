@@ -138,20 +138,17 @@ def checked(operation: Operation, name: str) -> Operation:
 
         return call
 
-    wrapped = replace(
-        operation,
-        attributes=tuple(_with_range(attribute, of) for attribute in operation.attributes),
-        inputs=tuple(
-            replace(given, attribute=given.attribute and _with_range(given.attribute, of)) for given in operation.inputs
-        ),
-        index_rule=operation.index_rule and _with_checks(operation.index_rule, of),
-        **{
-            field: of(field, getattr(operation, field)) for field in ("infer_types", "infer_shapes", "restrict", "choose_sizes")
-        },
-        **{field: of(field, getattr(operation, field)) for field in ("adds_up", "custom_version")},
+    rules = ("infer_types", "infer_shapes", "restrict", "choose_sizes", "adds_up", "custom_version")
+    changes: dict[str, Any] = {field: of(field, getattr(operation, field)) for field in rules}
+    changes["attributes"] = tuple(_with_range(attribute, of) for attribute in operation.attributes)
+    changes["inputs"] = tuple(
+        replace(given, attribute=given.attribute and _with_range(given.attribute, of)) for given in operation.inputs
     )
+    changes["index_rule"] = operation.index_rule and _with_checks(operation.index_rule, of)
+    wrapped = replace(operation, **changes)
     computed = {field: getattr(operation, field) for field in ("reference", "evaluate") if getattr(operation, field)}
-    return replace(wrapped, **{field: computing(field, own) for field, own in computed.items()})
+    results: dict[str, Any] = {field: computing(field, own) for field, own in computed.items()}
+    return replace(wrapped, **results)
 
 
 def _with_range(attribute: Attribute, of: Callable[..., Any]) -> Attribute:

@@ -117,10 +117,12 @@ class DimensionError(ShapeError):
 def _types(given: Any) -> tuple[ElementType, ...]:
     """Return element types that are given as such, or by name. Raises OperationError."""
     kinds = [given] if isinstance(given, ElementType | str) else given if isinstance(given, Iterable) else ()
-    found = [by_name(kind) if isinstance(kind, str) else kind for kind in kinds]
-    if not found or not all(isinstance(kind, ElementType) for kind in found):
-        wrong = next((each for each, kind in zip(kinds, found, strict=True) if kind is None), given)
-        raise OperationError(f"there is no element type {shown(wrong)}; there are {', '.join(map(str, ELEMENT_TYPES))}")
+    found = []
+    for each in kinds or [given]:
+        kind = by_name(each) if isinstance(each, str) else each
+        if not isinstance(kind, ElementType):
+            raise OperationError(f"there is no element type {shown(each)}; there are {', '.join(map(str, ELEMENT_TYPES))}")
+        found.append(kind)
     return tuple(found)
 
 

@@ -6,6 +6,7 @@ from collections.abc import Sequence
 from dataclasses import dataclass
 from typing import Any
 
+import numpy as np
 from numpy.typing import NDArray
 
 from ov_gather.ops import versions_of
@@ -32,6 +33,7 @@ class ReferenceRuntime(Runtime[Referred]):
     version = "NumPy"
 
     def __init__(self) -> None:
+        np.random.seed()  # else forked processes draw the same
         if free := platforms.available_memory():
             platforms.limit_memory(free // 2)
 

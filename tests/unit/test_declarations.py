@@ -128,10 +128,10 @@ WRONG = {
     "\nimport math\nmath.nothing": ":3: AttributeError: module 'math' has no attribute 'nothing'",
     "import sys\nsys.exit(0)": ":2: SystemExit: 0",
     "": " declares no operation: put an Operation of ov_gather.ops.spec into a variable of the module",
-    DECLARATION.replace('default=1, valid_range=axis_range', 'default=1.5'): ":42: attribute axis: default has 1.5: give values of",
+    DECLARATION.replace('default=1, valid_range=axis_range', 'default=1.5'): ":42: attribute axis: default has 1.5: give",
     DECLARATION.replace('"f64", ', '"f65", '): ":41: there is no element type 'f65'; there are boolean, bf16",
-    DECLARATION.replace('Input("y"', 'Input("x"'): ":38: Shift-example: inputs has 'x' twice: give inputs or attributes different",
-    DECLARATION.replace('"Shift"', '"Gather"').replace('"example"', '"opset8"'): ": Gather-opset8: opset 'opset8' is taken: give",
+    DECLARATION.replace('Input("y"', 'Input("x"'): ":38: Shift-example: inputs has 'x' twice: give inputs",
+    DECLARATION.replace('"Shift"', '"Gather"').replace('"example"', '"opset8"'): ": Gather-opset8: opset 'opset8' is taken",
     DECLARATION + "AGAIN = SHIFT.__class__(type='Shift', opset='example', inputs=SHIFT.inputs, infer_shapes=infer_shapes, "
     "reference=reference)": ": Shift of opset 'example' is declared already: give it another type or opset",
 }  # fmt: skip
@@ -166,11 +166,11 @@ def test_a_file_that_was_changed_replaces_its_declarations(three):
 @pytest.mark.parametrize(
     ("old", "new", "said"),
     [
-        ('attributes["axis"] % len', 'attributes["axes"] % len', "14: infer_shapes of Shift-example raises KeyError: 'axes'; it may"),
+        ('attributes["axis"] % len', 'attributes["axes"] % len', "14: infer_shapes of Shift-example raises KeyError: 'axes'"),
         ("[PartialShape(tuple(dims))]", "[dims]", "7: infer_shapes of Shift-example returns [[Dimension("),
         ("[PartialShape(tuple(dims))]", "[]", "7: infer_shapes of Shift-example returns []: it must return a PartialShape for"),
         ("[np.concatenate(", "(np.concatenate(", "27: reference of Shift-example returns array([[["),
-        ("x, y = inputs\n", "x, y = inputs\n    y = y.astype('f8')\n", "27: reference of Shift-example returns output of type float64: infer_types says f32"),
+        ("x, y = inputs\n", "x, y = inputs\n    y = y.astype('f8')\n", "27: reference of Shift-example returns output of"),
     ],
 )  # fmt: skip
 def test_a_function_of_a_declaration_that_is_wrong_is_named(tmp_path, old, new, said):

@@ -1,0 +1,131 @@
+"""References of users that are wrong: `check` names their line, not the library, and checks the other layers."""
+
+import json
+import re
+from xml.etree import ElementTree
+
+import numpy as np
+import openvino as ov
+import pytest
+
+import ov_gather
+from helpers.declaring import declared
+from helpers.users_operations import PYTHON, write_model
+from ov_gather.crosscheck import references
+
+pytestmark = pytest.mark.skipif(not hasattr(ov, "Op"), reason="this OpenVINO takes no operations in Python")
+
+DECLARATION = """import numpy as np
+from ov_gather.ops.spec import *
+
+calls, kept = [], []
+
+
+def reference(inputs, attributes):
+    (x,), alpha = inputs, attributes["alpha"]
+    HOSTILE
+    return [x + np.sin(alpha * x) ** 2 / alpha]
+
+
+SNAKE = Operation(
+    type="Snake",
+    opset="example",
+    inputs=[Input("x", types=("f32",))],
+    attributes=[Attribute("alpha", kind="float", default=1.0, valid_range=(0.1, 100))],
+    infer_shapes=lambda shapes, attributes: [shapes[0]],
+    reference=reference,
+    rtol=1e-4,
+    atol=1e-5,
+)
+"""
+HOSTILE = {
+    "raise KeyError('<b>\\x1b[31m\\x00]]>&')": r"9: reference of Snake-example raises KeyError: ",
+    "return [x.astype(np.float64)]": r"7: reference of Snake-example returns output of type float64: infer_types says f32",
+    "return [x[..., :-1]]": r"7: reference of Snake-example returns output of shape \[4, 4\]: infer_shapes says \[4,5\]",
+    "return None": r"7: reference of Snake-example returns None: it must return an array for each output, in a list",
+    "return x.tolist()": r"7: reference of Snake-example returns \[\[.*: it must return an array for each output",
+    "import sys; sys.exit(3)": r"9: reference of Snake-example raises SystemExit: 3",
+    "import os; os._exit(3)": r"7: reference of Snake-example crashes: exit code 3",
+    "import ctypes; ctypes.string_at(0)": r"7: reference of Snake-example crashes: SIGSEGV",
+    "while True: pass": r"7: reference of Snake-example hangs: no answer within 3 s",
+    "while True: kept.append(np.empty(1 << 27))": r"9: reference of Snake-example raises (numpy\.)?\w*MemoryError: ",
+    "calls.append(1); x = x + (len(calls) > 3)": r"7: reference of Snake-example computes other values for the same",
+    "x = x + np.random.random()": r"7: reference of Snake-example computes other values for the same inputs in a new",
+}
+
+
+@pytest.fixture
+def checked(tmp_path, monkeypatch):
+    """A function that checks a model of a Snake and a gather, with this line in the reference."""
+    name = f"ops_of_{tmp_path.name}"
+    (tmp_path / f"{name}.py").write_text(PYTHON)
+    monkeypatch.syspath_prepend(tmp_path)
+    monkeypatch.setattr(references, "LIMIT", 3.0)
+    model = write_model(tmp_path / "model.xml")
+
+    def check(line):
+        with declared(tmp_path / "snake_ops.py", DECLARATION.replace("HOSTILE", line)):
+            return ov_gather.cross_check(model, extensions=[f"{name}:Snake"], runtimes=["openvino"], cases=2)
+
+    return check
+
+
+@pytest.mark.slow
+@pytest.mark.parametrize("line", HOSTILE)
+def test_a_hostile_reference_is_named_with_its_line(line, checked, tmp_path):
+    snake, gather = checked(line).layers
+    assert snake.problem.startswith("not executed: ")
+    assert re.match(
+        f"{re.escape(str(tmp_path / 'snake_ops.py'))}:{HOSTILE[line]}", snake.problem.removeprefix("not executed: ")
+    )
+    assert snake.cases == ()
+    assert gather.passed
+
+
+@pytest.mark.slow
+def test_a_harmless_one_passes(checked):
+    assert checked("print('loud'); x = x.copy(); inputs[0][...] = 7").passed
+
+
+def test_what_it_raises_is_escaped_in_every_report(tmp_path, cli):
+    """The text has markup, control characters, and the end of a CDATA section."""
+    write_model(tmp_path / "model.xml")
+    (tmp_path / "snake_class.py").write_text(PYTHON)
+    (tmp_path / "snake_ops.py").write_text(DECLARATION.replace("HOSTILE", next(iter(HOSTILE)).replace("<b>", "<script>")))
+    base = ("check", "model.xml", "--runtimes", "openvino", "--ops", "snake_ops.py", "--extension", "snake_class:Snake")
+    made = {kind: cli(*base, "--format", kind, "--report", f"{kind}.html", cwd=tmp_path).stdout for kind in ("json", "junit")}
+    said = json.loads(made["json"])["layers"][0]["problem"]
+    assert "KeyError: '<script>" in said
+    failures = ElementTree.fromstring(made["junit"]).iter("failure")
+    assert any("KeyError: '<script>" in failure.get("message") for failure in failures)
+    page = (tmp_path / "json.html").read_text()
+    assert "KeyError" in page
+    assert "<script>\\x1b" not in page
+    assert not set(map(chr, range(32))) - set("\n\t") & set(page)
+
+
+def test_validate_escapes_what_a_rule_raises(tmp_path, cli):
+    write_model(tmp_path / "model.xml")
+    rule = "infer_shapes=lambda shapes, attributes: exec(\"raise KeyError('<script>\\\\x1b]]>&')\")"
+    text = DECLARATION.replace("infer_shapes=lambda shapes, attributes: [shapes[0]]", rule)
+    (tmp_path / "snake_ops.py").write_text(text)
+    for kind in ("json", "sarif", "junit"):
+        done = cli("validate", "model.xml", "--ops", "snake_ops.py", "--format", kind, cwd=tmp_path, code=1)
+        root = json.loads(done.stdout) if kind != "junit" else ElementTree.fromstring(done.stdout)
+        assert "KeyError" in (json.dumps(root) if kind != "junit" else ElementTree.tostring(root, "unicode"))
+        assert "\x1b" not in done.stdout
+
+
+def test_run_names_the_line(tmp_path, refusal):
+    (tmp_path / "snake_ops.py").write_text(DECLARATION.replace("HOSTILE", "raise KeyError('alfa')"))
+    write_model(tmp_path / "model.xml")
+    model = ov_gather.read_ir(tmp_path / "model.xml")
+    assert model.of_type("Snake")
+    text = (
+        '<layer id="0" name="s" type="Snake" version="example"><data alpha="1"/><input><port id="0"><dim>2</dim></port></input>'
+    )
+    (tmp_path / "layer.xml").write_text(f'{text}<output><port id="1"><dim>2</dim></port></output></layer>')
+    np.save(tmp_path / "x.npy", np.ones(2, np.float32))
+    said = refusal("run", "layer.xml", "--input", "x=x.npy", "--ops", "snake_ops.py", cwd=tmp_path)
+    assert said == f"error: {tmp_path / 'snake_ops.py'}:9: reference of Snake-example raises KeyError: 'alfa'\n"
+    assert not (tmp_path / "layer.npy").exists()
