@@ -129,3 +129,20 @@ def test_run_names_the_line(tmp_path, refusal):
     said = refusal("run", "layer.xml", "--input", "x=x.npy", "--ops", "snake_ops.py", cwd=tmp_path)
     assert said == f"error: {tmp_path / 'snake_ops.py'}:9: reference of Snake-example raises KeyError: 'alfa'\n"
     assert not (tmp_path / "layer.npy").exists()
+
+
+@pytest.mark.parametrize("error", ["BaseException('x')", "KeyboardInterrupt", "GeneratorExit", "SystemExit(0)"])
+def test_a_file_that_raises_anything_is_one_line(error, tmp_path, refusal):
+    (tmp_path / "snake_ops.py").write_text(f"import sys\nprint('loud')\nraise {error}\n")
+    write_model(tmp_path / "model.xml")
+    said = refusal("validate", "model.xml", "--ops", "snake_ops.py", cwd=tmp_path)
+    assert re.fullmatch(f"loud\nerror: {re.escape(str(tmp_path))}/snake_ops.py:3: {error.partition('(')[0]}[^\n]*\n", said)
+
+
+def test_what_a_file_prints_is_in_no_report(tmp_path, cli):
+    text = DECLARATION.replace("[shapes[0]],", "[print('louder'), shapes[0]][1:],")
+    (tmp_path / "snake_ops.py").write_text(f"print('loud')\n{text}")
+    write_model(tmp_path / "model.xml")
+    done = cli("validate", "model.xml", "--ops", "snake_ops.py", "--format", "json", cwd=tmp_path, code=0)
+    assert json.loads(done.stdout)
+    assert {"loud", "louder"} <= set(done.stderr.split())

@@ -204,20 +204,39 @@ def test_a_repository_cannot_name_them(tmp_path, monkeypatch):
     assert "ops is unknown" in result.output
 
 
-def test_an_installed_package_declares_by_an_entry_point(tmp_path):
-    (tmp_path / "shift_package.py").write_text(DECLARATION)
-    info = tmp_path / "shift_package-1.0.dist-info"
+def install(folder, name, text):
+    """Write a package with an entry point, as an installer does."""
+    (folder / f"{name}_package.py").write_text(text)
+    info = folder / f"{name}_package-1.0.dist-info"
     info.mkdir()
-    (info / "METADATA").write_text("Metadata-Version: 2.1\nName: shift-package\nVersion: 1.0\n")
-    (info / "entry_points.txt").write_text("[ov_gather.operations]\nshift = shift_package\n")
+    (info / "METADATA").write_text(f"Metadata-Version: 2.1\nName: {name}-package\nVersion: 1.0\n")
+    (info / "entry_points.txt").write_text(f"[ov_gather.operations]\n{name} = {name}_package\n")
+
+
+def validated(*arguments, **environment):
+    command = [sys.executable, "-m", "ov_gather", "validate", *map(str, arguments)]
+    return subprocess.run(command, capture_output=True, text=True, check=True, env={**os.environ, **environment})
+
+
+def test_an_installed_package_declares_by_an_entry_point(tmp_path):
+    install(tmp_path, "shift", DECLARATION)
     model = write_shift(tmp_path / "m.xml")
+    assert "OVG107" in validated(model).stdout
+    assert "OVG107" not in validated(model, PYTHONPATH=str(tmp_path)).stdout
 
-    def validated(**environment):
-        command = [sys.executable, "-m", "ov_gather", "validate", str(model)]
-        return subprocess.run(command, capture_output=True, text=True, check=True, env={**os.environ, **environment}).stdout
 
-    assert "OVG107" in validated()
-    assert "OVG107" not in validated(PYTHONPATH=str(tmp_path))
+@pytest.mark.parametrize("text", ["raise BaseException('no luck')", "import missing", "x = 5", DECLARATION + "SHIFT.type = 5"])
+def test_an_installed_package_that_is_broken_is_left_out(tmp_path, text):
+    """Nobody asked for it, and other models do not need it: it is named once, and its operations are unknown."""
+    install(tmp_path, "shift", DECLARATION)
+    install(tmp_path, "broken", text)
+    models = [write_shift(tmp_path / f"{name}.xml") for name in "ab"]
+    done = validated(*models, "--jobs", 2, PYTHONPATH=str(tmp_path))
+    assert "OVG107" not in done.stdout
+    (line,) = done.stderr.splitlines()
+    assert line.startswith(
+        "warning: package broken-package declares operations that are left out (entry point broken = broken_package of "
+    )
 
 
 def test_kinds_of_attributes():
