@@ -130,7 +130,7 @@ def _layer_for(view: LayerView, arrays: Arrays) -> Model:
         else:
             inputs.append(builder.const(given.name, element_type, array))
     version = view.layer.version or view.operation.opsets[0]
-    outputs = [(inputs[0].element_type, PartialShape.of(()))]  # a placeholder: isolating the layer infers it again
+    outputs = [(inputs[0].element_type, PartialShape.of(())) for _ in view.operation.outputs]  # isolating infers them again
     builder.layer(view.operation.type, builder.name, version, view.layer.attributes, inputs, outputs)
     return isolate(next(family_layers(builder.build())))
 
