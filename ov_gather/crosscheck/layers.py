@@ -248,8 +248,7 @@ class _Execution:
 
 def _may_execute(runtime: IsolatedRuntime[Model], view: LayerView) -> bool:
     """Return True if a runtime can have the operation: one of users is executed by OpenVINO only, with their library."""
-    is_stock = (view.layer.version or "").startswith("opset")
-    return view.is_of_family or (runtime.name == "openvino" and bool(runtime.extensions or is_stock))
+    return view.is_of_family or (runtime.name == "openvino" and bool(runtime.extensions))
 
 
 def _problem(results: Sequence[CaseResult]) -> str:

@@ -63,8 +63,8 @@ def checked(tmp_path, monkeypatch):
     monkeypatch.setattr(references, "LIMIT", 3.0)
     model = write_model(tmp_path / "model.xml")
 
-    def check(line):
-        with declared(tmp_path / "snake_ops.py", DECLARATION.replace("HOSTILE", line)):
+    def check(line, declaration=DECLARATION):
+        with declared(tmp_path / "snake_ops.py", declaration.replace("HOSTILE", line)):
             return ov_gather.cross_check(model, extensions=[f"{name}:Snake"], runtimes=["openvino"], cases=2)
 
     return check
@@ -85,6 +85,23 @@ def test_a_hostile_reference_is_named_with_its_line(line, checked, tmp_path):
 @pytest.mark.slow
 def test_a_harmless_one_passes(checked):
     assert checked("print('loud'); x = x.copy(); inputs[0][...] = 7").passed
+
+
+ODD = """
+        Attribute("mode", kind="str", default=""), Attribute("text", kind="str", default="<&\\">", examples=["a b"]),
+        Attribute("sizes", kind="ints", default=()), Attribute("big", default=2**63),
+        Attribute("flag", kind="bool", default=True),
+        Attribute("limit", kind="float", default=0.0, valid_range=(float("-inf"), float("inf"))),
+        Attribute("least", kind="float", default=1e-300, valid_range=(0, float("inf"))),
+        Attribute("count", default=1, valid_range=(0.5, 2.5)), Attribute("words", kind="a|b-c", default="b-c", examples=["a"]),
+"""
+
+
+@pytest.mark.slow
+def test_odd_attributes_pass(checked):
+    """The library does not have them, and the reference does not read them."""
+    result = checked("pass", DECLARATION.replace("    attributes=[", f"    attributes=[{ODD}"))
+    assert result.passed, [layer.problem or layer.comparisons for layer in result.layers]
 
 
 def test_what_it_raises_is_escaped_in_every_report(tmp_path, cli):
