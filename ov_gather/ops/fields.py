@@ -202,11 +202,12 @@ def _of_attribute(attribute: Any) -> Problems:
         yield "valid_range", f"is {limits}", f"numbers have a range, and the kind is {attribute.kind!r}"
     given = [("default", attribute.default)] if attribute.default is not None else []
     for field, value in (*given, *(("examples", example) for example in attribute.examples)):
+        verb = "is" if field == "default" else "has"
         if not is_of_kind(value, attribute.kind):
             tuples = ", a tuple such as (1, 2)" if attribute.kind in ("ints", "floats") else ""
-            yield field, f"has {shown(value)}", f"give values of kind {attribute.kind!r}{tuples}"
+            yield field, f"{verb} {shown(value)}", f"give values of kind {attribute.kind!r}{tuples}"
         elif limits and attribute.exceeds(value, ()):
-            yield field, f"has {shown(value)}", f"valid_range is {limits[0]} to {limits[1]}"
+            yield field, f"{verb} {shown(value)}", f"valid_range is {limits[0]} to {limits[1]}"
 
 
 def _of_operation(operation: Any) -> Problems:

@@ -9,6 +9,8 @@ from click.testing import CliRunner
 
 import ov_gather
 from helpers.declaring import declared
+from helpers.paths import ROOT
+from helpers.users_operations import write_model
 from ov_gather import cli, ops
 from ov_gather.ir.builder import ModelBuilder
 from ov_gather.ir.element_types import F32, I64
@@ -68,10 +70,10 @@ FIELDS = {
     (ALPHA, FLOAT + "valid_range=('a', 'b'))"): ("valid_range is ('a', 'b')", RANGE),
     (ALPHA, FLOAT + "valid_range=(0, float('nan')))"): ("valid_range is (0, nan)", RANGE),
     (ALPHA, 'Attribute("alpha", default="x", kind="str", valid_range=(0, 1))'): ("valid_range is (0, 1)", "the kind is 'str'"),
-    (ALPHA, FLOAT + "valid_range=(1, 2))"): ("default has 0.5", "valid_range is 1 to 2"),
+    (ALPHA, FLOAT + "valid_range=(1, 2))"): ("default is 0.5", "valid_range is 1 to 2"),
     (ALPHA, 'Attribute("alpha", default=1.5, kind="float", valid_range=(1, 2), examples=[3.0])'): ("has 3.0", "1 to 2"),
-    (ALPHA, 'Attribute("alpha", default=float("nan"), kind="float")'): ("attribute alpha: default has nan", "kind 'float'"),
-    (ALPHA, 'Attribute("alpha", default=[1, 2], kind="ints")'): ("default has [1, 2]", "a tuple such as (1, 2)"),
+    (ALPHA, 'Attribute("alpha", default=float("nan"), kind="float")'): ("attribute alpha: default is nan", "kind 'float'"),
+    (ALPHA, 'Attribute("alpha", default=[1, 2], kind="ints")'): ("default is [1, 2]", "a tuple such as (1, 2)"),
     (ALPHA, 'Attribute("alpha", kind="")'): ("attribute alpha: kind is ''", "int, bool, float, str, ints, floats, or"),
     (ALPHA, 'Attribute("alpha", kind="|")'): ("attribute alpha: kind is '|'", "give one of int"),
     (ALPHA, 'Attribute("alpha", kind="integer")'): ("attribute alpha: kind is 'integer'", "give one of int"),
@@ -227,6 +229,24 @@ def test_a_wrong_file_changes_nothing(tmp_path, text):
     assert str(error.value).startswith(f"{path}{FILES[text]}")
     assert ops.known_types() == known
     assert ops.OPERATIONS[4] is GATHER_8 is ops.versions_of("Gather")[2]
+
+
+@pytest.mark.parametrize(
+    ("number", "old", "new"),
+    [(0, "default=1.0", "default=0.0"), (1, '["alpha"] *', '["alfa"] *'), (2, "np.sin", "np.float64(1) * np.sin")],
+)
+def test_the_messages_of_the_page_are_those_of_its_declaration(tmp_path, number, old, new):
+    page = (ROOT / "docs" / "howto" / "declare_an_operation.md").read_text()
+    code, messages = (
+        re.search(r"```python\n(.*?)```", page, re.S)[1],
+        re.search(r"```text\n(.*?)```", page, re.S)[1].splitlines(),
+    )
+    assert old in code
+    layer = ov_gather.read_ir(write_model(tmp_path / "model.xml")).of_type("Snake")[0]
+    with pytest.raises(ValueError) as error, declared(tmp_path / "my_ops.py", code.replace(old, new)):
+        ov_gather.execute(layer, [np.ones((6, 4), np.float32)])
+    assert str(error.value) == f"{tmp_path}/{messages[number]}"
+    assert len(messages) == 3
 
 
 def test_objects_that_cannot_be_looked_at_are_no_declarations(tmp_path):
