@@ -17,6 +17,8 @@ from ov_gather.ir.builder import ModelBuilder
 from ov_gather.ir.element_types import F32, I64
 from ov_gather.ir.shapes import PartialShape
 from ov_gather.ir.writer import write_ir
+from ov_gather.ops.isolation import isolate
+from ov_gather.ops.layer_view import family_layers
 from ov_gather.ops.spec import Attribute, AxisSize, IndexRule, Input, Operation
 
 ROWS = PartialShape.of((5, 3))
@@ -121,6 +123,50 @@ MINE = replace(GATHER_7, name="", type="Take", opsets=("mine",), evaluate=None)
         x = np.arange(15, dtype=np.float32).reshape(5, 3)
         (output,) = ov_gather.execute(taken.of_type("Take")[0], [x, np.array([4, 0]), axis])
         np.testing.assert_array_equal(output, x[[4, 0]])
+
+
+OURS = {
+    "gather_elements_custom.GATHER_ELEMENTS_CUSTOM": ({"axis": "0"}, [np.array([[4, 0, -6]])]),
+    "gather.GATHER_CUSTOM": ({}, [np.array([4, -6]), np.array(0)]),
+    "gather_nd.GATHER_ND_CUSTOM": ({}, [np.array([[4, 3]])]),
+    "scatter_elements_update.SCATTER_ELEMENTS_CUSTOM": ({"reduction": "add"}, [np.array([[4, -6]]), np.ones((1, 2), "f4")]),
+    "scatter_nd_update.SCATTER_ND_CUSTOM": ({"reduction": "max"}, [np.array([[4, 3]]), np.ones(1, "f4")]),
+}  # fmt: skip
+
+
+@pytest.mark.parametrize("name", OURS)
+def test_ours_declared_by_a_user_are_known_as_well(tmp_path, name):
+    """Their declarations say all that validation, execution and proofs need: those in the registry have no more."""
+    attributes, (indices, *others) = OURS[name]
+    module, _, constant = name.partition(".")
+    text = f"""
+from dataclasses import replace
+from ov_gather.ops.{module} import {constant}
+MINE = replace({constant}, name="", type="Mine", opsets=("mine",))
+"""
+    operands = [np.arange(15, dtype=np.float32).reshape(5, 3), np.clip(indices, -5, 2), *others]
+
+    def told(layer_type, opset):
+        builder = ModelBuilder("one")
+        made = [builder.parameter(*X), builder.const("indices", I64, indices)]
+        for i, value in enumerate(others):
+            made.append(builder.const(f"c{i}", F32 if value.dtype == np.float32 else I64, value))
+        (y,) = builder.layer(layer_type, "layer", opset, attributes, made, [(F32, PartialShape(None))])
+        builder.result("y", y)
+        model = isolate(next(family_layers(builder.build())))
+        found = [(rule, message.replace(f"{layer_type}-{opset}", "it")) for rule, message in rules_of(model, tmp_path)]
+        proofs = [(proof.status, proof.axis_size) for proof in ov_gather.prove(tmp_path / "model.xml")]
+        return found, proofs, ov_gather.execute(model.of_type(layer_type)[0], operands)
+
+    layer_type = vars(sys.modules[f"ov_gather.ops.{module}"])[constant].type
+    ours, our_proofs, our_outputs = told(layer_type, "ov_gather")
+    with declared(tmp_path / "mine.py", text):
+        mine, my_proofs, my_outputs = told("Mine", "mine")
+    assert [rule for rule, _ in mine] == ["OVG601"]
+    assert mine == [found for found in ours if found[0] != "OVG107"]
+    assert my_proofs == our_proofs
+    assert my_proofs[0][0] == "refuted"
+    np.testing.assert_array_equal(my_outputs, our_outputs)
 
 
 WRONG = {

@@ -236,11 +236,9 @@ def test_a_wrong_file_changes_nothing(tmp_path, text):
     [(0, "default=1.0", "default=0.0"), (1, '["alpha"] *', '["alfa"] *'), (2, "np.sin", "np.float64(1) * np.sin")],
 )
 def test_the_messages_of_the_page_are_those_of_its_declaration(tmp_path, number, old, new):
-    page = (ROOT / "docs" / "howto" / "declare_an_operation.md").read_text()
-    code, messages = (
-        re.search(r"```python\n(.*?)```", page, re.S)[1],
-        re.search(r"```text\n(.*?)```", page, re.S)[1].splitlines(),
-    )
+    pages = [(ROOT / "docs" / "howto" / f"{name}.md").read_text() for name in ("declare_an_operation", "check_a_library")]
+    code = re.search(r"```python\n(.*?)```", pages[0], re.DOTALL)[1]
+    messages = re.search(r"```text\n(.*?)```", pages[1], re.DOTALL)[1].splitlines()
     assert old in code
     layer = ov_gather.read_ir(write_model(tmp_path / "model.xml")).of_type("Snake")[0]
     with pytest.raises(ValueError) as error, declared(tmp_path / "my_ops.py", code.replace(old, new)):
@@ -279,3 +277,10 @@ def test_tolerances_by_element_type(tmp_path):
         (operation,) = ops.versions_of("Pick")
     assert operation.permitted(F32) == (1e-6, 0.0)
     assert operation.permitted(operation.inputs[0].element_types[1]) == (1e-6, 1e-2)
+
+
+def test_a_sweep_of_declared_operations_needs_what_executes_them(tmp_path):
+    with declared(tmp_path / "my_ops.py", TEXT) as path:
+        done = CliRunner().invoke(cli.group, ["sweep", "--ops", str(path), "--runtimes", "openvino"])
+    assert done.exit_code == 2
+    assert "give both --ops, which declares operations, and --extension, which executes them" in done.output
