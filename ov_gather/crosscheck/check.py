@@ -25,11 +25,12 @@ from ov_gather.extension.users import Given, UserExtension, loaded
 from ov_gather.ir.files import Place, find_irs
 from ov_gather.ir.model import Model
 from ov_gather.ir.reader import Source, WeightsSource, read_ir
+from ov_gather.ops.fields import OperationError
 from ov_gather.ops.isolation import isolate
 from ov_gather.ops.layer_view import family_layers
 from ov_gather.ops.users import are_declared
 from ov_gather.rules.findings import Finding
-from ov_gather.rules.validation import read_and_validate
+from ov_gather.rules.validation import not_checked, read_and_validate
 from ov_gather.runtimes.devices import CPU
 from ov_gather.runtimes.isolated import RUNTIMES, borrowed
 from ov_gather.system.given import texts
@@ -193,7 +194,10 @@ def check_paths(
             results.append(_check_onnx(original, seed, warn, permitted[original], extensions))
         for path in files:
             progress.begin(str(path))
-            model, found = read_and_validate(path)
+            try:
+                model, found = read_and_validate(path)
+            except OperationError as error:  # other files may do without the operation
+                model, found = None, not_checked(str(path), str(error), "correct the declaration")
             if model is None:
                 unreadable += found
                 continue

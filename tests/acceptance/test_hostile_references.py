@@ -9,7 +9,9 @@ import openvino as ov
 import pytest
 
 import ov_gather
+from helpers.declared_operations import CLASSES, DECLARATIONS, write_three
 from helpers.declaring import declared
+from helpers.paths import VALID
 from helpers.users_operations import PYTHON, write_model
 from ov_gather.crosscheck import references
 
@@ -154,6 +156,32 @@ def test_a_file_that_raises_anything_is_one_line(error, tmp_path, refusal):
     write_model(tmp_path / "model.xml")
     said = refusal("validate", "model.xml", "--ops", "snake_ops.py", cwd=tmp_path)
     assert re.fullmatch(f"loud\nerror: {re.escape(str(tmp_path))}/snake_ops.py:3: {error.partition('(')[0]}[^\n]*\n", said)
+
+
+def test_check_goes_on_with_other_files_if_a_rule_fails(tmp_path, cli):
+    (tmp_path / "snake_ops.py").write_text(DECLARATION.replace("rtol=1e-4", "infer_types=lambda types: []"))
+    write_model(tmp_path / "model.xml")
+    done = cli(
+        "check", "model.xml", VALID / "spec_layer.xml", "--runtimes", "kernel", "--ops", "snake_ops.py", cwd=tmp_path, code=2
+    )
+    assert "snake_ops.py:20: infer_types of Snake-example returns []: it must return an ElementType" in done.stderr
+    assert "layers: 1" in done.stdout
+
+
+@pytest.mark.parametrize("command", ["prove", "harden"])
+def test_a_rule_that_fails_stops_what_needs_it(command, tmp_path, refusal):
+    rule = "lowest_specified=lambda size: 0 * size"
+    text = DECLARATIONS.replace(rule, "lowest_specified=lambda size: None", 1)
+    line = 1 + text[: text.index("size: None")].count("\n")
+    (tmp_path / "three.py").write_text(text)
+    (tmp_path / "classes.py").write_text(CLASSES.format(declarations="three"))
+    write_three(tmp_path / "three.xml")
+    extensions = [word for kind in ("Roll", "SegmentSum", "Lookup") for word in ("--extension", f"classes:{kind}")]
+    others = ["--policy", "clamp", *extensions, "-o", "new.xml"] if command == "harden" else []
+    said = refusal(command, "three.xml", *others, "--ops", "three.py", cwd=tmp_path)
+    where = f"{tmp_path}/three.py:{line}: lowest_specified of SegmentSum-mine returns None"
+    assert said.endswith(f"{where}: it must return an integer, or an array of integers if the size is one\n")
+    assert not (tmp_path / "new.xml").exists()
 
 
 def test_what_a_file_prints_is_in_no_report(tmp_path, cli):
