@@ -210,6 +210,11 @@ def _of_attribute(attribute: Any) -> Problems:
             yield field, f"{verb} {shown(value)}", f"valid_range is {limits[0]} to {limits[1]}"
 
 
+def _of_input(given: Any) -> Problems:
+    if given.attribute and given.attribute.kind != "int":
+        yield "attribute", f"is of kind {given.attribute.kind!r}", "an input acts as an attribute of kind 'int' only"
+
+
 def _of_operation(operation: Any) -> Problems:
     inputs, attributes = operation.inputs, {attribute.name: attribute.kind for attribute in operation.attributes}
     names = [*(given.name for given in inputs), *(attribute.name for attribute in operation.attributes)]
@@ -242,5 +247,9 @@ def _of_operation(operation: Any) -> Problems:
         yield "index_rule", f"has {wanted} {called!r}", f"the attributes of kind 'int' are {', '.join(may) or 'none'}"
 
 
-_TOGETHER: Mapping[str, Callable[[Any], Problems]] = {"Attribute": _of_attribute, "Operation": _of_operation}
+_TOGETHER: Mapping[str, Callable[[Any], Problems]] = {
+    "Attribute": _of_attribute,
+    "Input": _of_input,
+    "Operation": _of_operation,
+}
 """What must hold between the fields of one declaration."""

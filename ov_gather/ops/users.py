@@ -22,6 +22,7 @@ from ov_gather import ops
 from ov_gather.ops import OPERATIONS
 from ov_gather.ops.fields import OperationError
 from ov_gather.ops.functions import checked, running
+from ov_gather.ops.meanings import ENDS
 from ov_gather.ops.spec import Operation
 
 GROUP = "ov_gather.operations"
@@ -201,11 +202,11 @@ def _found(name: str, values: Callable[[], Iterable[Any]]) -> list[Operation]:
             f"{name} declares no operation: put an Operation of ov_gather.ops.spec into a variable of the module"
         )
     for operation in found:
-        for opset in operation.opsets:
-            if _RESERVED.fullmatch(opset):
-                raise OperationError(
-                    f"{name}: {operation.name}: opset '{opset}' is taken: give an opset of yours, such as 'mine'"
-                )
+        taken = [f"opset '{opset}'" for opset in operation.opsets if _RESERVED.fullmatch(opset)]
+        if operation.type in ENDS:
+            taken = [f"type '{operation.type}'"]
+        if taken:
+            raise OperationError(f"{name}: {operation.name}: {taken[0]} is taken: give one of yours, such as 'mine'")
     return found
 
 

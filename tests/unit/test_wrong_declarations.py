@@ -91,6 +91,7 @@ FIELDS = {
     ('opset="mine",', 'opset="mine", outputs="output",'): ("Pick-mine: outputs is 'output'", "a list of words"),
     ('opset="mine",', 'opset="mine", outputs=["a", "a"],'): ("Pick-mine: outputs has 'a' twice", "different names"),
     ('opset="mine",', 'opset="mine", outputs=[],'): ("Pick-mine: outputs is []", "give a list of words"),
+    ('Input("data"', 'Input("data", attribute=Attribute("a", kind="str")'): ("input data: attribute is of kind 'str'", "'int'"),
     # the operation
     ('type="Pick"', "type=5"): ("5-mine: type is 5", "letters, digits and _"),
     ('type="Pick"', 'type="Pi\\x1bck"'): ("Operation: type is 'Pi\\x1bck'", "letters, digits and _"),
@@ -216,8 +217,9 @@ FILES = {
     "import ov_gather.ops as ops\nops._by_type = {}": " changes the operations that are known",
     "import ov_gather.ops as ops\nops.OPERATIONS = ()": " changes the operations that are known",
     TEXT + "from ov_gather.ops import add\nadd([PICK])\n": " changes the operations that are known",
-    changed('"mine"', '"opset1"').replace("Pick", "ReLU"): ": ReLU-opset1: opset 'opset1' is taken: give an opset of yours",
-    changed('"mine"', '"ov_gather"'): ": Pick-ov_gather: opset 'ov_gather' is taken: give an opset of yours",
+    changed('"mine"', '"opset1"').replace("Pick", "ReLU"): ": ReLU-opset1: opset 'opset1' is taken: give one of yours",
+    changed('"Pick"', '"Const"'): ": Const-mine: type 'Const' is taken: give one of yours",
+    changed('"mine"', '"ov_gather"'): ": Pick-ov_gather: opset 'ov_gather' is taken: give one of yours",
 }
 
 
