@@ -16,6 +16,7 @@ from ov_gather.ir.element_types import DYNAMIC, ELEMENT_TYPES, INTEGERS
 
 _NAME = re.compile(r"\w[\w.:-]*")
 """What XML, file names and reports take as it is."""
+_XML_NAME = re.compile(r"(?!xml)[^\W\d][\w.-]*")
 _WORDS = re.compile(r"[a-z0-9_.-]+(\|[a-z0-9_.-]+)+")
 KINDS: Mapping[str, tuple[type, ...]] = {"int": (int,), "bool": (bool,), "float": (float, int), "str": (str,)}
 """The Python types of the values of each kind of attribute that is no list and no choice of words."""
@@ -87,6 +88,11 @@ def _is_text(value: Any) -> bool:
 
 
 _NAMED = _Field(_is_name, "give a word of letters, digits and _, such as 'axis'")
+_OR_NOTHING = _Field(lambda value: value == "" or _is_name(value), 'give the name of an attribute, or ""')
+_OF_XML = _Field(
+    lambda value: isinstance(value, str) and _XML_NAME.fullmatch(value) is not None,
+    "give a name that XML takes: a letter, then letters, digits and _, such as 'axis'",
+)
 _TEXT = _Field(_is_text, "give one line of text")
 _PORT = _Field(lambda value: is_integer(value) and value >= 0, "give the position of an input, from 0 on")
 _TOLERANCE = _Field(
@@ -117,7 +123,7 @@ def _or_none(field: _Field) -> _Field:
 
 FIELDS: Mapping[str, Mapping[str, _Field]] = {
     "Attribute": {
-        "name": _NAMED,
+        "name": _OF_XML,
         "kind": _Field(
             _is_kind, f'give one of {", ".join(KINDS)}, ints, floats, or words in lower case such as "linear|nearest"'
         ),
@@ -140,8 +146,7 @@ FIELDS: Mapping[str, Mapping[str, _Field]] = {
         ),
         "data": _PORT,
     },
-    "CoordinateSizes": {"port": _PORT, "batch_dims": _Field(lambda value: value == "" or _is_name(value), 'give a name, or ""')}
-    | {"data": _PORT},
+    "CoordinateSizes": {"port": _PORT, "batch_dims": _OR_NOTHING, "data": _PORT},
     "AttributeSize": {"attribute": _NAMED},
     "IndexRule": {
         "port": _PORT,

@@ -80,6 +80,8 @@ FIELDS = {
     (ALPHA, 'Attribute("alpha", kind="Linear|Cubic")'): ("attribute alpha: kind is 'Linear|Cubic'", "in lower case"),
     (ALPHA, 'Attribute("alpha", kind=None)'): ("attribute alpha: kind is None", "give one of int"),
     (ALPHA, 'Attribute("a\\nb")'): ("Attribute: name is 'a\\nb'", "letters, digits and _"),
+    (ALPHA, 'Attribute("1st")'): ("name is '1st'", "a name that XML takes"),
+    (ALPHA, 'Attribute("a:b")'): ("name is 'a:b'", "a name that XML takes"),
     (ALPHA, 'Attribute("<b>")'): ("Attribute: name is '<b>'", "letters, digits and _"),
     (ALPHA, 'Attribute("axis")'): ("Pick-mine: inputs has 'axis' twice", "different names"),
     (ALPHA, '"alpha"'): ("Pick-mine: attributes is [Attribute(", "give a list of Attributes"),
