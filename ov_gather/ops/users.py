@@ -15,7 +15,7 @@ from dataclasses import dataclass
 from functools import cache, partial
 from pathlib import Path
 from types import ModuleType
-from typing import Any, TypeAlias
+from typing import TYPE_CHECKING, Any, TypeAlias
 from warnings import warn
 
 from ov_gather import ops
@@ -24,6 +24,9 @@ from ov_gather.ops.fields import OperationError
 from ov_gather.ops.functions import checked, running
 from ov_gather.ops.meanings import ENDS
 from ov_gather.ops.spec import Operation
+
+if TYPE_CHECKING:
+    from importlib.metadata import EntryPoint
 
 GROUP = "ov_gather.operations"
 """The group of entry points by which an installed package declares operations: each names a module."""
@@ -123,9 +126,7 @@ def _declare_installed() -> None:
     for point in entry_points(group=GROUP):
         package = point.dist.name if point.dist else point.value
         try:
-            with running("", point.value):
-                found = point.load()
-            _replace(point.value, "", partial(_values, found))
+            _replace(point.value, "", partial(_loaded, point))
         except OperationError as error:
             what = f"entry point {point.name} = {point.value} of {GROUP}"
             if parent_process() is None:  # a worker need not repeat it
@@ -154,8 +155,11 @@ def _content(path: str) -> bytes:
         os.close(file)
 
 
-def _values(found: object) -> Iterable[Any]:
-    return list(vars(found).values()) if isinstance(found, ModuleType) else [found]
+def _loaded(point: EntryPoint) -> Iterable[Any]:
+    """Import what an entry point names, and return its values. Raises OperationError."""
+    with running("", point.value):
+        found = point.load()
+    return vars(found).values() if isinstance(found, ModuleType) else [found]
 
 
 def _replace(name: str, digest: str, values: Callable[[], Iterable[Any]]) -> None:
@@ -221,4 +225,4 @@ def _executed(path: Path, source: bytes) -> Iterable[Any]:
     except OperationError:
         del sys.modules[module.__name__]
         raise
-    return list(vars(module).values())
+    return vars(module).values()

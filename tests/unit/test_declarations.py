@@ -250,6 +250,10 @@ def test_a_repository_cannot_name_them(tmp_path, monkeypatch):
     assert "ops is unknown" in result.output
 
 
+FORGETS = f"{DECLARATION}\nfrom ov_gather import ops\nops.restore({{}})\n"
+"""A package that empties the registry."""
+
+
 def install(folder, name, text):
     """Write a package with an entry point, as an installer does."""
     (folder / f"{name}_package.py").write_text(text)
@@ -271,7 +275,9 @@ def test_an_installed_package_declares_by_an_entry_point(tmp_path):
     assert "OVG107" not in validated(model, PYTHONPATH=str(tmp_path)).stdout
 
 
-@pytest.mark.parametrize("text", ["raise BaseException('no luck')", "import missing", "x = 5", DECLARATION + "SHIFT.type = 5"])
+@pytest.mark.parametrize(
+    "text", ["raise BaseException('no luck')", "import missing", "x = 5", DECLARATION + "SHIFT.type = 5", FORGETS]
+)
 def test_an_installed_package_that_is_broken_is_left_out(tmp_path, text):
     """Nobody asked for it, and other models do not need it: it is named once, and its operations are unknown."""
     install(tmp_path, "shift", DECLARATION)
