@@ -288,3 +288,36 @@ def test_a_sweep_of_declared_operations_needs_what_executes_them(tmp_path):
         done = CliRunner().invoke(cli.group, ["sweep", "--ops", str(path), "--runtimes", "openvino"])
     assert done.exit_code == 2
     assert "give both --ops, which declares operations, and --extension, which executes them" in done.output
+
+
+RESULTS_OF_RULES = {
+    "restrict=lambda shapes, attributes: 1 / 0": ("raises ZeroDivisionError", lambda pick: pick.restrict([ROWS, ROWS], {})),
+    "choose_sizes=lambda shapes, attributes, size: [[6]]": ("[[6]]", lambda pick: pick.choose_sizes([ROWS, ROWS], {}, 6)),
+    "choose_sizes=lambda shapes, attributes, size: [[-1], [1]]": ("-1", lambda pick: pick.choose_sizes([ROWS, ROWS], {}, 6)),
+    "adds_up=lambda attributes: 'yes'": ("returns 'yes'", lambda pick: pick.adds_up({})),
+    "custom_version=lambda attributes: 'Gather'": ("returns 'Gather'", lambda pick: pick.custom_version({})),
+    "evaluate=lambda inputs, attributes: 5": ("returns 5", lambda pick: pick.evaluate([np.ones(3, "f4"), np.ones(3, int)], {})),
+    "index_rule=IndexRule(1, lambda shapes, attributes: 3.5)": ("returns 3.5", lambda pick: pick.index_rule.sizes([ROWS], {})),
+    "index_rule=IndexRule(1, AxisSize(0), zero_fill=lambda attributes: 1)": (
+        "returns 1",
+        lambda pick: pick.index_rule.zero_fill({}),
+    ),
+    "index_rule=IndexRule(1, AxisSize(0), lowest_specified=lambda size: size / 2)": (
+        "returns 1.5",
+        lambda pick: pick.index_rule.lowest_specified(3),
+    ),
+}  # fmt: skip
+ROWS = PartialShape.of((4, 3))
+
+
+@pytest.mark.parametrize("text", RESULTS_OF_RULES)
+def test_every_function_is_checked(tmp_path, text):
+    said, call = RESULTS_OF_RULES[text]
+    whole = TEXT.replace('    index_rule=IndexRule(1, AxisSize("axis")),\n', "") if "index_rule" in text else TEXT
+    name = re.findall(r"(\w+)=lambda", text)[0] if "=lambda" in text else "sizes"
+    with declared(tmp_path / "my_ops.py", whole.replace("    reference=reference,", f"    reference=reference,\n    {text},")):
+        (pick,) = ops.versions_of("Pick")
+        with pytest.raises(ValueError) as error:
+            call(pick)
+    assert str(error.value).startswith(f"{tmp_path}/my_ops.py:17: {name} of Pick-mine ")
+    assert said in str(error.value)
