@@ -7,31 +7,22 @@ from __future__ import annotations
 
 import hashlib
 import os
-import re
 import sys
 from collections.abc import Callable, Iterable, Sequence
 from contextlib import suppress
 from dataclasses import dataclass
 from functools import cache, partial
 from pathlib import Path
-from types import ModuleType
-from typing import TYPE_CHECKING, Any, TypeAlias
+from typing import TypeAlias
 from warnings import warn
 
 from ov_gather import ops
 from ov_gather.ops import OPERATIONS
 from ov_gather.ops.fields import OperationError
-from ov_gather.ops.functions import checked, running
-from ov_gather.ops.meanings import ENDS
 from ov_gather.ops.spec import Operation
-
-if TYPE_CHECKING:
-    from importlib.metadata import EntryPoint
 
 GROUP = "ov_gather.operations"
 """The group of entry points by which an installed package declares operations: each names a module."""
-_RESERVED = re.compile(r"opset\d+|ov_gather")
-"""Opsets of OpenVINO, and ours."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -111,7 +102,13 @@ def _declare(given: Given) -> UserOperations:
     digest = hashlib.sha256(source).hexdigest()
     if isinstance(given, UserOperations) and given.digest != digest:
         raise OperationError(f"{path} is not the file that was given: it has been changed, or is another one on this machine")
-    _replace(str(path), digest, lambda: _executed(path, source))
+
+    def find() -> list[Operation]:
+        from ov_gather.ops.declarations import executed  # imported late: most commands declare nothing
+
+        return executed(path, source)
+
+    _replace(str(path), digest, find)
     return UserOperations(str(path), digest)
 
 
@@ -123,10 +120,12 @@ def _declare_installed() -> None:
     from importlib.metadata import entry_points
     from multiprocessing import parent_process
 
+    from ov_gather.ops.declarations import imported
+
     for point in entry_points(group=GROUP):
         package = point.dist.name if point.dist else point.value
         try:
-            _replace(point.value, "", partial(_loaded, point))
+            _replace(point.value, "", partial(imported, point))
         except OperationError as error:
             what = f"entry point {point.name} = {point.value} of {GROUP}"
             if parent_process() is None:  # a worker need not repeat it
@@ -155,19 +154,12 @@ def _content(path: str) -> bytes:
         os.close(file)
 
 
-def _loaded(point: EntryPoint) -> Iterable[Any]:
-    """Import what an entry point names, and return its values. Raises OperationError."""
-    with running("", point.value):
-        found = point.load()
-    return vars(found).values() if isinstance(found, ModuleType) else [found]
-
-
-def _replace(name: str, digest: str, values: Callable[[], Iterable[Any]]) -> None:
+def _replace(name: str, digest: str, find: Callable[[], list[Operation]]) -> None:
     """Replace what a file or an entry point declares, unless it is unchanged. Raises OperationError."""
     before = _declared.get(name)
     if before and before.digest == digest:
         return
-    operations = [checked(operation, name) for operation in _found(name, values)]
+    operations = _unchanging(name, find)
     for other, declared in _declared.items():
         known = {(operation.type, opset) for operation in declared.operations for opset in operation.opsets}
         for operation in operations if other != name else ():
@@ -183,11 +175,14 @@ def _replace(name: str, digest: str, values: Callable[[], Iterable[Any]]) -> Non
     _declared[name] = _Declared(digest, operations)
 
 
-def _found(name: str, values: Callable[[], Iterable[Any]]) -> list[Operation]:
-    """Return the operations that a file or an entry point declares. Raises OperationError."""
+def _unchanging(name: str, find: Callable[[], list[Operation]]) -> list[Operation]:
+    """Return what is found in a file or package. Raises OperationError if its code changes what is known already."""
     registry, declared = ops.snapshot(), dict(_declared)
+    found: list[Operation] | OperationError
     try:
-        everything = list(values())
+        found = find()
+    except OperationError as error:
+        found = error
     finally:
         is_changed = ops.snapshot() != registry or ops.OPERATIONS is not OPERATIONS
         ops.restore(registry)
@@ -195,34 +190,9 @@ def _found(name: str, values: Callable[[], Iterable[Any]]) -> list[Operation]:
         _declared.clear()
         _declared.update(declared)
     if is_changed:
-        raise OperationError(
+        found = OperationError(
             f"{name} changes the operations that are known: only put an Operation into a variable of the module"
         )
-    ours = set(map(id, OPERATIONS))  # a file may import one to derive its own
-    declarations = (value for value in everything if issubclass(type(value), Operation) and id(value) not in ours)
-    found = list({id(value): value for value in declarations}.values())
-    if not found:
-        raise OperationError(
-            f"{name} declares no operation: put an Operation of ov_gather.ops.spec into a variable of the module"
-        )
-    for operation in found:
-        taken = [f"opset '{opset}'" for opset in operation.opsets if _RESERVED.fullmatch(opset)]
-        if operation.type in ENDS:
-            taken = [f"type '{operation.type}'"]
-        if taken:
-            raise OperationError(f"{name}: {operation.name}: {taken[0]} is taken: give one of yours, such as 'mine'")
+    if isinstance(found, OperationError):
+        raise found
     return found
-
-
-def _executed(path: Path, source: bytes) -> Iterable[Any]:
-    """Execute a file as a module, and return its values. Raises OperationError."""
-    module = ModuleType(f"ov_gather_operations_{path.stem}_{hashlib.sha256(bytes(path)).hexdigest()[:8]}")
-    module.__file__ = str(path)
-    sys.modules[module.__name__] = module  # dataclasses look their module up
-    try:
-        with running("", str(path)):
-            exec(compile(source, str(path), "exec"), vars(module))
-    except OperationError:
-        del sys.modules[module.__name__]
-        raise
-    return vars(module).values()
