@@ -9,6 +9,7 @@ from __future__ import annotations
 import re
 from collections.abc import Callable, Iterator, Mapping
 from dataclasses import dataclass
+from functools import partial
 from math import isfinite
 from typing import Any
 
@@ -39,6 +40,14 @@ def shown(value: object) -> str:
     except Exception as error:  # its __repr__ is code of the user
         return f"a {type(value).__name__} whose repr raises {type(error).__name__}"
     return text if len(text) <= 60 else f"{text[:57]}..."
+
+
+def holds(test: Callable[[], bool]) -> bool:
+    """Return True if a test of a value of a user holds; it does not if it raises, as an odd object may when it is compared."""
+    try:
+        return bool(test())
+    except Exception:
+        return False
 
 
 def is_list(value: Any, is_element: Callable[[Any], bool], count: int | None = None) -> bool:
@@ -191,7 +200,7 @@ def check(declaration: Any) -> None:
     subject = kind if not _is_name(name) else name if kind == "Operation" else f"{kind.lower()} {name}"
     for field, may in FIELDS[kind].items():
         value = getattr(declaration, field)
-        if not may.is_right(value):
+        if not holds(partial(may.is_right, value)):
             raise OperationError(f"{subject}: {field} is {shown(value)}: {may.right}")
     for field, problem, right in _TOGETHER.get(kind, lambda _: ())(declaration):
         raise OperationError(f"{subject}: {field} {problem}: {right}")

@@ -14,10 +14,10 @@ from dataclasses import dataclass, replace
 from functools import partial, wraps
 from typing import Any
 
-from ov_gather.ir.element_types import ElementType
+from ov_gather.ir.element_types import DYNAMIC, ElementType, by_dtype
 from ov_gather.ir.shapes import Dimension, PartialShape
 from ov_gather.ops.attribute import Attribute
-from ov_gather.ops.fields import OperationError, is_integer, is_list, is_range, shown
+from ov_gather.ops.fields import OperationError, holds, is_integer, is_list, is_range, shown
 from ov_gather.ops.index_rule import AttributeSize, AxisSize, CoordinateSizes, IndexRule
 from ov_gather.ops.spec import Arrays, Attributes, Operation, ShapeError, TypeRuleError
 from ov_gather.system.interrupts import is_interruption
@@ -113,7 +113,7 @@ def checked(operation: Operation, name: str) -> Operation:
         def call(*arguments: Any) -> Any:
             with running(subject, place_of(own) or name, may_raise, len(operation.inputs)):
                 found = own(*arguments)
-                is_right = _holds(partial(spec.is_right, found, operation))
+                is_right = holds(partial(spec.is_right, found, operation))
             if not is_right:
                 raise OperationError(
                     f"{place_of(own) or name}: {subject} returns {shown(found)}: it must return {spec.returns}"
@@ -170,8 +170,6 @@ def _as_inferred(operation: Operation, inputs: Arrays, attributes: Attributes, f
     """Return results as arrays; or what is wrong with one: its shape or type is not the inferred one."""
     import numpy as np
 
-    from ov_gather.ir.element_types import by_dtype
-
     shapes = operation.infer_shapes([PartialShape.of(array.shape) for array in inputs], attributes)
     types = operation.infer_types([by_dtype(array.dtype) for array in inputs])
     outputs = []
@@ -180,18 +178,10 @@ def _as_inferred(operation: Operation, inputs: Arrays, attributes: Attributes, f
             return (), f"{shown(output)} as {name}: it must be an array"
         if output.shape not in shape:
             return (), f"{name} of shape {list(output.shape)}: infer_shapes says {shape}"
-        if kind and output.dtype != kind.dtype:
+        if kind not in (None, DYNAMIC) and by_dtype(output.dtype) != kind:
             return (), f"{name} of type {output.dtype}: infer_types says {kind}"
         outputs.append(np.asarray(output))
     return outputs, ""
-
-
-def _holds(test: Callable[[], bool]) -> bool:
-    """Return True if a test of a result holds; not if it raises, as an object of a user may when it is compared."""
-    try:
-        return test()
-    except Exception:
-        return False
 
 
 @contextmanager

@@ -116,9 +116,9 @@ class DimensionError(ShapeError):
 
 def _types(given: Any) -> tuple[ElementType, ...]:
     """Return element types that are given as such, or by name. Raises OperationError."""
-    kinds = [given] if isinstance(given, ElementType | str) else given if isinstance(given, Iterable) else ()
+    kinds = given if isinstance(given, tuple | list | set | frozenset) and given else [given]
     found = []
-    for each in kinds or [given]:
+    for each in kinds:
         kind = by_name(each) if isinstance(each, str) else each
         if not isinstance(kind, ElementType):
             raise OperationError(f"there is no element type {shown(each)}; there are {', '.join(map(str, ELEMENT_TYPES))}")
@@ -147,9 +147,9 @@ class Input:
         """Parse the types. Raises OperationError for an unknown one, and for a field that is wrong."""
         if types is not None:
             object.__setattr__(self, "element_types", _types(types))
+        check(self)
         if self.assumed is DYNAMIC:
             object.__setattr__(self, "assumed", (self.element_types or (F32,))[0])
-        check(self)
 
 
 def fill_open_dimensions(shapes: Shapes, attributes: Attributes, size: int) -> tuple[tuple[int, ...], ...]:
@@ -208,12 +208,11 @@ class Operation:
 
     def __post_init__(self, opset: str) -> None:
         """Fill in opsets and name. Raises OperationError for a field that is wrong, alone or beside others."""
-        if opset:
+        if not isinstance(opset, str) or opset:
             object.__setattr__(self, "opsets", (opset,))
-        if not self.type or not self.opsets:
-            raise OperationError('an operation needs a type and an opset, such as type="Snake", opset="example"')
-        if not self.name:
-            object.__setattr__(self, "name", f"{self.type}-{self.opsets[0]}")
+        first = self.opsets[0] if isinstance(self.opsets, tuple | list) and self.opsets else None
+        if isinstance(self.name, str) and not self.name and isinstance(self.type, str) and isinstance(first, str):
+            object.__setattr__(self, "name", f"{self.type}-{first}")
         check(self)
         for field in ("attributes", "inputs", "outputs", "opsets"):
             object.__setattr__(self, field, tuple(getattr(self, field)))  # users write lists

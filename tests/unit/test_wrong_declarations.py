@@ -1,5 +1,6 @@
 """Declarations of operations that are wrong: each is refused with its file, line, operation and field, and what is right."""
 
+import inspect
 import re
 import sys
 
@@ -16,6 +17,7 @@ from ov_gather.ir.builder import ModelBuilder
 from ov_gather.ir.element_types import F32, I64
 from ov_gather.ir.shapes import PartialShape
 from ov_gather.ir.writer import write_ir
+from ov_gather.ops import spec
 from ov_gather.ops.gather import GATHER_8
 
 TEXT = """import numpy as np
@@ -95,11 +97,11 @@ FIELDS = {
     ('opset="mine",', 'opset="mine", outputs=[],'): ("Pick-mine: outputs is []", "give a list of words"),
     ('Input("data"', 'Input("data", attribute=Attribute("a", kind="str")'): ("input data: attribute is of kind 'str'", "'int'"),
     # the operation
-    ('type="Pick"', "type=5"): ("5-mine: type is 5", "letters, digits and _"),
+    ('type="Pick"', "type=5"): ("Operation: type is 5", "letters, digits and _"),
     ('type="Pick"', 'type="Pi\\x1bck"'): ("Operation: type is 'Pi\\x1bck'", "letters, digits and _"),
     ('type="Pick"', 'type="<script>"'): ("Operation: type is '<script>'", "letters, digits and _"),
-    ('opset="mine"', "opset=5"): ("Pick-5: opsets is (5,)", "give a list of words"),
-    ('opset="mine"', 'opsets="mine"'): ("Pick-m: opsets is 'mine'", "give a list of words"),
+    ('opset="mine"', "opset=5"): ("Operation: opsets is (5,)", "give a list of words"),
+    ('opset="mine"', 'opsets="mine"'): ("Operation: opsets is 'mine'", "give a list of words"),
     ("reference=reference", "reference=None"): ("Pick-mine: reference is None", "give a function of the input arrays"),
     ("infer_shapes=infer_shapes", "infer_shapes=5"): ("Pick-mine: infer_shapes is 5", "give a function of the input shapes"),
     ('opset="mine",', 'opset="mine", adds_up=True,'): ("Pick-mine: adds_up is True", "such as lambda attributes: True"),
@@ -197,6 +199,14 @@ def test_a_wrong_reference_is_named_with_its_line(tmp_path, text):
         with pytest.raises(ValueError) as error:
             ov_gather.execute(layer, [np.ones((4, 3), np.float32), np.zeros((4, 3), np.int64)])
     assert str(error.value).startswith(f"{path}:7: reference of Pick-mine {RESULTS[text]}")
+
+
+def test_a_type_may_be_dynamic(tmp_path):
+    text = changed("infer_types = lambda types: [types[0]]", "infer_types = lambda types: [DYNAMIC]")
+    with declared(tmp_path / "my_ops.py", text):
+        layer = ov_gather.read_ir(write_pick(tmp_path / "m.xml")).of_type("Pick")[0]
+        (output,) = ov_gather.execute(layer, [np.ones((4, 3), np.float32), np.zeros((4, 3), np.int64)])
+    assert output.dtype == np.float32
 
 
 def test_a_reference_may_change_its_inputs_and_print(tmp_path, capsys):
@@ -321,3 +331,39 @@ def test_every_function_is_checked(tmp_path, text):
             call(pick)
     assert str(error.value).startswith(f"{tmp_path}/my_ops.py:17: {name} of Pick-mine ")
     assert said in str(error.value)
+
+
+class Odd:
+    """An object that cannot be shown or compared."""
+
+    __eq__ = __hash__ = __repr__ = __str__ = __len__ = __iter__ = __bool__ = lambda self, *more: 1 / 0  # type: ignore[assignment]
+
+
+GARBAGE = [None, 5, -1, 2**70, 1.5, float("nan"), True, "", "x", "<b>", b"x", (), [], {}, (None,), [[]], {"f32": "x"}, {5: 5}]
+GARBAGE += [object(), int, np.ones(3), np.float32(1), F32, PartialShape(None), Odd(), [Odd()], (Odd(), Odd()), {"f32": Odd()}]
+
+
+@pytest.mark.parametrize(
+    "kind", ["Attribute", "Input", "AxisSize", "CoordinateSizes", "AttributeSize", "IndexRule", "Operation"]
+)
+def test_nothing_but_a_plain_error_comes_of_garbage(kind):
+    made = getattr(spec, kind)
+    rule, function = spec.IndexRule(0, spec.AxisSize(0)), lambda *given: None
+    right = {
+        "Attribute": {"name": "a"},
+        "Input": {"name": "x", "types": "i64"},
+        "AttributeSize": {"attribute": "a"},
+        "IndexRule": {"port": 0},
+        "Operation": {"type": "Pick", "opset": "mine", "inputs": [spec.Input("x", "i64")], "index_rule": rule}
+        | {"infer_shapes": function, "reference": function},
+    }.get(kind, {})
+    made(**right)
+    refused = 0
+    for field in [*inspect.signature(made).parameters]:
+        for value in GARBAGE:
+            try:
+                made(**right | {field: value})
+            except spec.OperationError as error:
+                assert len(str(error)) < 500
+                refused += 1
+    assert refused > len(GARBAGE) // 2
