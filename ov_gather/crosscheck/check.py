@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterable, Iterator, Sequence
+from collections.abc import Callable, Iterable, Sequence
 from dataclasses import dataclass, replace
 from functools import partial
 from pathlib import Path
@@ -12,7 +12,7 @@ from typing import Any
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
-from ov_gather.crosscheck.cases.designed import Case, as_cases, check_given, designed, of_32_bits
+from ov_gather.crosscheck.cases.designed import as_cases, check_given, suitable
 from ov_gather.crosscheck.defaults import DEFAULT_CASES, DEFAULT_SEED
 from ov_gather.crosscheck.layers import Job, LayerChecks, read_expected
 from ov_gather.crosscheck.library.check import Probed
@@ -25,11 +25,12 @@ from ov_gather.extension.users import Given, UserExtension, loaded
 from ov_gather.ir.files import Place, find_irs
 from ov_gather.ir.model import Model
 from ov_gather.ir.reader import Source, WeightsSource, read_ir
+from ov_gather.ops.fields import OperationError
 from ov_gather.ops.isolation import isolate
-from ov_gather.ops.layer_view import LayerView, family_layers
+from ov_gather.ops.layer_view import family_layers
 from ov_gather.ops.users import are_declared
 from ov_gather.rules.findings import Finding
-from ov_gather.rules.validation import read_and_validate
+from ov_gather.rules.validation import not_checked, read_and_validate
 from ov_gather.runtimes.devices import CPU
 from ov_gather.runtimes.isolated import RUNTIMES, borrowed
 from ov_gather.system.given import texts
@@ -101,7 +102,7 @@ def cross_check(
         if given is not None:
             check_given(isolate(views[0]), given)
         expected = read_expected(model.path)
-        make = partial(_designed, limit=cases, seed=seed) if given is None else lambda view: as_cases(given)
+        make = partial(suitable, limit=cases, seed=seed) if given is None else lambda view: as_cases(given)
         progress = progress or Progress()
         progress.begin(model.path, len(views), seed)
         with_models = given is None and "openvino" in runtimes
@@ -124,11 +125,6 @@ def cross_check(
         layers = progress.layers
         outputs = run.outputs(views, layers, tolerances) if run else ()
         return CrossCheckResult(layers, seed, Environment.of(others), outputs, run.not_run if run else "")
-
-
-def _designed(view: LayerView, limit: int, seed: int) -> Iterator[Case]:
-    """Yield the cases of a layer. Known divergences explain what OpenVINO narrows for the family; others are spared it."""
-    return designed(view, limit, seed) if view.is_of_family else of_32_bits(view, limit, seed)
 
 
 @dataclass(frozen=True, slots=True)
@@ -198,7 +194,10 @@ def check_paths(
             results.append(_check_onnx(original, seed, warn, permitted[original], extensions))
         for path in files:
             progress.begin(str(path))
-            model, found = read_and_validate(path)
+            try:
+                model, found = read_and_validate(path)
+            except OperationError as error:  # other files may do without the operation
+                model, found = None, not_checked(str(path), str(error), "correct the declaration")
             if model is None:
                 unreadable += found
                 continue

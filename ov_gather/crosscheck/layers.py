@@ -18,12 +18,13 @@ import numpy as np
 from ov_gather.crosscheck.cases.designed import OWN_OPERANDS, Case, operands
 from ov_gather.crosscheck.results import CaseResult, Comparison, Difference, LayerResult, Status
 from ov_gather.crosscheck.runtime_queue import PreparedCase, QueueResult, RuntimeQueue
-from ov_gather.crosscheck.verdict import Outcome, first_difference, reference_outcome
+from ov_gather.crosscheck.verdict import Outcomes, confirm_failure, first_difference, reference_outcome
 from ov_gather.divergences.register import lacking
 from ov_gather.ir.constants import payload
 from ov_gather.ir.excerpts import Excerpt, around
 from ov_gather.ir.model import Model
 from ov_gather.kernels.gather_elements import kernel_name
+from ov_gather.ops.fields import OperationError
 from ov_gather.ops.isolation import isolate
 from ov_gather.ops.layer_view import LayerView, family_layers
 from ov_gather.runtimes.isolated import IsolatedRuntime
@@ -189,7 +190,8 @@ class _Execution:
         self._futures = [queue.submit(model, self._alone, self._trials, is_last=is_last) for queue in self._asked]
 
     def _collect(self) -> None:
-        """Wait for the submitted trials, and join the comparisons of all runtimes by case."""
+        """Wait for the submitted trials, and join the comparisons of all runtimes by case. Raises OperationError."""
+        assert self._alone is not None  # as in `begin`
         judged = {queue.runtime.name: future.result() for queue, future in zip(self._asked, self._futures, strict=True)}
         for number, trial in enumerate(self._trials):
             comparisons = [
@@ -200,6 +202,7 @@ class _Execution:
             ]
             if self._job.expected is not None:
                 comparisons.append(_compare_expected(trial.right, self._job.expected))
+            confirm_failure(self._alone, trial.operands, trial.right, comparisons)
             shapes = tuple(array.shape for array in trial.operands)
             self._add(trial.case, CaseResult(trial.case.name, shapes, trial.case.threads, tuple(comparisons)))
             self._last = trial.case
@@ -223,7 +226,10 @@ class _Execution:
         """Wait for all runtimes, and return the layer's result."""
         view = self._job.view
         if self._alone and not self.problem:
-            self._collect()
+            try:
+                self._collect()
+            except OperationError as error:
+                self.problem = f"not executed: {error}"
         if self._alone is None or self.problem:
             return LayerResult(view.graph.path, self._job.name, view.operation.name, problem=self.problem)
         types = [element_type for element_type in self._alone.input_types if element_type]
@@ -242,8 +248,7 @@ class _Execution:
 
 def _may_execute(runtime: IsolatedRuntime[Model], view: LayerView) -> bool:
     """Return True if a runtime can have the operation: one of users is executed by OpenVINO only, with their library."""
-    is_stock = (view.layer.version or "").startswith("opset")
-    return view.is_of_family or (runtime.name == "openvino" and bool(runtime.extensions or is_stock))
+    return view.is_of_family or (runtime.name == "openvino" and bool(runtime.extensions))
 
 
 def _problem(results: Sequence[CaseResult]) -> str:
@@ -258,9 +263,10 @@ def _problem(results: Sequence[CaseResult]) -> str:
     return ""
 
 
-def _compare_expected(right: Outcome, values: Any) -> Comparison:
-    if isinstance(right, Exception):
-        return Comparison(EXPECTED_OUTPUT, Status.FAILED, f"there is none: {right}")
+def _compare_expected(outputs: Outcomes, values: Any) -> Comparison:
+    if isinstance(outputs, Exception):
+        return Comparison(EXPECTED_OUTPUT, Status.FAILED, f"there is none: {outputs}")
+    right = outputs[0]
     try:
         difference = first_difference(np.asarray(values, right.dtype), right)
     except ValueError as error:

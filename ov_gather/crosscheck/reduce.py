@@ -16,8 +16,8 @@ from numpy.typing import NDArray
 from ov_gather.crosscheck.cases.designed import Case, as_cases, operands
 from ov_gather.crosscheck.cases.values import as_declared
 from ov_gather.crosscheck.layers import EXPECTED_OUTPUT, Job, LayerChecks, read_expected, write_expected
-from ov_gather.crosscheck.results import CaseResult
-from ov_gather.crosscheck.verdict import Observation, judge, reference_outcome
+from ov_gather.crosscheck.results import CaseResult, Comparison
+from ov_gather.crosscheck.verdict import Observation, Outcome, judge, of_all_outputs, reference_outcome
 from ov_gather.extension.users import UserExtension
 from ov_gather.ir.builder import ModelBuilder
 from ov_gather.ir.element_types import DYNAMIC
@@ -89,10 +89,12 @@ class _Failure:
             return False
         given = [array for port, array in enumerate(arrays) if alone.constant(port) is None]
         outputs = self.runtime.run(model, given, self.threads)
-        observation = Observation(outputs if isinstance(outputs, Exception) else outputs[0])
-        return not judge(
-            self.runtime.name, self.runtime.version, right, observation, alone, arrays, self.runtime.devices
-        ).passed
+        one = self.runtime
+
+        def judge_one(expected: Outcome, found: Outcome) -> Comparison:
+            return judge(one.name, one.version, expected, Observation(found), alone, arrays, one.devices)
+
+        return not of_all_outputs(alone.operation.outputs, right, outputs, judge_one).passed
 
 
 def _shrunk(failure: _Failure, arrays: Arrays) -> Arrays:
@@ -128,7 +130,7 @@ def _layer_for(view: LayerView, arrays: Arrays) -> Model:
         else:
             inputs.append(builder.const(given.name, element_type, array))
     version = view.layer.version or view.operation.opsets[0]
-    outputs = [(inputs[0].element_type, PartialShape.of(()))]  # a placeholder: isolating the layer infers it again
+    outputs = [(inputs[0].element_type, PartialShape.of(())) for _ in view.operation.outputs]  # isolating infers them again
     builder.layer(view.operation.type, builder.name, version, view.layer.attributes, inputs, outputs)
     return isolate(next(family_layers(builder.build())))
 

@@ -15,7 +15,7 @@ from numpy.typing import NDArray
 
 from ov_gather.crosscheck.cases.designed import Case
 from ov_gather.crosscheck.results import Comparison, Status
-from ov_gather.crosscheck.verdict import Observation, Outcome, judge
+from ov_gather.crosscheck.verdict import Observation, Outcome, Outcomes, judge, of_all_outputs
 from ov_gather.divergences.base import Observed
 from ov_gather.divergences.register import explaining, is_predicted
 from ov_gather.ir.model import Model
@@ -30,7 +30,7 @@ class PreparedCase:
 
     case: Case
     operands: Sequence[NDArray[Any]]
-    right: Outcome
+    right: Outcomes
 
 
 @dataclass(frozen=True, slots=True)
@@ -111,21 +111,25 @@ class _Session:
 
     def judge(self, view: LayerView, trial: PreparedCase) -> Comparison:
         """Execute one case, and compare the outcome with the expected one."""
-        observation = self._observe(trial.case)
+        found, seconds = self._observe(trial.case)
         name, version, devices = self.runtime.name, self.runtime.version, self.runtime.devices
-        comparison = judge(name, version, trial.right, observation, view, trial.operands, devices)
-        answers = isinstance(trial.right, Exception) and not isinstance(observation.outcome, Exception)
+
+        def judge_one(right: Outcome, found: Outcome) -> Comparison:
+            return judge(name, version, right, Observation(found, seconds), view, trial.operands, devices)
+
+        comparison = of_all_outputs(view.operation.outputs, trial.right, found, judge_one)
+        answers = isinstance(trial.right, Exception) and not isinstance(found, Exception)
         unsafe = next(explaining(name, version, Observed.CRASHES, view, trial.operands, devices), None)
         self.suspect |= unsafe is not None or (answers and not is_predicted(comparison.divergences))
         return comparison
 
-    def _observe(self, case: Case) -> Observation:
-        """Execute one case, in a new process after a suspect case.
+    def _observe(self, case: Case) -> tuple[Outcomes, float | None]:
+        """Execute one case, in a new process after a suspect case; return the seconds, too, if it was executed.
 
         The model is loaded again after a crash, and after a refusal, as OpenVINO may keep refusing.
         """
         if self._refusal:
-            return Observation(self._refusal)
+            return self._refusal, None
         try:
             if self.suspect and not case.out_of_bounds:
                 self.runtime.stop()
@@ -135,15 +139,15 @@ class _Session:
                 self._is_active = self._has_refused = False
             if not self._is_active:
                 self._activate()
-            return Observation(self.runtime.execute(case.inputs)[0], self.runtime.seconds)
+            return self.runtime.execute(case.inputs), self.runtime.seconds
         except CrashedError as error:
             self._is_active = False
             if isinstance(error, HungError):  # or each case would wait for the time-out
                 self._refusal = CrashedError(f"is not executed: in case '{case.name}' it {error}")
-            return Observation(error)
+            return error, None
         except (RefusedError, IndexError) as error:
             self._has_refused = True
-            return Observation(error, self.runtime.seconds)
+            return error, self.runtime.seconds
 
     def _activate(self) -> None:
         try:

@@ -10,7 +10,8 @@ from pathlib import Path
 
 import numpy as np
 
-from ov_gather.crosscheck.cases.designed import DESIGNS, Case, designed
+from ov_gather.crosscheck import declared_layers
+from ov_gather.crosscheck.cases.designed import DESIGNS, Case, suitable
 from ov_gather.crosscheck.cases.values import small
 from ov_gather.crosscheck.defaults import DEFAULT_SEED, DEFAULT_SWEEP
 from ov_gather.crosscheck.layers import Job, LayerChecks
@@ -18,6 +19,7 @@ from ov_gather.crosscheck.progress import Progress
 from ov_gather.crosscheck.reduce import Reducer
 from ov_gather.crosscheck.results import CrossCheckResult, Environment, LayerResult
 from ov_gather.divergences.register import lacking
+from ov_gather.extension.users import UserExtension
 from ov_gather.ir.builder import ModelBuilder, PortRef
 from ov_gather.ir.element_types import BOOLEAN, ELEMENT_TYPES, I64, INTEGERS, ElementType
 from ov_gather.ir.model import Model
@@ -25,6 +27,7 @@ from ov_gather.ir.shapes import ANY, PartialShape
 from ov_gather.ops import OPERATIONS
 from ov_gather.ops.layer_view import LayerView, family_layers
 from ov_gather.ops.spec import Operation
+from ov_gather.ops.users import operations_of_files
 from ov_gather.runtimes.devices import CPU
 from ov_gather.runtimes.isolated import IsolatedRuntime, borrowed
 
@@ -48,8 +51,9 @@ def sweep(
     progress: Progress | None = None,
     start: int = 0,
     stop: int | None = None,
+    extensions: tuple[UserExtension, ...] = (),
 ) -> CrossCheckResult:
-    """Cross-check generated layers of all operations of the family, until there are `cases` in all.
+    """Cross-check generated layers, until there are `cases` in all: of the family, or of operations that files declare, if any.
 
     Args:
         runtimes: as for `cross_check`.
@@ -58,15 +62,18 @@ def sweep(
         device, failures: as for `cross_check`.
         progress: receives each result as soon as its layer is done.
         start, stop: number of the first layer, and of the one behind the last; None for no end.
+        extensions: libraries with the declared operations, as `loaded` returns them.
 
     Raises FileNotFoundError, ImportError if a runtime is not installed.
     """
     progress = progress or Progress()
     progress.begin("made-up layers", cases, seed, "cases")
-    reducer = Reducer(failures, device) if failures else None
-    with borrowed(runtimes, device) as others, LayerChecks(others, reducer) as checks:
+    reducer = Reducer(failures, device, extensions) if failures else None
+    declared = operations_of_files()
+    made = declared_layers.layers(declared, seed) if declared else layers(seed)
+    with borrowed(runtimes, device, extensions) as others, LayerChecks(others, reducer) as checks:
         progress.watch(checks.queues)
-        for number, model in islice(enumerate(layers(seed)), start, stop):
+        for number, model in islice(enumerate(made), start, stop):
             for layer in _checked(number, model, others, checks, seed, cases - progress.done):
                 progress.add(number, layer, len(layer.cases))
             if progress.done >= cases:
@@ -97,7 +104,7 @@ def _some(view: LayerView, number: int, limit: int, seed: int) -> Iterator[Case]
 
     Only one layer in UNSAFE gets out-of-bounds indices, because a runtime needs a new process after most of them.
     """
-    cases = [case for case in designed(view, len(DESIGNS), seed) if number % UNSAFE == 0 or not case.out_of_bounds]
+    cases = [case for case in suitable(view, len(DESIGNS), seed) if number % UNSAFE == 0 or not case.out_of_bounds]
     return islice((replace(case, threads=1 + number % 2) for case in cases[number // UNSAFE % 2 :: 2]), limit)
 
 

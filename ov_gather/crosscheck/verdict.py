@@ -2,8 +2,8 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Sequence
-from dataclasses import dataclass
+from collections.abc import Callable, Iterator, Sequence
+from dataclasses import dataclass, replace
 from typing import Any
 
 import numpy as np
@@ -11,20 +11,22 @@ from numpy.typing import NDArray
 
 from ov_gather.crosscheck.deviation import Deviation, beyond, is_number, measure, unequal
 from ov_gather.crosscheck.histogram import histogram
+from ov_gather.crosscheck.references import compute, confirm
 from ov_gather.crosscheck.results import Comparison, Difference, Status
 from ov_gather.crosscheck.tolerances import Tolerance
 from ov_gather.divergences.base import CPU, Divergence, Observed
 from ov_gather.divergences.conditions import reduces_floats_in_lanes
 from ov_gather.divergences.register import DIVERGENCES, explaining
-from ov_gather.ir.element_types import F64
+from ov_gather.ir.element_types import F32, F64, ElementType, by_dtype
 from ov_gather.ops.layer_view import LayerView
-from ov_gather.ops.reference import evaluate
 from ov_gather.ops.scatter_lanes import are_same_numbers
 from ov_gather.ops.spec import Operation
 from ov_gather.runtimes.base import CrashedError, HungError
 
 Outcome = NDArray[Any] | Exception
 """Output of a case, or the error raised instead. The reference raises only for out-of-bounds indices."""
+Outcomes = Sequence[NDArray[Any]] | Exception
+"""All outputs of a case, or the error raised instead."""
 
 _PICTURE = 16, 32
 
@@ -37,16 +39,44 @@ class Observation:
     seconds: float | None = None
 
 
-def reference_outcome(view: LayerView, inputs: Sequence[NDArray[Any]]) -> Outcome:
-    """Compute the expected outcome: an output, or the IndexError that names an index out of bounds."""
+def reference_outcome(view: LayerView, inputs: Sequence[NDArray[Any]], *, anew: bool = False) -> Outcomes:
+    """Compute the expected outcome: outputs, or an IndexError; `anew`, a user's in a new process."""
     try:
-        if not view.is_of_family and F64 in view.input_types:  # OpenVINO's CPU plugin has the library compute in f32
-            inputs = [array.astype(np.float32) if array.dtype == np.float64 else array for array in inputs]
-            output = evaluate(view.operation, inputs, view.attributes_for(inputs))
-            return output.astype(np.float64) if output.dtype == np.float32 else output
-        return evaluate(view.operation, inputs, view.attributes_for(inputs))
+        if not _computes_in_f32(view):
+            return compute(view, inputs, anew=anew)
+        narrowed = [array.astype(np.float32) if array.dtype == np.float64 else array for array in inputs]
+        outputs = compute(view, narrowed, anew=anew)
+        types = view.operation.infer_types(view.input_types)
+        return [output.astype(np.float64) if kind is F64 else output for output, kind in zip(outputs, types, strict=True)]
     except IndexError as error:
         return error
+
+
+def confirm_failure(view: LayerView, operands: Sequence[NDArray[Any]], right: Outcomes, found: Sequence[Comparison]) -> None:
+    """Raise OperationError if something failed because the reference of a user is not the same in a new process."""
+    if not view.is_of_family and not isinstance(right, Exception) and not all(one.passed for one in found):
+        confirm(view, right, reference_outcome(view, operands, anew=True))
+
+
+def _computes_in_f32(view: LayerView) -> bool:
+    """Return True if OpenVINO's CPU plugin has a library compute f64 in f32."""
+    return not view.is_of_family and F64 in view.input_types
+
+
+def of_all_outputs(
+    outputs: Sequence[str],
+    expected: Outcomes,
+    found: Outcomes,
+    judge_one: Callable[[Outcome, Outcome], Comparison],
+) -> Comparison:
+    """Compare the outputs of an operation, by name; the result is that of the first one that fails."""
+    if isinstance(expected, Exception) or isinstance(found, Exception):
+        return judge_one(
+            expected if isinstance(expected, Exception) else expected[0], found if isinstance(found, Exception) else found[0]
+        )
+    results = [judge_one(one, other) for one, other in zip(expected, found, strict=True)]
+    name, result = next(((name, one) for name, one in zip(outputs, results, strict=True) if not one.passed), ("", results[0]))
+    return replace(result, detail=f"{name}: {result.detail}") if name and len(outputs) > 1 else result
 
 
 def judge(
@@ -60,7 +90,7 @@ def judge(
 ) -> Comparison:
     """Compare a runtime's result for a layer and its operands with the expected outcome; `devices` are OpenVINO's."""
     found = observation.outcome
-    difference = difference_of(view.operation, expected, found)
+    difference = difference_of(view.operation, expected, found, F32 if _computes_in_f32(view) else None)
     observed = observed_as(expected, found, difference)
     detail = _detail(expected, found, difference)
     where = difference if isinstance(difference, Difference) else None
@@ -142,12 +172,17 @@ def first_difference(expected: Outcome, found: Outcome) -> Difference | str:
     return difference_at(unequal(expected, found), expected, found)
 
 
-def difference_of(operation: Operation, expected: Outcome, found: Outcome) -> Difference | str:
-    """Return the first difference that the operation does not permit; "" if there is none, or either outcome is an error."""
+def difference_of(
+    operation: Operation, expected: Outcome, found: Outcome, computed_in: ElementType | None = None
+) -> Difference | str:
+    """Return the first difference that the operation does not permit; "" if there is none, or either outcome is an error.
+
+    The element type that decides is that of the output, or `computed_in`, if given.
+    """
     difference = first_difference(expected, found)
-    tolerance = Tolerance(operation.atol, operation.rtol)
     if isinstance(expected, Exception) or isinstance(found, Exception) or not isinstance(difference, Difference):
         return difference
+    tolerance = Tolerance(*operation.permitted(computed_in or by_dtype(expected.dtype)))
     has_tolerance = (tolerance.atol or tolerance.rtol) and is_number(expected.dtype)
     return difference_beyond(tolerance, expected, found) if has_tolerance else difference
 

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import errno
 import keyword
 import os
 import re
@@ -16,9 +17,15 @@ from ov_gather.system.interrupts import held
 
 _TYPE = re.compile(r"[A-Z][A-Za-z0-9]*(?:_[A-Za-z0-9]+)*")
 """What is an identifier in C++ and Python, no keyword and not reserved, and begins with a capital letter as types do."""
+_MACRO = re.compile(
+    r"[A-Z0-9]+(_[A-Z0-9]+)+|NULL|FILE|W?EOF|BUFSIZ|S?NAN[A-Z0-9]*|INFINITY|MAXFLOAT|NZERO|NFDBITS|CSIGNAL|NOMINMAX|GLUE"
+    r"|PARTITIONING|W[A-Z]+ED|WTERMSIG|WSTOPSIG|WEXITSTATUS|WNOHANG|WNOWAIT"
+)
+"""Macros of the headers of C, C++ and OpenVINO beside those of errno.h, and the type FILE, which a class cannot be called."""
 _OPSET = re.compile(r"[A-Za-z][A-Za-z0-9_]*")
-_USED = {"numpy", "onnx", "openvino", "ov_gather", "pytest", "torch", "make_model", "host"}
-"""Modules that the files of a project import, and the target `host` of its CMakeLists.txt."""
+_USED = {"numpy", "onnx", "openvino", "ov_gather", "pytest", "torch", "make_model", "host", "tests"}
+_USED |= {"all", "clean", "help", "install", "package", "preinstall", "test"}
+"""Modules that the files of a project import, the target `host` of its CMakeLists.txt, and targets that CMake reserves."""
 _NAMES = re.compile(r"Snake|snake|\bexample\b")
 """The names in the template: of the type, of files and packages, and of the opset."""
 _MADE = {"build", "dist", "__pycache__"}
@@ -42,8 +49,8 @@ def create(name: str, folder: Path, *, opset: str | None = None, openvino_types:
     """
     file_name = _file_name(name, openvino_types)
     opset = file_name if opset is None else opset
-    if not _OPSET.fullmatch(opset) or re.fullmatch(r"opset\d+", opset):
-        raise ValueError(f"'{opset}' cannot be the opset: give letters, digits and _, and none of OpenVINO's, such as 'mine'")
+    if not _OPSET.fullmatch(opset) or re.fullmatch(r"opset\d+|ov_gather", opset):
+        raise ValueError(f"'{opset}' cannot be the opset: give letters, digits and _, none of OpenVINO's or ours, as 'mine'")
     place = _checked(folder)
     is_new, release = not place.exists(), find().release
     with TemporaryDirectory(dir=place.parent if is_new else place, prefix=".new.") as work:
@@ -64,6 +71,10 @@ def _file_name(name: str, openvino_types: Mapping[str, str]) -> str:
     """Return the name of files for a type: GridSample3D -> grid_sample3d. Raises ValueError."""
     if not _TYPE.fullmatch(name):
         raise ValueError(f"'{name}' cannot be the type: give an identifier that begins with a capital, such as GridSample3D")
+    if _MACRO.fullmatch(name) or hasattr(errno, name):
+        raise ValueError(
+            f"'{name}' cannot be the type: it is a macro of C, or may be one; write {name.title().replace('_', '')}"
+        )
     if taken := openvino_types.get(name.lower()):
         raise ValueError(f"'{name}' cannot be the type: {taken} is an operation of OpenVINO; choose another name")
     file_name = re.sub(r"(?<=[a-z0-9])(?=[A-Z][a-z])", "_", name).lower()
@@ -75,6 +86,8 @@ def _file_name(name: str, openvino_types: Mapping[str, str]) -> str:
 def _checked(folder: Path) -> Path:
     """Return the absolute path of a directory that is empty, or is missing and can be made. Raises OSError."""
     place = Path(os.path.abspath(folder))  # noqa: PTH100 - resolve() would follow links
+    if place.is_symlink() and not place.exists():
+        raise FileExistsError(f"{folder} is a link to nothing: give a new directory")
     if place.is_dir() and any(place.iterdir()):
         raise FileExistsError(f"{folder} is not empty: give a new directory")
     if place.exists() and not place.is_dir():

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Iterable
+from typing import TypeAlias
 
 from ov_gather.ir.model import Layer
 from ov_gather.ops.gather import GATHER_1, GATHER_7, GATHER_8, GATHER_CUSTOM
@@ -34,7 +35,9 @@ OPERATIONS: tuple[Operation, ...] = (
 )
 """The operations of the gather family."""
 
-_by_type: dict[str, tuple[Operation, ...]] = {}
+Registry: TypeAlias = "dict[str, tuple[Operation, ...]]"
+
+_by_type: Registry = {}
 
 
 def add(operations: Iterable[Operation]) -> None:
@@ -53,6 +56,17 @@ def remove(operations: Iterable[Operation]) -> None:
     for operation in operations:
         kept = tuple(other for other in _by_type.pop(operation.type) if other is not operation)
         _by_type.update({operation.type: kept} if kept else {})
+
+
+def snapshot() -> Registry:
+    """Return a copy of the registry."""
+    return dict(_by_type)
+
+
+def restore(registry: Registry) -> None:
+    """Make the registry what it was when this copy was made."""
+    _by_type.clear()
+    _by_type.update(registry)
 
 
 def opsets_of_family(layer_type: str) -> list[str]:

@@ -9,6 +9,7 @@ from typing import TYPE_CHECKING, Any
 
 from ov_gather.ir.numbers import parse_digits
 from ov_gather.ir.shapes import BLANKS, PartialShape
+from ov_gather.ops.fields import check
 
 if TYPE_CHECKING:
     from numpy.typing import NDArray
@@ -18,7 +19,6 @@ Attributes = Mapping[str, Any]
 
 BOOLEANS = ("true", "false", "1", "0")  # case-insensitive
 FLOAT = re.compile(r"[-+]?(\d+\.?\d*|\.\d+)(e[-+]?\d+)?|[-+]?(inf|nan)", re.ASCII | re.IGNORECASE)
-_PYTHON_TYPES: Mapping[str, tuple[type, ...]] = {"int": (int,), "bool": (bool,), "float": (float, int)}
 
 
 def parse_integer(text: str) -> int:
@@ -58,20 +58,10 @@ class Attribute:
     examples: tuple[Any, ...] = ()
 
     def __post_init__(self) -> None:
-        """Raise ValueError for a default or an example of another kind."""
+        """Raise OperationError for a field that is wrong, such as a default of another kind or out of range."""
         if self.default is None:
             object.__setattr__(self, "required", True)
-        for value in (*(() if self.default is None else (self.default,)), *self.examples):
-            if not self._is_of_kind(value):
-                raise ValueError(f"attribute {self.name}: {value!r} is not of kind {self.kind!r}")
-
-    def _is_of_kind(self, value: Any) -> bool:
-        if self.kind in ("ints", "floats"):
-            types = _PYTHON_TYPES[self.kind[:-1]]
-            return isinstance(value, tuple) and all(isinstance(number, types) for number in value)
-        if self.kind in _PYTHON_TYPES:
-            return isinstance(value, _PYTHON_TYPES[self.kind]) and (self.kind == "bool") == isinstance(value, bool)
-        return isinstance(value, str) and (self.kind == "str" or value in self.kind.split("|"))
+        check(self)
 
     def parse(self, text: str) -> Any:
         """Parse the value of this attribute. Raises ValueError."""

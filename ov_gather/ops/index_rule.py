@@ -7,6 +7,7 @@ from dataclasses import dataclass
 from typing import Any
 
 from ov_gather.ops.attribute import Attributes, Shapes
+from ov_gather.ops.fields import check
 
 Sizes = Callable[[Shapes, Attributes], tuple[int, ...] | None]
 
@@ -22,6 +23,10 @@ class AxisSize:
 
     axis: int | str = "axis"
     data: int = 0
+
+    def __post_init__(self) -> None:
+        """Raise OperationError for a field that is wrong."""
+        check(self)
 
     def __call__(self, shapes: Shapes, attributes: Attributes) -> tuple[int, ...] | None:
         """Return the size as a 1-tuple."""
@@ -46,6 +51,10 @@ class CoordinateSizes:
     batch_dims: str = ""
     data: int = 0
 
+    def __post_init__(self) -> None:
+        """Raise OperationError for a field that is wrong."""
+        check(self)
+
     def __call__(self, shapes: Shapes, attributes: Attributes) -> tuple[int, ...] | None:
         """Return one size per coordinate."""
         data, indices = shapes[self.data], shapes[self.port]
@@ -61,6 +70,10 @@ class AttributeSize:
     """A size that an attribute holds, such as the number of segments."""
 
     attribute: str
+
+    def __post_init__(self) -> None:
+        """Raise OperationError for a field that is wrong."""
+        check(self)
 
     def __call__(self, shapes: Shapes, attributes: Attributes) -> tuple[int, ...]:
         """Return the size as a 1-tuple."""
@@ -88,3 +101,7 @@ class IndexRule:
     lowest_specified: Callable[[Any], Any] = lambda size: -size
     negative: str = ""
     zero_fill: Callable[[Attributes], bool] = lambda attributes: False
+
+    def __post_init__(self) -> None:
+        """Raise OperationError for a field that is wrong."""
+        check(self)

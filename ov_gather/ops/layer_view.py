@@ -13,6 +13,7 @@ from ov_gather.ir.errors import IRError
 from ov_gather.ir.model import Layer, Model, Port
 from ov_gather.ir.shapes import PartialShape
 from ov_gather.ops import OPERATIONS, find_operation, known_types
+from ov_gather.ops.fields import OperationError
 from ov_gather.ops.spec import Attributes, IndexRule, Operation, ShapeError
 
 if TYPE_CHECKING:
@@ -61,6 +62,8 @@ class LayerView:
         """The attributes, including those given by constant inputs; None if one is missing or wrong."""
         try:
             return self.read_attributes()
+        except OperationError:  # the declaration is wrong, not the layer
+            raise
         except ValueError:
             return None
 

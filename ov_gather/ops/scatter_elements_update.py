@@ -161,12 +161,15 @@ SCATTER_ELEMENTS_UPDATE_12 = replace(
 )
 SCATTER_ELEMENTS_CUSTOM = with_lanes(
     in_our_opset(
-        replace(SCATTER_ELEMENTS_UPDATE_12, inputs=SCATTER_ELEMENTS_UPDATE_12.inputs[:AXIS]),
-        "ScatterElements",
-        attributes=(
-            Attribute("axis", default=0, valid_range=axis_of_data),
-            Attribute("reduction", default="none", kind="|".join(OPENVINO_NAMES)),
+        replace(
+            SCATTER_ELEMENTS_UPDATE_12,
+            inputs=SCATTER_ELEMENTS_UPDATE_12.inputs[:AXIS],
+            attributes=(
+                Attribute("axis", default=0, valid_range=axis_of_data),
+                Attribute("reduction", default="none", kind="|".join(OPENVINO_NAMES)),
+            ),
         ),
+        "ScatterElements",
         infer_shapes=infer_our_shapes,
         restrict=lambda shapes, attributes: None,
         choose_sizes=choose_our_sizes,

@@ -22,6 +22,7 @@ from ov_gather.ir.element_types import (
 )
 from ov_gather.ir.shapes import ANY, UNKNOWN, Dimension, PartialShape
 from ov_gather.ops.attribute import Attribute, Attributes, Shapes
+from ov_gather.ops.fields import OperationError, check, shown
 from ov_gather.ops.index_rule import AttributeSize, AxisSize, CoordinateSizes, IndexRule
 
 if TYPE_CHECKING:
@@ -113,13 +114,14 @@ class DimensionError(ShapeError):
     """The size of a dimension is wrong."""
 
 
-def _types(given: Iterable[ElementType | str]) -> tuple[ElementType, ...]:
-    """Return element types that are given as such, or by name. Raises ValueError."""
+def _types(given: Any) -> tuple[ElementType, ...]:
+    """Return element types that are given as such, or by name. Raises OperationError."""
+    kinds = given if isinstance(given, tuple | list | set | frozenset) and given else [given]
     found = []
-    for each in [given] if isinstance(given, ElementType | str) else given:
+    for each in kinds:
         kind = by_name(each) if isinstance(each, str) else each
-        if kind is None:
-            raise ValueError(f"there is no element type {each!r}; there are {', '.join(map(str, ELEMENT_TYPES))}")
+        if not isinstance(kind, ElementType):
+            raise OperationError(f"there is no element type {shown(each)}; there are {', '.join(map(str, ELEMENT_TYPES))}")
         found.append(kind)
     return tuple(found)
 
@@ -142,9 +144,10 @@ class Input:
     attribute: Attribute | None = None
 
     def __post_init__(self, types: Iterable[ElementType | str] | None) -> None:
-        """Parse the types. Raises ValueError for an unknown one."""
+        """Parse the types. Raises OperationError for an unknown one, and for a field that is wrong."""
         if types is not None:
             object.__setattr__(self, "element_types", _types(types))
+        check(self)
         if self.assumed is DYNAMIC:
             object.__setattr__(self, "assumed", (self.element_types or (F32,))[0])
 
@@ -173,6 +176,7 @@ class Operation:
         infer_shapes: output shapes from input shapes and attributes, as OpenVINO infers them. Raises ShapeError.
         reference: computes the outputs in NumPy, for arrays of any valid type. Raises IndexError for an index out of bounds.
         atol, rtol: the differences from the reference that are permitted, up to atol + rtol * abs(expected); 0 = the same bits.
+            A mapping has one for each element type of an output, by name, and 0 for the others.
         restrict: checks of shapes that the specification requires and OpenVINO does not make. Raises ShapeError.
         index_rule: which index values are in bounds; None if no input holds indices.
         choose_sizes: fills the open dimensions of valid input shapes, with the given size where it is free.
@@ -193,8 +197,8 @@ class Operation:
     infer_types: Callable[[Types], tuple[ElementType | None, ...]] = lambda types: (types[0],)
     infer_shapes: Callable[[Shapes, Attributes], tuple[PartialShape, ...]]
     reference: Compute
-    atol: float = 0.0
-    rtol: float = 0.0
+    atol: float | Mapping[str, float] = 0.0
+    rtol: float | Mapping[str, float] = 0.0
     restrict: Callable[[Shapes, Attributes], None] = lambda shapes, attributes: None
     index_rule: IndexRule | None = None
     choose_sizes: Callable[[Shapes, Attributes, int], tuple[tuple[int, ...], ...]] = fill_open_dimensions
@@ -203,31 +207,27 @@ class Operation:
     custom_version: Callable[[Attributes], tuple[str, Attributes] | None] = lambda attributes: None
 
     def __post_init__(self, opset: str) -> None:
-        """Fill in opsets and name. Raises ValueError for what cannot be."""
-        if opset:
+        """Fill in opsets and name. Raises OperationError for a field that is wrong, alone or beside others."""
+        if not isinstance(opset, str) or opset:
             object.__setattr__(self, "opsets", (opset,))
-        if not self.type or not self.opsets:
-            raise ValueError('an operation needs a type and an opset, such as type="Snake", opset="example"')
-        if not self.name:
-            object.__setattr__(self, "name", f"{self.type}-{self.opsets[0]}")
-        for field in ("attributes", "inputs", "outputs"):
+        first = self.opsets[0] if isinstance(self.opsets, tuple | list) and self.opsets else None
+        if isinstance(self.name, str) and not self.name and isinstance(self.type, str) and isinstance(first, str):
+            object.__setattr__(self, "name", f"{self.type}-{first}")
+        check(self)
+        for field in ("attributes", "inputs", "outputs", "opsets"):
             object.__setattr__(self, field, tuple(getattr(self, field)))  # users write lists
-        names = [*(given.name for given in self.inputs), *(attribute.name for attribute in self.attributes)]
-        if twice := [name for name in names if names.count(name) > 1]:
-            raise ValueError(f"{self.name}: two inputs or attributes are named {twice[0]}")
-        if not self.inputs or not self.outputs:
-            raise ValueError(f"{self.name} needs an input and an output")
-        if self.index_rule and not 0 <= self.index_rule.port < len(self.inputs):
-            raise ValueError(
-                f"{self.name}: its index rule is for input {self.index_rule.port} of {len(self.inputs)}, from 0 on"
-            )
-        if min(self.atol, self.rtol) < 0:
-            raise ValueError(f"{self.name}: atol and rtol must be 0 or more")
 
     @property
     def found_in(self) -> str:
         """The first and the last opset, for people: "opset6 to opset16"."""
         return " to ".join(dict.fromkeys((self.opsets[0], self.opsets[-1])))
+
+    def permitted(self, kind: ElementType | None) -> tuple[float, float]:
+        """Return atol and rtol for an output of this element type."""
+        absolute, relative = (
+            bound.get(str(kind), 0.0) if isinstance(bound, Mapping) else bound for bound in (self.atol, self.rtol)
+        )
+        return absolute, relative
 
     def port_of(self, attribute: str) -> int:
         """Return the position of the input that acts as an attribute of this name. Raises ValueError if there is none."""

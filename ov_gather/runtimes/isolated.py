@@ -37,8 +37,11 @@ FOR_MODELS = {
 }
 """Module and class of the runtimes for whole models only."""
 _WITH_EXTENSION = ("extension", "accelerated")
-OF_LIBRARIES = {"library": ("ov_gather.runtimes.library", "LibraryRuntime")}
-"""Module and class of the runtime for one layer of an operation of users."""
+OF_USERS = {
+    "library": ("ov_gather.runtimes.library", "LibraryRuntime"),
+    "reference": ("ov_gather.runtimes.reference", "ReferenceRuntime"),
+}
+"""Module and class of the runtimes for one layer of an operation of users."""
 ON_DEVICES = ("openvino", "extension", "accelerated", "library")
 """Runtimes that execute on the requested device; the others always use the CPU."""
 _OF_OPENVINO = (*ON_DEVICES, "configured")
@@ -134,7 +137,7 @@ class _Worker:
     def __init__(self, name: str) -> None:
         if name in _WITH_EXTENSION:
             extension_path()  # if it must be compiled, do so here, with a progress bar and no time limit
-        module, class_name = (RUNTIMES | FOR_MODELS | OF_LIBRARIES)[name]
+        module, class_name = (RUNTIMES | FOR_MODELS | OF_USERS)[name]
         self._version = ""
         self.seconds = 0.0
         self._is_killed = False

@@ -40,6 +40,12 @@ def exit_code() -> int | None:
     return _ended_by[0] if _ended_by else None
 
 
+def is_interruption(error: BaseException) -> bool:
+    """Return True if an error is how a signal ends this process, and was not raised by the code that runs."""
+    by_python = isinstance(error, KeyboardInterrupt) and signal.getsignal(signal.SIGINT) is signal.default_int_handler
+    return by_python or exit_code() is not None
+
+
 def _end(number: int, frame: FrameType | None) -> None:
     for ignored in _SIGNALS:
         signal.signal(ignored, signal.SIG_IGN)  # a second Ctrl+C must not interrupt the clean-up

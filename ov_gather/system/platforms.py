@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import os
+import re
 import select
 import signal
 import socket
@@ -41,6 +42,25 @@ def leave_no_core_dump() -> None:
         import resource
 
         resource.setrlimit(resource.RLIMIT_CORE, (0, 0))
+
+
+def available_memory() -> int | None:
+    """Return the bytes that a new program can allocate, reclaimable caches included; None if the system does not say."""
+    try:
+        found = re.search(r"MemAvailable: +(\d+) kB", Path("/proc/meminfo").read_text())
+    except OSError:
+        return None
+    return int(found[1]) * 1024 if found else None
+
+
+def limit_memory(size: int) -> None:
+    """Limit what this process may allocate, beyond what it has, to so many bytes; on Linux only."""
+    with suppress(ImportError, OSError):
+        import resource
+
+        pages = int(Path("/proc/self/statm").read_text().split()[5])
+        limit = pages * resource.getpagesize() + size
+        resource.setrlimit(resource.RLIMIT_DATA, (limit, limit))
 
 
 def wait_for_end_of(connection: int) -> None:

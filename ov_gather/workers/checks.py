@@ -35,7 +35,7 @@ Files = Mapping[str, bytes]
 class CheckOptions:
     """Arguments of `check_paths` that are the same wherever it runs; `failures` is a directory on this machine.
 
-    All but tolerances and extensions are arguments of `sweep`, too. `operations` are those that users declare.
+    All but tolerances are arguments of `sweep`, too. `operations` are those that users declare.
     """
 
     runtimes: tuple[str, ...]
@@ -50,12 +50,12 @@ class CheckOptions:
     @property
     def for_sweep(self) -> dict[str, Any]:
         """Arguments of `sweep`."""
-        return {name: getattr(self, name) for name in ("runtimes", "seed", "cases", "device", "failures")}
+        return {name: getattr(self, name) for name in ("runtimes", "seed", "cases", "device", "failures", "extensions")}
 
     @property
     def for_paths(self) -> dict[str, Any]:
         """Arguments of `check_paths`."""
-        return {**self.for_sweep, "tolerances": self.tolerances, "extensions": self.extensions}
+        return {**self.for_sweep, "tolerances": self.tolerances}
 
     def of_paths(
         self,
@@ -162,6 +162,7 @@ def _check_file(item: tuple[Place, str, str, Tolerances], checks: CheckOptions) 
 def _check_part(item: tuple[int, str], checks: CheckOptions) -> tuple[CrossCheckResult, Files]:
     """Check some layers of a sweep on a worker."""
     start, failures = item
+    declare(*checks.operations)
     with scratch() as directory:
         result = sweep(**replace(checks, failures=directory).for_sweep, start=start, stop=start + _LAYERS)
         written = _written(directory, failures)

@@ -11,7 +11,8 @@ from typing import TYPE_CHECKING
 from ov_gather.extension.users import UserExtension
 from ov_gather.ir.files import STDIN, Place, is_other_xml
 from ov_gather.ir.urls import Url
-from ov_gather.ops.users import OperationError, UserOperations, declare, declared_files
+from ov_gather.ops.fields import OperationError
+from ov_gather.ops.users import UserOperations, declare, declared_files
 from ov_gather.rules.findings import Finding
 from ov_gather.rules.selection import Chosen
 from ov_gather.rules.validation import not_checked, validate

@@ -1,5 +1,6 @@
 """`ov-gather extension new`: a project that passes its own tests at once, or a refusal that writes nothing."""
 
+import os
 import re
 import shutil
 from importlib.util import find_spec
@@ -62,10 +63,41 @@ def test_the_current_directory_if_it_is_empty(cli, tmp_path):
         (["SoftStep", "new", "--opset", 'a"b'], "cannot be the opset"),
         (["SoftStep", "full"], "full is not empty: give a new directory"),
         (["SoftStep", "nowhere/new"], "there is no directory"),
+        (["SoftStep", "new", "--opset", "ov_gather"], "cannot be the opset"),
+        (["NULL", "new"], "'NULL' cannot be the type: it is a macro of C, or may be one; write Null"),
+        (["EOF", "new"], "write Eof"),
+        (["FILE", "new"], "write File"),
+        (["EINVAL", "new"], "write Einval"),
+        (["INT_MAX", "new"], "write IntMax"),
+        (["Errno", "new"], "its package would be called 'errno', which is taken"),
+        (["Class", "new"], "its package would be called 'class', which is taken"),
+        (["Install", "new"], "its package would be called 'install', which is taken"),
+        (["main", "new"], "give an identifier that begins with a capital"),
+        (["SoftStep\n", "new"], "give an identifier that begins with a capital"),
+        (["SoftStep", "full/mine.txt"], "full/mine.txt' is a file"),
+        (["SoftStep", "full/mine.txt/new"], "there is no directory"),
+        (["SoftStep", "dangling"], "dangling is a link to nothing: give a new directory"),
+        (["SoftStep", "file_link"], "file_link' is a file"),
     ],
 )
 def test_what_is_refused_writes_nothing(arguments, said, refusal, tmp_path):
     (tmp_path / "full").mkdir()
     (tmp_path / "full" / "mine.txt").write_text("mine")
+    (tmp_path / "dangling").symlink_to("nothing")
+    (tmp_path / "file_link").symlink_to("full/mine.txt")
     assert said in refusal("extension", "new", *arguments, cwd=tmp_path)
-    assert sorted(path.name for path in tmp_path.rglob("*")) == ["full", "mine.txt"]
+    assert sorted(path.name for path in tmp_path.rglob("*")) == ["dangling", "file_link", "full", "mine.txt"]
+
+
+def test_a_link_to_an_empty_directory(cli, tmp_path):
+    (tmp_path / "real").mkdir()
+    (tmp_path / "link").symlink_to("real")
+    cli("extension", "new", "SoftStep", "link", cwd=tmp_path, code=0)
+    assert (tmp_path / "link").is_symlink()
+    assert (tmp_path / "real" / "soft_step.hpp").is_file()
+
+
+@pytest.mark.skipif(not hasattr(os, "geteuid") or os.geteuid() == 0, reason="the administrator may write anywhere")
+def test_a_directory_that_cannot_be_written(refusal, tmp_path):
+    (tmp_path / "closed").mkdir(mode=0o500)
+    assert "Permission denied" in refusal("extension", "new", "SoftStep", "closed/new", cwd=tmp_path)

@@ -89,3 +89,18 @@ def test_other_commands_pass_them_through(extensions, tmp_path):
     assert [node.get_type_name() for node in model.get_ops()] == before
     assert ov_gather.diff(path, path).passed
     assert ov_gather.bisect(path, path, extensions=extensions).passed
+
+
+def test_a_reference_that_refuses_valid_indices_is_at_fault_itself(tmp_path, monkeypatch):
+    declarations, classes = f"ops_of_{tmp_path.name}", f"classes_of_{tmp_path.name}"
+    (tmp_path / f"{classes}.py").write_text(CLASSES.format(declarations=declarations))
+    monkeypatch.syspath_prepend(tmp_path)
+    wrong = DECLARATIONS.replace('ids.max() < attributes["segments"])', 'ids.max() < attributes["segments"] - 1)')
+    assert wrong != DECLARATIONS
+    with declared(tmp_path / f"{declarations}.py", wrong) as path:
+        model = write_three(tmp_path / "three.xml")
+        result = ov_gather.cross_check(model, extensions=[f"{classes}:{kind}" for kind in KINDS], cases=3)
+    problems = {layer.operation: layer.problem for layer in result.layers}
+    said = f"{path}:53: reference of SegmentSum-mine refuses indices that its index rule permits: a segment is out of bounds"
+    assert problems["SegmentSum-mine"] == f"not executed: {said}"
+    assert problems["Roll-mine"] == problems["Lookup-mine"] == ""

@@ -105,6 +105,11 @@ def designed(view: LayerView, limit: int, seed: int) -> Iterator[Case]:
             yield Case(design.name, inputs, design.threads, design.indices in _INVALID)
 
 
+def suitable(view: LayerView, limit: int, seed: int) -> Iterator[Case]:
+    """Yield the cases of a layer. Known divergences explain what OpenVINO narrows for the family; others are spared it."""
+    return designed(view, limit, seed) if view.is_of_family else of_32_bits(view, limit, seed)
+
+
 def of_32_bits(view: LayerView, limit: int, seed: int) -> Iterator[Case]:
     """Yield the designed cases whose 64-bit numbers fit in 32 bits, to which OpenVINO's CPU plugin narrows them."""
     return (case for case in designed(view, limit, seed) if all(map(_fits, case.inputs)))

@@ -2,9 +2,7 @@
 
 from __future__ import annotations
 
-import re
 from collections.abc import Callable, Mapping, Sequence
-from pathlib import Path
 from typing import Any
 
 import numpy as np
@@ -12,6 +10,7 @@ from numpy.typing import NDArray
 
 from ov_gather.ir.element_types import BOOLEAN, STRING, ElementType
 from ov_gather.ir.shapes import element_count
+from ov_gather.system.platforms import available_memory
 
 Make = Callable[[np.random.Generator, ElementType, tuple[int, ...]], NDArray[Any]]
 _FLOATS = ("f16", "bf16", "f32", "f64")
@@ -93,18 +92,9 @@ def for_model(
 
 def require_memory(place: str, needed: int) -> None:
     """Raise ValueError if COPIES times `needed` bytes exceed the free memory."""
-    free = _available()
+    free = available_memory()
     if free is not None and needed * COPIES > free:
         raise ValueError(f"{place}: a case takes {_gigabytes(needed)}, and {COPIES} times that; {_gigabytes(free)} are free")
-
-
-def _available() -> int | None:
-    """Return the bytes that a new program can allocate, reclaimable caches included; None if the system does not say."""
-    try:
-        found = re.search(r"MemAvailable: +(\d+) kB", Path("/proc/meminfo").read_text())
-    except OSError:
-        return None
-    return int(found[1]) * 1024 if found else None
 
 
 def _gigabytes(count: int) -> str:

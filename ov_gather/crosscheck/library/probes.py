@@ -40,9 +40,9 @@ from ov_gather.crosscheck.library.variants import (
     of_types,
     omitting,
     opened,
-    with_defaults,
     with_other_values,
 )
+from ov_gather.crosscheck.references import compute, confirm
 from ov_gather.ir.shapes import PartialShape
 from ov_gather.ops.layer_view import LayerView
 from ov_gather.ops.spec import Attribute
@@ -61,13 +61,13 @@ Arrays = Sequence[NDArray[Any]]
 
 
 def faults_of(view: LayerView, runtime: IsolatedRuntime[Any], seed: int, cases: int) -> list[LibraryFault]:
-    """Probe the code behind one layer. Raises ValueError if no valid inputs can be made up, or the declaration is wrong."""
+    """Probe the code behind a layer with defaults. Raises ValueError without valid inputs, or if the declaration is wrong."""
     return list(_Probing(view, runtime, seed, cases).run())
 
 
 class _Probing:
     def __init__(self, view: LayerView, runtime: IsolatedRuntime[Any], seed: int, cases: int) -> None:
-        self._view, self._runtime, self._seed, self._cases = with_defaults(view), runtime, seed, cases
+        self._view, self._runtime, self._seed, self._cases = view, runtime, seed, cases
         self._active: LayerView | None = None
 
     def run(self) -> Iterator[LibraryFault]:
@@ -130,6 +130,7 @@ class _Probing:
         fault = fault_of_call(view, right, found, where)
         if fault is None or fault.probe not in (CALL, RETURNED, VALUES) or fault.hangs:
             return fault
+        confirm(view, right, compute(view, inputs, anew=True))
         again = [fault_of_call(view, right, self._evaluate(view, inputs, right, anew=True), where) for _ in range(2)]
         if all(again):
             return fault
@@ -184,7 +185,8 @@ class _Probing:
         for number, which in enumerate((0, 1, 0, 0, 1, 1, 0)):
             right = expected_outputs(self._view, feeds[which])
             fault = right and fault_of_call(self._view, right, self._evaluate(self._view, feeds[which], right), "")
-            if fault:
+            if right and fault:
+                confirm(self._view, right, compute(self._view, feeds[which], anew=True))
                 which_call = f"call {number + 1} of inputs A, B, A, A, B, B, A"
                 yield LibraryFault(STATE, "keeps state between calls", f"{which_call}: {fault}")
                 return

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass
+from math import isfinite
 from typing import Any
 
 from ov_gather.crosscheck.cases.sizes import choose
@@ -11,10 +12,10 @@ from ov_gather.ir.builder import ModelBuilder
 from ov_gather.ir.element_types import ELEMENT_TYPES, ElementType
 from ov_gather.ir.model import Model
 from ov_gather.ir.shapes import ANY, UNKNOWN, Dimension, PartialShape
+from ov_gather.ops.fields import OperationError
 from ov_gather.ops.isolation import isolate
 from ov_gather.ops.layer_view import LayerView, family_layers
-from ov_gather.ops.spec import Attribute
-from ov_gather.ops.users import OperationError
+from ov_gather.ops.spec import Attribute, Shapes
 
 _NUMBERS: Mapping[str, Sequence[Any]] = {"int": (1, 2, 3, 0, -1, -2, 4, 8), "float": (0.5, 2.0, 1.0, 3.0, 0.25, 0.0, -1.0)}
 
@@ -130,25 +131,27 @@ def omitting(view: LayerView, attribute: Attribute) -> LayerView | None:
 def with_other_values(view: LayerView, attribute: Attribute) -> Iterator[tuple[Any, LayerView]]:
     """Yield other valid values of an attribute, each with the layer that has it."""
     now = view.read_attributes()[attribute.name]
-    for value in _values(attribute, now, view):
+    for value in values_of(attribute, now, view.input_shapes):
         if value != now and (found := _valid(view, {**view.layer.attributes, attribute.name: attribute.text(value)})):
             yield value, found
 
 
-def _values(attribute: Attribute, now: Any, view: LayerView) -> Iterator[Any]:
+def values_of(attribute: Attribute, now: Any, shapes: Shapes) -> Iterator[Any]:
+    """Yield values to try for an attribute whose usual one is `now`; some may be out of range, none is infinite."""
     yield from attribute.examples
     if attribute.kind == "bool":
         yield not now
     elif attribute.kind in _NUMBERS:
-        if valid := attribute.range_for(view.input_shapes):
+        if valid := attribute.range_for(shapes):
             low, high = valid
-            yield from (low, high) if attribute.kind == "int" else (low + (high - low) / 4, low + (high - low) / 2, low, high)
+            tried = (low, high) if attribute.kind == "int" else (low + (high - low) / 4, low + (high - low) / 2, low, high)
+            yield from (value for value in tried if isfinite(value))
         yield from _NUMBERS[attribute.kind]
-    elif attribute.kind in ("ints", "floats"):
+    elif attribute.kind in ("ints", "floats") and now is not None:
         yield tuple(reversed(now))
         yield tuple(number + 1 for number in now)
         yield tuple(2 * number for number in now)
-    elif attribute.kind != "str":
+    elif "|" in attribute.kind:
         yield from attribute.kind.split("|")
 
 

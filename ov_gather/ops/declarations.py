@@ -1,0 +1,62 @@
+"""Operations in the files and packages of users: their code is executed, and each `Operation` in its variables is checked."""
+
+from __future__ import annotations
+
+import hashlib
+import re
+import sys
+from collections.abc import Iterable
+from pathlib import Path
+from types import ModuleType
+from typing import TYPE_CHECKING, Any
+
+from ov_gather.ops import OPERATIONS
+from ov_gather.ops.fields import OperationError
+from ov_gather.ops.functions import checked, running
+from ov_gather.ops.meanings import ENDS
+from ov_gather.ops.spec import Operation
+
+if TYPE_CHECKING:
+    from importlib.metadata import EntryPoint
+
+_RESERVED = re.compile(r"opset\d+|ov_gather")
+"""Opsets of OpenVINO, and ours."""
+
+
+def executed(path: Path, source: bytes) -> list[Operation]:
+    """Execute a file as a module, and return its operations. Raises OperationError."""
+    module = ModuleType(f"ov_gather_operations_{path.stem}_{hashlib.sha256(bytes(path)).hexdigest()[:8]}")
+    module.__file__ = str(path)
+    sys.modules[module.__name__] = module  # dataclasses look their module up
+    try:
+        with running("", str(path)):
+            exec(compile(source, str(path), "exec"), vars(module))
+    except OperationError:
+        del sys.modules[module.__name__]
+        raise
+    return _among(vars(module).values(), str(path))
+
+
+def imported(point: EntryPoint) -> list[Operation]:
+    """Import what an entry point names, a module or an operation, and return the operations. Raises OperationError."""
+    with running("", point.value):
+        found = point.load()
+    return _among(vars(found).values() if isinstance(found, ModuleType) else [found], point.value)
+
+
+def _among(values: Iterable[Any], name: str) -> list[Operation]:
+    """Return the operations among the values of a file or package, checked. Raises OperationError."""
+    ours = set(map(id, OPERATIONS))  # a file may import one to derive its own
+    declarations = (value for value in values if issubclass(type(value), Operation) and id(value) not in ours)
+    found = list({id(value): value for value in declarations}.values())
+    if not found:
+        raise OperationError(
+            f"{name} declares no operation: put an Operation of ov_gather.ops.spec into a variable of the module"
+        )
+    for operation in found:
+        taken = [f"opset '{opset}'" for opset in operation.opsets if _RESERVED.fullmatch(opset)]
+        if operation.type in ENDS:
+            taken = [f"type '{operation.type}'"]
+        if taken:
+            raise OperationError(f"{name}: {operation.name}: {taken[0]} is taken: give one of yours, such as 'mine'")
+    return [checked(operation, name) for operation in found]

@@ -1,0 +1,193 @@
+"""References of users that are wrong: `check` names their line, not the library, and checks the other layers."""
+
+import json
+import re
+from xml.etree import ElementTree
+
+import numpy as np
+import openvino as ov
+import pytest
+
+import ov_gather
+from helpers.declared_operations import CLASSES, DECLARATIONS, write_three
+from helpers.declaring import declared
+from helpers.paths import VALID
+from helpers.users_operations import PYTHON, write_model
+from ov_gather.crosscheck import references
+
+pytestmark = pytest.mark.skipif(not hasattr(ov, "Op"), reason="this OpenVINO takes no operations in Python")
+
+DECLARATION = """import numpy as np
+from ov_gather.ops.spec import *
+
+calls, kept = [], []
+
+
+def reference(inputs, attributes):
+    (x,), alpha = inputs, attributes["alpha"]
+    HOSTILE
+    return [x + np.sin(alpha * x) ** 2 / alpha]
+
+
+SNAKE = Operation(
+    type="Snake",
+    opset="example",
+    inputs=[Input("x", types=("f32",))],
+    attributes=[Attribute("alpha", kind="float", default=1.0, valid_range=(0.1, 100))],
+    infer_shapes=lambda shapes, attributes: [shapes[0]],
+    reference=reference,
+    rtol=1e-4,
+    atol=1e-5,
+)
+"""
+HOSTILE = {
+    "raise KeyError('<b>\\x1b[31m\\x00]]>&')": r"9: reference of Snake-example raises KeyError: ",
+    "return [x.astype(np.float64)]": r"7: reference of Snake-example returns output of type float64: infer_types says f32",
+    "return [x[..., :-1]]": r"7: reference of Snake-example returns output of shape \[4, 4\]: infer_shapes says \[4,5\]",
+    "return None": r"7: reference of Snake-example returns None: it must return an array for each output, in a list",
+    "return x.tolist()": r"7: reference of Snake-example returns \[\[.*: it must return an array for each output",
+    "import sys; sys.exit(3)": r"9: reference of Snake-example raises SystemExit: 3",
+    "import os; os._exit(3)": r"7: reference of Snake-example crashes: exit code 3",
+    "import ctypes; ctypes.string_at(0)": r"7: reference of Snake-example crashes: SIGSEGV",
+    "while True: pass": r"7: reference of Snake-example hangs: no answer within 3 s",
+    "while True: kept.append(np.empty(1 << 27))": r"9: reference of Snake-example raises (numpy\.)?\w*MemoryError: ",
+    "calls.append(1); x = x + (len(calls) > 3)": r"7: reference of Snake-example computes other values for the same",
+    "x = x + np.random.random()": r"7: reference of Snake-example computes other values for the same inputs in a new",
+}
+
+
+@pytest.fixture
+def checked(tmp_path, monkeypatch):
+    """A function that checks a model of a Snake and a gather, with this line in the reference."""
+    name = f"ops_of_{tmp_path.name}"
+    (tmp_path / f"{name}.py").write_text(PYTHON)
+    monkeypatch.syspath_prepend(tmp_path)
+    monkeypatch.setattr(references, "LIMIT", 3.0)
+    model = write_model(tmp_path / "model.xml")
+
+    def check(line, declaration=DECLARATION):
+        with declared(tmp_path / "snake_ops.py", declaration.replace("HOSTILE", line)):
+            return ov_gather.cross_check(model, extensions=[f"{name}:Snake"], runtimes=["openvino"], cases=2)
+
+    return check
+
+
+@pytest.mark.slow
+@pytest.mark.parametrize("line", HOSTILE)
+def test_a_hostile_reference_is_named_with_its_line(line, checked, tmp_path):
+    snake, gather = checked(line).layers
+    assert snake.problem.startswith("not executed: ")
+    assert re.match(
+        f"{re.escape(str(tmp_path / 'snake_ops.py'))}:{HOSTILE[line]}", snake.problem.removeprefix("not executed: ")
+    )
+    assert snake.cases == ()
+    assert gather.passed
+
+
+@pytest.mark.slow
+def test_a_harmless_one_passes(checked):
+    assert checked("print('loud'); x = x.copy(); inputs[0][...] = 7").passed
+
+
+ODD = """
+        Attribute("mode", kind="str", default=""), Attribute("text", kind="str", default="<&\\">", examples=["a b"]),
+        Attribute("sizes", kind="ints", default=()), Attribute("big", default=2**63),
+        Attribute("flag", kind="bool", default=True),
+        Attribute("limit", kind="float", default=0.0, valid_range=(float("-inf"), float("inf"))),
+        Attribute("least", kind="float", default=1e-300, valid_range=(0, float("inf"))),
+        Attribute("count", default=1, valid_range=(0.5, 2.5)), Attribute("words", kind="a|b-c", default="b-c", examples=["a"]),
+"""
+
+
+@pytest.mark.slow
+def test_odd_attributes_pass(checked):
+    """The library does not have them, and the reference does not read them."""
+    result = checked("pass", DECLARATION.replace("    attributes=[", f"    attributes=[{ODD}"))
+    assert result.passed, [layer.problem or layer.comparisons for layer in result.layers]
+
+
+def test_what_it_raises_is_escaped_in_every_report(tmp_path, cli):
+    """The text has markup, control characters, and the end of a CDATA section."""
+    write_model(tmp_path / "model.xml")
+    (tmp_path / "snake_class.py").write_text(PYTHON)
+    (tmp_path / "snake_ops.py").write_text(DECLARATION.replace("HOSTILE", next(iter(HOSTILE)).replace("<b>", "<script>")))
+    base = ("check", "model.xml", "--runtimes", "openvino", "--ops", "snake_ops.py", "--extension", "snake_class:Snake")
+    made = {kind: cli(*base, "--format", kind, "--report", f"{kind}.html", cwd=tmp_path).stdout for kind in ("json", "junit")}
+    said = json.loads(made["json"])["layers"][0]["problem"]
+    assert "KeyError: '<script>" in said
+    failures = ElementTree.fromstring(made["junit"]).iter("failure")
+    assert any("KeyError: '<script>" in failure.get("message") for failure in failures)
+    page = (tmp_path / "json.html").read_text()
+    assert "KeyError" in page
+    assert "<script>\\x1b" not in page
+    assert not set(map(chr, range(32))) - set("\n\t") & set(page)
+
+
+def test_validate_escapes_what_a_rule_raises(tmp_path, cli):
+    write_model(tmp_path / "model.xml")
+    rule = "infer_shapes=lambda shapes, attributes: exec(\"raise KeyError('<script>\\\\x1b]]>&')\")"
+    text = DECLARATION.replace("infer_shapes=lambda shapes, attributes: [shapes[0]]", rule)
+    (tmp_path / "snake_ops.py").write_text(text)
+    for kind in ("json", "sarif", "junit"):
+        done = cli("validate", "model.xml", "--ops", "snake_ops.py", "--format", kind, cwd=tmp_path, code=1)
+        root = json.loads(done.stdout) if kind != "junit" else ElementTree.fromstring(done.stdout)
+        assert "KeyError" in (json.dumps(root) if kind != "junit" else ElementTree.tostring(root, "unicode"))
+        assert "\x1b" not in done.stdout
+
+
+def test_run_names_the_line(tmp_path, refusal):
+    (tmp_path / "snake_ops.py").write_text(DECLARATION.replace("HOSTILE", "raise KeyError('alfa')"))
+    write_model(tmp_path / "model.xml")
+    model = ov_gather.read_ir(tmp_path / "model.xml")
+    assert model.of_type("Snake")
+    text = (
+        '<layer id="0" name="s" type="Snake" version="example"><data alpha="1"/><input><port id="0"><dim>2</dim></port></input>'
+    )
+    (tmp_path / "layer.xml").write_text(f'{text}<output><port id="1"><dim>2</dim></port></output></layer>')
+    np.save(tmp_path / "x.npy", np.ones(2, np.float32))
+    said = refusal("run", "layer.xml", "--input", "x=x.npy", "--ops", "snake_ops.py", cwd=tmp_path)
+    assert said == f"error: {tmp_path / 'snake_ops.py'}:9: reference of Snake-example raises KeyError: 'alfa'\n"
+    assert not (tmp_path / "layer.npy").exists()
+
+
+@pytest.mark.parametrize("error", ["BaseException('x')", "KeyboardInterrupt", "GeneratorExit", "SystemExit(0)"])
+def test_a_file_that_raises_anything_is_one_line(error, tmp_path, refusal):
+    (tmp_path / "snake_ops.py").write_text(f"import sys\nprint('loud')\nraise {error}\n")
+    write_model(tmp_path / "model.xml")
+    said = refusal("validate", "model.xml", "--ops", "snake_ops.py", cwd=tmp_path)
+    assert re.fullmatch(f"loud\nerror: {re.escape(str(tmp_path))}/snake_ops.py:3: {error.partition('(')[0]}[^\n]*\n", said)
+
+
+def test_check_goes_on_with_other_files_if_a_rule_fails(tmp_path, cli):
+    (tmp_path / "snake_ops.py").write_text(DECLARATION.replace("rtol=1e-4", "infer_types=lambda types: []"))
+    write_model(tmp_path / "model.xml")
+    done = cli(
+        "check", "model.xml", VALID / "spec_layer.xml", "--runtimes", "kernel", "--ops", "snake_ops.py", cwd=tmp_path, code=2
+    )
+    assert "snake_ops.py:20: infer_types of Snake-example returns []: it must return an ElementType" in done.stderr
+    assert "layers: 1" in done.stdout
+
+
+@pytest.mark.parametrize("command", ["prove", "harden"])
+def test_a_rule_that_fails_stops_what_needs_it(command, tmp_path, refusal):
+    rule = "lowest_specified=lambda size: 0 * size"
+    text = DECLARATIONS.replace(rule, "lowest_specified=lambda size: None", 1)
+    line = 1 + text[: text.index("size: None")].count("\n")
+    (tmp_path / "three.py").write_text(text)
+    (tmp_path / "classes.py").write_text(CLASSES.format(declarations="three"))
+    write_three(tmp_path / "three.xml")
+    extensions = [word for kind in ("Roll", "SegmentSum", "Lookup") for word in ("--extension", f"classes:{kind}")]
+    others = ["--policy", "clamp", *extensions, "-o", "new.xml"] if command == "harden" else []
+    said = refusal(command, "three.xml", *others, "--ops", "three.py", cwd=tmp_path)
+    where = f"{tmp_path}/three.py:{line}: lowest_specified of SegmentSum-mine returns None"
+    assert said.endswith(f"{where}: it must return an integer, or an array of integers if the size is one\n")
+    assert not (tmp_path / "new.xml").exists()
+
+
+def test_what_a_file_prints_is_in_no_report(tmp_path, cli):
+    text = DECLARATION.replace("[shapes[0]],", "[print('louder'), shapes[0]][1:],")
+    (tmp_path / "snake_ops.py").write_text(f"print('loud')\n{text}")
+    write_model(tmp_path / "model.xml")
+    done = cli("validate", "model.xml", "--ops", "snake_ops.py", "--format", "json", cwd=tmp_path, code=0)
+    assert json.loads(done.stdout)
+    assert {"loud", "louder"} <= set(done.stderr.split())
