@@ -132,7 +132,26 @@ def _view_of_another(graph: PatternGraph, layer: Layer) -> bool:
     return False
 
 
+def _joins_nothing(graph: PatternGraph, layer: Layer) -> bool:
+    """Return True if slices are joined along an axis after one that may be empty."""
+    for body in layer.bodies:
+        for entry in entries(layer, body):
+            dims = entry.port.shape.dims if entry.port and not entry.is_input else None
+            if dims and entry.slicing and any(0 in dim and not dim.is_static for dim in dims[: max(entry.slicing.axis, 0)]):
+                return True
+    return False
+
+
 LOOPS = (
+    KnownFault(
+        report="iterator_over_no_elements",
+        types=("Loop", "TensorIterator"),
+        occurs=_joins_nothing,
+        operands=0,
+        instead="the process ends if slices without elements are joined along another axis than the first",
+        remedy="join along the first axis and transpose, or declare that there is at least one element",
+        effect=Effect.DEPENDS,
+    ),
     KnownFault(
         report="scan_with_delayed_state",
         types=("TensorIterator",),

@@ -47,12 +47,13 @@ def _away(graph: PatternGraph, layer: Layer) -> bool:
 
 
 def _inner(graph: PatternGraph, layer: Layer) -> bool:
-    """Return True if the inner dimension is open in the first operand, and more than 1 in constant weights."""
+    """Return True if the inner dimension is one that users choose, and more than 1 in constant weights."""
     rows, weights = graph.shape(layer), graph.shape(layer, 1)
     if layer.attributes.get("transpose_a", "false") != "false" or not rows.dims or len(weights.sizes) < 2:
         return False
     inner = weights.sizes[-1 if layer.attributes.get("transpose_b", "false") != "false" else -2]
-    return 1 in rows.dims[-1] and not rows.dims[-1].is_static and inner > 1 and bool(graph.origins(layer, 1))
+    may_be_one = 1 in rows.dims[-1] and not rows.dims[-1].is_static and inner > 1
+    return may_be_one and bool(graph.origins(layer, 1)) and graph.is_chosen(layer, 0, -1)
 
 
 def _empty_axis(graph: PatternGraph, layer: Layer) -> bool:
@@ -84,6 +85,40 @@ NUMBERS = (
         types=("ReduceMax", "ReduceMin"),
         occurs=_data,
         instead="integers are rounded to float32",
+        remedy=_IN_FLOAT,
+        effect=Effect.DEPENDS,
+    ),
+    KnownFault(
+        report="reduce_sum_through_float32",
+        types=("ReduceSum", "ReduceL1", "ReduceMean"),
+        occurs=_data,
+        instead="integers are added in float32",
+        remedy=_IN_FLOAT,
+        effect=Effect.DEPENDS,
+    ),
+    KnownFault(
+        report="relu_through_float32",
+        types=("ReLU", "PReLU"),
+        occurs=_data,
+        instead="integers are rounded to float32",
+        remedy="use Maximum with 0",
+        effect=Effect.DEPENDS,
+    ),
+    KnownFault(
+        report="power_through_float32",
+        types=("Power",),
+        occurs=_both,
+        operands=2,
+        instead="the power of integers is computed in float32",
+        remedy="multiply",
+        effect=Effect.DEPENDS,
+    ),
+    KnownFault(
+        report="matmul_through_float32",
+        types=("MatMul",),
+        occurs=_both,
+        operands=2,
+        instead="products of integers are computed in float32",
         remedy=_IN_FLOAT,
         effect=Effect.DEPENDS,
     ),
