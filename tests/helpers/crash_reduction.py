@@ -21,11 +21,14 @@ from ov_gather import harden, validate
 from ov_gather.ranges.openvino_graph import bodies
 from ov_gather.rules.releases import RELEASES
 from ov_gather.runtimes.session import Session
+from tools.upstream.registry import FAULTS
 
 LIMIT = 60
 """Seconds that a part may take."""
 THREADS = {"INFERENCE_NUM_THREADS": 2}
-FATAL = ("OVG707", "OVG710", "OVG711")
+RULES = ("OVG707", "OVG710", "OVG711", "OVG712")
+FOR_SOME_VALUES = ("iterator_over_no_elements", "search_sorted_in_nothing")
+"""Reports of faults that end the process, or lead to that, for some values or sizes: OVG712 notes many that do not."""
 LEAVES = ("Parameter", "Constant")
 
 
@@ -291,8 +294,9 @@ def _described(part: Part, tell: Callable[[str], None]) -> Described:
     with TemporaryDirectory() as folder:
         path = Path(folder) / "part.xml"
         ov.serialize(model, path)
-        hints = [finding.hint for finding in validate(path, target=RELEASES[-1], select=FATAL)]
-    reports = {hint.rpartition("upstream/")[2].removesuffix(".md") for hint in hints if "docs/evidence/upstream/" in hint}
+        findings = validate(path, target=RELEASES[-1], select=RULES)
+    hinted = {finding.hint.rpartition("upstream/")[2].removesuffix(".md"): finding.rule for finding in findings}
+    reports = [name for name, rule in hinted.items() if name in FAULTS and (rule != "OVG712" or name in FOR_SOME_VALUES)]
     names = sorted(node.get_type_name() for node in nodes)
     fed = [f"{array.dtype}{list(array.shape)} {array.ravel()[:8].tolist()}" for array in map(part.feeds[-1].get, inputs)]
     return Described((*_lines(nodes), f"fed: {', '.join(fed)}"), tuple(names), tuple(sorted(reports)), False)

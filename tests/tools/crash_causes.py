@@ -1,8 +1,9 @@
 """Count the causes of crashes of random models: python tests/tools/crash_causes.py FILE [--graphs 1000] [--seed 1]
 
 Judges the models of seeds as fuzz_ranges.py does, until OpenVINO crashes, and reduces each crash to the smallest part of the
-model that still shows it. Adds a line for each model to FILE, and prints a table of all lines there: operations of the part,
-how the process ends, in how many models, and the report in docs/evidence/upstream/. The exit code is 1 if a cause has no report.
+model that still shows it. Adds a line for each model to FILE, and prints a table of all lines there: the cause, how the process
+ends, in how many models, and one of them. A cause is a report in docs/evidence/upstream/, or what the part looks like; those
+that have no report are also printed in full, and the exit code is 1.
 """
 
 from __future__ import annotations
@@ -11,6 +12,7 @@ import argparse
 import json
 import os
 import sys
+from collections import Counter
 from collections.abc import Iterator, Mapping, Sequence
 from concurrent.futures import ThreadPoolExecutor
 from dataclasses import replace
@@ -29,8 +31,17 @@ from helpers.crash_reduction import Ending, Part, described, ending_in_turn, red
 from helpers.crash_search import Crash, crashes
 from helpers.random_index_models import sample
 from tools.upstream.registry import FAULTS
+from tools.upstream.running import versions
 
 PART = 50
+OUT_OF_BOUNDS = {
+    "ScatterUpdate": "short_scatter_update_out_of_bounds",
+    "ScatterElementsUpdate": "scatter_elements_below_bounds",
+    "ScatterNDUpdate": "scatter_nd_checks_flat_place",
+    "GatherND": "gather_nd_out_of_bounds",
+    "Gather": "short_gather_out_of_bounds",
+}
+"""The reports of operations that do not check their indices."""
 IMPORTED = ["helpers.crash_search", "helpers.crash_reduction"]
 
 
@@ -43,7 +54,15 @@ def found(seed: int, crash: Crash | int) -> Mapping[str, Any]:
     """Return what is recorded of the model of a seed."""
     if not isinstance(crash, Crash):
         return {"seed": seed}
-    record = {"seed": seed, "stage": crash.stage, "ending": "", "operations": [], "lines": [], "reports": [], "has_bad_index": False}
+    record = {
+        "seed": seed,
+        "stage": crash.stage,
+        "ending": "",
+        "operations": [],
+        "lines": [],
+        "reports": [],
+        "has_bad_index": False,
+    }
     if not crash.steps or crash.stage.startswith(("making", "the analysis", "inferring")):
         return record
     names = [(given.name, 0) for given in sample(seed).inputs]
@@ -98,7 +117,35 @@ def main() -> int:
     with arguments.file.open("a") as file:
         for record in tried(range(arguments.seed, arguments.seed + arguments.graphs), arguments.processes):
             print(json.dumps(record), file=file, flush=True)
-    return 0
+    records = [json.loads(line) for line in arguments.file.read_text().splitlines()]
+    print("\n".join(table(records)))
+    unknown = [record for record in records if "stage" in record and cause(record)[0] not in FAULTS]
+    for record in unknown:
+        print("", f"seed {record['seed']}: {record['stage']}: {record['ending']}", *record["lines"], sep="\n")
+    return int(bool(unknown))
+
+
+def cause(record: Mapping[str, Any]) -> tuple[str, str]:
+    """Return the cause of a crash and how the process ended."""
+    types = {line.strip().partition("(")[0] for line in record["lines"]}
+    unchecked = [report for layer_type, report in OUT_OF_BOUNDS.items() if layer_type in types]
+    if record["reports"]:
+        return record["reports"][0], record["ending"]
+    if record["has_bad_index"]:
+        return next(iter(unchecked), "an index out of bounds in an earlier inference"), record["ending"]
+    return " ".join(record["operations"]) or record["stage"].partition(" ")[0], record["ending"]
+
+
+def table(records: Sequence[Mapping[str, Any]]) -> Iterator[str]:
+    """Yield the lines of a table in Markdown, the most frequent causes first."""
+    crashed = [record for record in records if "stage" in record]
+    yield f"{len(crashed)} of {len(records)} models crash OpenVINO {versions()['openvino']}."
+    yield from ("", "| cause | the process ends | models | a seed |", "| --- | --- | --- | --- |")
+    counts = Counter(map(cause, crashed))
+    for (name, ending), count in counts.most_common():
+        seed = next(record["seed"] for record in crashed if cause(record) == (name, ending))
+        shown = f"[{FAULTS[name].title}](upstream/{name}.md)" if name in FAULTS else name
+        yield f"| {shown} | {ending} | {count} | {seed} |"
 
 
 if __name__ == "__main__":

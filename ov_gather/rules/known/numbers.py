@@ -69,6 +69,12 @@ def _nothing(graph: PatternGraph, layer: Layer) -> bool:
     return dims is not None and any(0 in dim for dim in dims)
 
 
+def _nothing_to_search(graph: PatternGraph, layer: Layer) -> bool:
+    """Return True if the sorted axis may be empty."""
+    dims = graph.shape(layer).dims or ()
+    return any(0 in dim for dim in dims[-1:])
+
+
 def _too_short(graph: PatternGraph, layer: Layer) -> bool:
     """Return True if a part is the rest of an axis that may be shorter than the other parts."""
     lengths, axis, dims = graph.constant(layer, 2), graph.constant(layer, 1), graph.shape(layer).dims
@@ -217,6 +223,14 @@ NUMBERS = (
         types=("Unique",),
         occurs=_nothing,
         instead="Unique of no elements fails, or returns the result of the inference before",
+        remedy="declare that there is at least one element",
+        effect=Effect.DEPENDS,
+    ),
+    KnownFault(
+        report="search_sorted_in_nothing",
+        types=("SearchSorted",),
+        occurs=_nothing_to_search,
+        instead="places in a sequence without elements are uninitialized memory instead of 0",
         remedy="declare that there is at least one element",
         effect=Effect.DEPENDS,
     ),
