@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import onnx_ir
 
+from .passes.booleans import booleans
 from .passes.compress import compress
 from .passes.constant_indices import constant_indices
 from .passes.copies import copies
@@ -60,6 +61,7 @@ def legalize(model: onnx_ir.Model, *, target: str = "stock", assume_in_bounds: b
     rewriter = Rewriter(model, Ranges(model))
     fold_arithmetic(rewriter)
     exact_integers(rewriter)
+    booleans(rewriter)
     empty_ranges(rewriter)
     uneven_splits(rewriter)
     compress(rewriter)

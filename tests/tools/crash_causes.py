@@ -30,9 +30,11 @@ sys.path.insert(0, str(Path(__file__).parents[1]))  # tests/
 from helpers.crash_reduction import Ending, Part, described, ending_in_turn, reduced
 from helpers.crash_search import Crash, crashes
 from helpers.random_index_models import sample
+from tools.upstream.measured import Measured
 from tools.upstream.registry import FAULTS
 from tools.upstream.running import versions
 
+MEASURED = Measured()
 PART = 50
 OUT_OF_BOUNDS = {
     "ScatterUpdate": "short_scatter_update_out_of_bounds",
@@ -130,10 +132,16 @@ def cause(record: Mapping[str, Any]) -> tuple[str, str]:
     types = {line.strip().partition("(")[0] for line in record["lines"]}
     unchecked = [report for layer_type, report in OUT_OF_BOUNDS.items() if layer_type in types]
     if record["reports"]:
-        return record["reports"][0], record["ending"]
+        return max(record["reports"], key=_ends_processes), record["ending"]
     if record["has_bad_index"]:
         return next(iter(unchecked), "an index out of bounds in an earlier inference"), record["ending"]
-    return " ".join(record["operations"]) or record["stage"].partition(" ")[0], record["ending"]
+    if not record["ending"]:
+        return f"not shown again: {record['stage'].partition(' ')[0]}", ""
+    return " ".join(record["operations"]), record["ending"]
+
+
+def _ends_processes(report: str) -> bool:
+    return any(kind.startswith("SIG") for kinds in MEASURED.of(FAULTS[report]).values() for kind in kinds)
 
 
 def table(records: Sequence[Mapping[str, Any]]) -> Iterator[str]:

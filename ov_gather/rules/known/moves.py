@@ -240,6 +240,7 @@ MOVES = (
         occurs=_boolean_of_another_output,
         instead="Convert to boolean reads the first output of the layer before it, not the one it is connected to",
         remedy=_NOT_ZERO,
+        converter="avoids",
     ),
     KnownFault(
         report="convert_to_boolean_is_refused",
@@ -248,5 +249,6 @@ MOVES = (
         instead="Convert to boolean of an output of TopK or VariadicSplit is refused by compile_model",
         remedy=_NOT_ZERO,
         effect=Effect.FATAL,
+        converter="avoids",
     ),
 )

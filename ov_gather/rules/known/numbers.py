@@ -109,6 +109,7 @@ NUMBERS = (
         instead="integers are rounded to float32",
         remedy="use Maximum with 0",
         effect=Effect.DEPENDS,
+        converter="avoids",
     ),
     KnownFault(
         report="power_through_float32",

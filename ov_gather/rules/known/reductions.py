@@ -87,6 +87,7 @@ REDUCTIONS = (
         operands=2,
         instead="a constant minus a reduction of u8 is 0, or the reduction itself",
         remedy="compute in i32 and convert",
+        converter="avoids",
     ),
     KnownFault(
         report="divide_after_reduction",
