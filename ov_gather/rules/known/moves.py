@@ -27,11 +27,12 @@ def _concat_abs(graph: PatternGraph, layer: Layer) -> bool:
             continue
         producer, port = source
         seen.add(producer.id)
-        shared |= len({other.id for other, _ in graph.readers((producer.id, port.id))}) > 1
+        shared |= any(other.id != reader.id for other, _ in graph.readers((producer.id, port.id)))
         if producer.type == "Concat" and port.shape.rank == 1:
             if shared:
                 return True
-            waiting += [(producer, i, False) for i in range(len(producer.inputs))]  # OpenVINO moves Abs to the operands
+            first = range(min(len(producer.inputs), _LONGEST))
+            waiting += [(producer, i, False) for i in first]  # OpenVINO moves Abs to the operands
         elif producer.type in (*VIEWS, "Transpose"):
             waiting.append((producer, 0, shared))
     return False

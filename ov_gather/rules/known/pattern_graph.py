@@ -133,9 +133,9 @@ class PatternGraph:
             waiting += [self.source(one, i) for i in range(len(one.inputs))]
         return tuple(found.values())
 
-    def depends_on(self, layer: Layer) -> Iterator[Layer]:
-        """Yield the layers that a layer is computed from."""
-        seen, waiting = {layer.id}, [layer]
+    def depends_on(self, *layers: Layer) -> Iterator[Layer]:
+        """Yield the layers that some layers are computed from."""
+        seen, waiting = {layer.id for layer in layers}, list(layers)
         while waiting:
             one = waiting.pop()
             for position in range(len(one.inputs)):
