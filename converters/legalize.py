@@ -38,7 +38,8 @@ def legalize(model: onnx_ir.Model, *, target: str = "stock", assume_in_bounds: b
     GatherND, data is sliced to smaller indices, constant negative indices become non-negative, a Gather without elements
     becomes an empty tensor, a scatter without updates becomes its data, and constants without elements are computed. Compress
     becomes a Gather, and a Split whose last part may be smaller gets sizes. Where OpenVINO would change values, OneHot
-    becomes a Gather and, for "extension", ReverseSequence a GatherND.
+    becomes a Gather and, for "extension", ReverseSequence a GatherND. Casts to booleans of an output of several become
+    comparisons.
 
     Args:
         model: of any opset; added nodes have the same opset.
