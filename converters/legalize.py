@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import onnx_ir
 
-from .passes.booleans import booleans
 from .passes.compress import compress
 from .passes.constant_indices import constant_indices
 from .passes.copies import copies
@@ -38,8 +37,7 @@ def legalize(model: onnx_ir.Model, *, target: str = "stock", assume_in_bounds: b
     GatherND, data is sliced to smaller indices, constant negative indices become non-negative, a Gather without elements
     becomes an empty tensor, a scatter without updates becomes its data, and constants without elements are computed. Compress
     becomes a Gather, and a Split whose last part may be smaller gets sizes. Where OpenVINO would change values, OneHot
-    becomes a Gather and, for "extension", ReverseSequence a GatherND. Casts to booleans of an output of several become
-    comparisons.
+    becomes a Gather and, for "extension", ReverseSequence a GatherND.
 
     Args:
         model: of any opset; added nodes have the same opset.
@@ -62,7 +60,6 @@ def legalize(model: onnx_ir.Model, *, target: str = "stock", assume_in_bounds: b
     rewriter = Rewriter(model, Ranges(model))
     fold_arithmetic(rewriter)
     exact_integers(rewriter)
-    booleans(rewriter)
     empty_ranges(rewriter)
     uneven_splits(rewriter)
     compress(rewriter)
