@@ -45,6 +45,18 @@ class Executed:
         elements = self._analysis.value(key).elements
         return float(elements.low), float(elements.high)
 
+    def _is_chosen(self, number: int, layer: Layer, position: int, axis: int) -> bool:
+        """Return True if the size of an axis of an input of a layer is an open one of an input of the model or the body."""
+        from ov_gather.ranges.algebra.polynomials import Polynomial
+        from ov_gather.ranges.inequalities import is_dynamic_dim
+
+        key = self._key(number, layer, position)
+        shape = None if key is None else self._analysis.value(key).shape
+        given = tuple(f"dim({one.name}#{number}.{one.id}." for one in self._graphs[number].of_type("Parameter"))
+        size = None if shape is None else shape[axis]
+        chosen = [name for name in (size.names if size else ()) if is_dynamic_dim(name) or name.startswith(given)]
+        return any(size == Polynomial.name(name) for name in chosen)
+
     def _key(self, number: int, layer: Layer, position: int) -> Key | None:
         source = self._graphs[number].producer(layer, layer.inputs[position])
         return source and (number, source[0].id, source[1].id)
@@ -82,7 +94,7 @@ class Executed:
                 for layer in layers
                 if len(layer.inputs) >= fault.operands
             ]
-            within = PatternGraph(graph, partial(self._bounds, number))
+            within = PatternGraph(graph, partial(self._bounds, number), partial(self._is_chosen, number))
             yield from ((fault, layer, path) for fault, layer in found if _occurs(fault, within, layer))
 
     def _has(self, fault: KnownFault) -> bool:

@@ -25,6 +25,16 @@ _IN_ONNX = {
     "constant_divided_by_reduction": """g (int32[4] x) => (int32[1] y) {
         axis = Constant<value_ints = [0]>() c = Constant<value = int32 {200}>() s = ReduceMax(x, axis) y = Div(c, s)
     }""",
+    "constant_minus_byte_reduction": """g (uint8[4] x) => (uint8[1] y) {
+        axis = Constant<value_ints = [0]>() c = Constant<value = uint8 {200}>() s = ReduceMax(x, axis) y = Sub(c, s)
+    }""",
+    "convert_to_boolean_is_refused": """g (float[4] x) => (bool[2] y) {
+        k = Constant<value_ints = [2]>() v, i = TopK(x, k) y = Cast<to = 9>(i)
+    }""",
+    "convert_to_boolean_of_another_output": """g (float[4] x) => (bool[2] y) {
+        a, b = Split<num_outputs = 2>(x) y = Cast<to = 9>(b)
+    }""",
+    "relu_through_float32": "g (int32[2] x) => (int32[2] y) { y = Relu(x) }",
     "divide_after_reduction": """g (int32[4] x) => (int32[1] y) {
         axis = Constant<value_ints = [0]>() c = Constant<value = int32 {3}>() s = ReduceMax(x, axis) y = Div(s, c)
     }""",
@@ -134,3 +144,11 @@ def _neutral(node: ov.Node, output: ov.Output | None = None) -> ov.Output:
     if value.get_element_type().is_real():
         twice = op.negative
     return twice(twice(value).output(0)).output(0)
+
+
+def between_named_layers(report: str) -> ov.Model:
+    """Return the model of a reproducer between other layers, with the same names in each process."""
+    model = between_layers(model_of(report))
+    for number, node in enumerate(model.get_ordered_ops()):
+        node.set_friendly_name(f"{number}_{node.get_type_name()}")
+    return model

@@ -66,10 +66,7 @@ def _judgement(worker: Worker[tuple[int, Sequence[str]], Judgement], seed: int) 
 def _judged(
     judge: Callable[[int, Callable[[str], bool]], Judgement], item: tuple[int, Sequence[str]], tell: Callable[[str], None]
 ) -> Judgement:
-    import resource
-
-    resource.setrlimit(resource.RLIMIT_CORE, (0, 0))
-    resource.setrlimit(resource.RLIMIT_AS, (MEMORY, MEMORY))
+    limit_memory()
     seed, skipped = item
 
     def about_to(stage: str) -> bool:
@@ -82,6 +79,14 @@ def _judged(
         return judge(seed, about_to)
     except Exception:  # a defect of what judges must not look as if OpenVINO had crashed
         return Judgement(seed, violations=[f"not judged: {format_exc()}"])
+
+
+def limit_memory() -> None:
+    """Limit what this process may take, also of the disk when it crashes."""
+    import resource
+
+    resource.setrlimit(resource.RLIMIT_CORE, (0, 0))
+    resource.setrlimit(resource.RLIMIT_AS, (MEMORY, MEMORY))
 
 
 def totals(found: Sequence[Judgement]) -> Counter[str]:

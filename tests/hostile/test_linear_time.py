@@ -26,6 +26,15 @@ def each(text, count=MANY):
     return "".join(text.format(i) for i in range(count))
 
 
+JOINED = (
+    '<layer id="1{0}" name="c{0}" type="Concat" version="opset1"><data axis="0"/>'
+    '<input><port id="0"><dim>2</dim></port></input>'
+    '<output><port id="1" precision="FP32"><dim>2</dim></port></output></layer>'
+    '<layer id="2{0}" name="a{0}" type="Abs" version="opset1"><input><port id="0"><dim>2</dim></port></input>'
+    '<output><port id="1" precision="FP32"><dim>2</dim></port></output></layer>'
+)
+
+
 DOCUMENTS = {
     "types": (each('<layer id="{0}" name="l{0}" type="Gather{0}" version="opset1"/>'), ""),
     "attributes": (f'<layer id="0" name="l" type="TopK" version="opset1"><data {each(ATTRIBUTE)}/></layer>', ""),
@@ -50,6 +59,11 @@ DOCUMENTS = {
         f'<layer id="3" name="w" type="Concat" version="opset1"><input>{PORTS}</input><output>{PORTS}</output></layer>'
         f'<layer id="4" name="p" type="Parameter" version="opset1"><data shape="{"1," * 9999}1" element_type="f32"/></layer>',
         each('<edge from-layer="3" from-port="{0}" to-layer="9" to-port="0"/>'),
+    ),
+    "many readers of one vector": (
+        '<layer id="0" name="x" type="Parameter" version="opset1"><data shape="2" element_type="f32"/>'
+        '<output><port id="1" precision="FP32"><dim>2</dim></port></output></layer>' + each(JOINED, MANY // 2),
+        "".join(edge(0, f"1{i}") + edge(f"1{i}", f"2{i}") for i in range(MANY // 2)),
     ),
     "neighbours of a long name": (
         f'<layer id="0" name="{NAME}" type="ReLU" version="opset1"><output><port id="1" precision="I64"/></output></layer>'

@@ -1,5 +1,6 @@
 """A pattern of a known fault is reported if, and only if, OpenVINO computes another result than NumPy or onnxruntime."""
 
+from contextlib import nullcontext
 from itertools import permutations, product
 
 import numpy as np
@@ -226,6 +227,44 @@ def test_convert_of_another_output(part, to, agrees):
     half = op.split(data, op.constant(0), 2).output(part)
     dtype = {"boolean": bool, "i32": np.int32, "u8": np.uint8}[to]
     agrees([op.convert(half, to)], [data], [x], [np.split(x, 2)[part].astype(dtype)])
+
+
+@pytest.mark.parametrize("part", [0, 1])
+@pytest.mark.parametrize("kind", ["TopK", "VariadicSplit"])
+@pytest.mark.parametrize("to", ["boolean", "u8"])
+def test_convert_of_an_output_that_is_no_default(to, kind, part, tmp_path):
+    """OpenVINO refuses what is warned of."""
+    data = op.parameter([4], np.float32)
+    both = op.topk(data, op.constant(np.int32(2)), 0, "max", "value") if kind == "TopK" else None
+    both = both or op.variadic_split(data, op.constant(0), constant(2, 2))
+    model = ov.Model([op.convert(both.output(part), to)], [data])
+    as_ir(model, tmp_path / "model.xml")
+    warned = validate(tmp_path / "model.xml", select=["OVG711"])
+    assert bool(warned) is (to == "boolean")
+    with pytest.raises(RuntimeError, match="Default output") if warned else nullcontext():
+        ov.compile_model(model, "CPU")
+
+
+@pytest.mark.parametrize("is_read", [False, True])
+@pytest.mark.parametrize("axis", [0, 1])
+@pytest.mark.parametrize("numbers", [100, [[100]], [[100, 101, 102]], [[100, 101, 102]] * 2])
+@pytest.mark.parametrize("dtype", [np.uint8, np.int8])
+def test_constant_minus_a_reduction_of_bytes(dtype, numbers, axis, is_read, agrees):
+    x, fixed = np.array([[1, 2, 3], [4, 5, 6]], dtype), np.array(numbers, dtype)
+    data = op.parameter([2, 3], dtype)
+    largest, top = op.reduce_max(data, constant(axis), keep_dims=True), x.max(axis, keepdims=True)
+    outputs, expected = [op.subtract(op.constant(fixed), largest)], [fixed - top]
+    agrees([*outputs, *([largest] if is_read else [])], [data], [x], [*expected, *([top] if is_read else [])])
+
+
+@pytest.mark.parametrize("mode", ["NUMPY", "BIDIRECTIONAL"])
+@pytest.mark.parametrize(("shape", "target"), [([1, 1], [0, 4]), ([1, 4], [0, 1]), ([1], [3, 0]), ([1, 1], [2, 4])])
+def test_broadcast_to_no_elements(shape, target, mode, agrees):
+    if mode == "NUMPY" and target == [0, 1]:
+        return  # 4 is not broadcast to 1
+    data = op.parameter(shape, np.float32)
+    spread = op.broadcast(data, constant(*target), broadcast_spec=mode)
+    agrees([spread], [data], [np.ones(shape, np.float32)], [np.ones(np.broadcast_shapes(shape, target), np.float32)])
 
 
 @pytest.mark.parametrize("value", [16_777_216, 16_777_217, -16_777_217, 33_554_434, 2**31 - 1])

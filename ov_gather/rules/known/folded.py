@@ -6,7 +6,7 @@ from collections.abc import Iterator
 
 from ov_gather.ir.model import Layer
 from ov_gather.ops import opsets_of_family
-from ov_gather.rules.known.base import KnownFault
+from ov_gather.rules.known.base import Effect, KnownFault
 from ov_gather.rules.known.pattern_graph import PatternGraph
 
 _POSITIVE = ("Abs", "Exp", "ReLU", "Sigmoid", "Sqrt", "ShapeOf")
@@ -100,6 +100,14 @@ def _non_zero(graph: PatternGraph, layer: Layer) -> bool:
     return len(shape.sizes) > 1 and set(shape.sizes) == {1} and bool(graph.origins(layer, 0))
 
 
+def _too_few(graph: PatternGraph, layer: Layer) -> bool:
+    """Return True if TopK wants more elements of constants than there are along its axis."""
+    count, sizes = graph.constant(layer, 1), graph.shape(layer).sizes
+    if count is None or count.size != 1 or not sizes or not graph.origins(layer, 0):
+        return False
+    return int(count.ravel()[0]) > sizes[int(layer.attributes.get("axis", "0"))] >= 0
+
+
 def _large_unsigned(graph: PatternGraph, layer: Layer) -> bool:
     """Return True for a Const with values from 2^31 on, unless only gathers and scatters read it, which OVG704 checks."""
     readers = graph.readers((layer.id, layer.outputs[0].id)) if layer.outputs else ()
@@ -153,6 +161,15 @@ FOLDED = (
         occurs=_non_zero,
         instead="only the first row of the result is written; the others are uninitialized memory",
         remedy="replace NonZero of the constant by its result",
+    ),
+    KnownFault(
+        report="topk_of_too_few_constants",
+        types=("TopK",),
+        occurs=_too_few,
+        operands=2,
+        instead="folding a TopK of more elements than there are writes memory outside of its outputs",
+        remedy="take the minimum of k and the size of the axis",
+        effect=Effect.FATAL,
     ),
     KnownFault(
         report="u32_constants_saturate",

@@ -83,14 +83,15 @@ def _accumulates(graph: PatternGraph, layer: Layer) -> bool:
             last = body.graph.producer(result, 0)
             if last and (last.type in _UNARY or (last.type in _BINARY and body.graph.producer(last, 1, "Const"))):
                 last = body.graph.producer(last, 0)  # the plugin fuses it
-            if last is None or last.type not in _BINARY or parameter not in body.graph.depends_on(last):
+            if last is None or last.type not in _BINARY:
                 continue
             first, second = (body.graph.producer(last, position) for position in (0, 1))
-            is_over_first = last.type in _COMMUTATIVE and body.is_written_over_element(last, 0)
-            if is_over_first and (second is parameter or body.graph.only_reader(last)):
-                return True
             is_changed = second is not None and second.type in _IN_PLACE and last.type in ("Add", "Subtract")
-            if not is_over_first and first is parameter and is_changed and body.is_written_over_element(last, 1):
+            if last.type in _COMMUTATIVE and body.is_written_over_element(last, 0):
+                is_met = second is parameter or body.graph.only_reader(last)
+            else:
+                is_met = first is parameter and is_changed and body.is_written_over_element(last, 1)
+            if is_met and parameter in body.graph.depends_on(last):
                 return True
     return False
 
@@ -98,7 +99,7 @@ def _accumulates(graph: PatternGraph, layer: Layer) -> bool:
 def _no_element(graph: PatternGraph, layer: Layer) -> bool:
     """Return True if no result of the body depends on an element, but some state changes from iteration to iteration."""
     for body in _bodies(layer):
-        read = {one.id for result in body.graph.model.of_type("Result") for one in body.graph.depends_on(result)}
+        read = {one.id for one in body.graph.depends_on(*body.graph.model.of_type("Result"))}
         changes = any(body.graph.producer(result, 0) not in (parameter, None) for parameter, result in body.states)
         if body.elements and changes and not any(element.id in read for element in body.elements):
             return True
@@ -132,7 +133,26 @@ def _view_of_another(graph: PatternGraph, layer: Layer) -> bool:
     return False
 
 
+def _joins_nothing(graph: PatternGraph, layer: Layer) -> bool:
+    """Return True if slices are joined along an axis after one that may be empty."""
+    for body in layer.bodies:
+        for entry in entries(layer, body):
+            dims = entry.port.shape.dims if entry.port and not entry.is_input else None
+            if dims and entry.slicing and any(0 in dim and not dim.is_static for dim in dims[: max(entry.slicing.axis, 0)]):
+                return True
+    return False
+
+
 LOOPS = (
+    KnownFault(
+        report="iterator_over_no_elements",
+        types=("Loop", "TensorIterator"),
+        occurs=_joins_nothing,
+        operands=0,
+        instead="the process ends if slices without elements are joined along another axis than the first",
+        remedy="join along the first axis and transpose, or declare that there is at least one element",
+        effect=Effect.DEPENDS,
+    ),
     KnownFault(
         report="scan_with_delayed_state",
         types=("TensorIterator",),

@@ -11,6 +11,7 @@ from ov_gather.rules.known.pattern_graph import VIEWS, PatternGraph
 
 _LONGEST = 64
 """Most layers between Abs and a Concat that it overwrites."""
+_NO_DEFAULT_OUTPUT = ("TopK", "VariadicSplit")
 _LANES = 16
 """Elements of a vector of the widest kernel of Gather."""
 
@@ -26,11 +27,12 @@ def _concat_abs(graph: PatternGraph, layer: Layer) -> bool:
             continue
         producer, port = source
         seen.add(producer.id)
-        shared |= len({other.id for other, _ in graph.readers((producer.id, port.id))}) > 1
+        shared |= any(other.id != reader.id for other, _ in graph.readers((producer.id, port.id)))
         if producer.type == "Concat" and port.shape.rank == 1:
             if shared:
                 return True
-            waiting += [(producer, i, False) for i in range(len(producer.inputs))]  # OpenVINO moves Abs to the operands
+            first = range(min(len(producer.inputs), _LONGEST))
+            waiting += [(producer, i, False) for i in first]  # OpenVINO moves Abs to the operands
         elif producer.type in (*VIEWS, "Transpose"):
             waiting.append((producer, 0, shared))
     return False
@@ -107,6 +109,11 @@ def _broadcast_of_nothing(graph: PatternGraph, layer: Layer) -> bool:
     return is_empty and bool(graph.origins(layer, 1)) and not _is_refused(graph, layer)
 
 
+def _broadcast_of_empty_constant(graph: PatternGraph, layer: Layer) -> bool:
+    shape = graph.shape(layer)
+    return shape.is_static and 0 in shape.sizes and bool(graph.origins(layer, 0)) and bool(graph.origins(layer, 1))
+
+
 def _is_refused(graph: PatternGraph, layer: Layer) -> bool:
     """Return True if a bidirectional Broadcast has to turn a 1 of the target into a 0."""
     shape, target = graph.shape(layer), graph.constant(layer, 1)
@@ -116,12 +123,31 @@ def _is_refused(graph: PatternGraph, layer: Layer) -> bool:
     return any(have == 0 and wanted == 1 for have, wanted in pairs)
 
 
-def _boolean_of_another_output(graph: PatternGraph, layer: Layer) -> bool:
-    source = graph.source(layer)
-    if layer.attributes.get("destination_type") != "boolean" or source is None or source[0].bodies:
+def _broadcast_to_nothing(graph: PatternGraph, layer: Layer) -> bool:
+    """Return True if a bidirectional Broadcast has to turn a 1 of the operand into a 0."""
+    shape, target = graph.shape(layer), graph.constant(layer, 1)
+    if layer.attributes.get("mode") != "bidirectional" or target is None or not shape.is_static:
         return False
-    return source[1].id != source[0].outputs[0].id and graph.type(layer) != "boolean"
+    return 0 not in shape.sizes and 0 in target and not graph.origins(layer, 0)
 
+
+def _boolean_of_another_output(graph: PatternGraph, layer: Layer) -> bool:
+    """Return True for a Convert to boolean of another output than the first one, of an operation that has a default output."""
+    source = graph.source(layer)
+    if source is None or source[0].bodies or source[0].type in _NO_DEFAULT_OUTPUT:
+        return False
+    return source[1].id != source[0].outputs[0].id and _converts_to_boolean(graph, layer)
+
+
+def _boolean_without_default_output(graph: PatternGraph, layer: Layer) -> bool:
+    return graph.producer(layer, 0, *_NO_DEFAULT_OUTPUT) is not None and _converts_to_boolean(graph, layer)
+
+
+def _converts_to_boolean(graph: PatternGraph, layer: Layer) -> bool:
+    return layer.attributes.get("destination_type") == "boolean" and graph.type(layer) != "boolean"
+
+
+_NOT_ZERO = "use NotEqual with 0 instead of Convert"
 
 MOVES = (
     KnownFault(
@@ -184,6 +210,15 @@ MOVES = (
         effect=Effect.FATAL,
     ),
     KnownFault(
+        report="broadcast_of_empty_constant",
+        types=("Broadcast",),
+        occurs=_broadcast_of_empty_constant,
+        operands=2,
+        instead="folding a Broadcast of a constant without elements ends the process",
+        remedy="replace it by a constant without elements",
+        effect=Effect.FATAL,
+    ),
+    KnownFault(
         report="bidirectional_broadcast_of_no_elements",
         types=("Broadcast",),
         occurs=_is_refused,
@@ -193,10 +228,28 @@ MOVES = (
         effect=Effect.FATAL,
     ),
     KnownFault(
-        report="convert_to_boolean_of_unique",
+        report="bidirectional_broadcast_to_no_elements",
+        types=("Broadcast",),
+        occurs=_broadcast_to_nothing,
+        operands=2,
+        instead="a bidirectional Broadcast to a shape without elements returns a row of elements",
+        remedy="use mode numpy, or replace it by a constant without elements",
+    ),
+    KnownFault(
+        report="convert_to_boolean_of_another_output",
         types=("Convert",),
         occurs=_boolean_of_another_output,
         instead="Convert to boolean reads the first output of the layer before it, not the one it is connected to",
-        remedy="use NotEqual with 0 instead of Convert",
+        remedy=_NOT_ZERO,
+        converter="avoids",
+    ),
+    KnownFault(
+        report="convert_to_boolean_is_refused",
+        types=("Convert",),
+        occurs=_boolean_without_default_output,
+        instead="Convert to boolean of an output of TopK or VariadicSplit is refused by compile_model",
+        remedy=_NOT_ZERO,
+        effect=Effect.FATAL,
+        converter="avoids",
     ),
 )

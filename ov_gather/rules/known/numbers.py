@@ -47,12 +47,13 @@ def _away(graph: PatternGraph, layer: Layer) -> bool:
 
 
 def _inner(graph: PatternGraph, layer: Layer) -> bool:
-    """Return True if the inner dimension is open in the first operand, and more than 1 in constant weights."""
+    """Return True if the inner dimension is one that users choose, and more than 1 in constant weights."""
     rows, weights = graph.shape(layer), graph.shape(layer, 1)
     if layer.attributes.get("transpose_a", "false") != "false" or not rows.dims or len(weights.sizes) < 2:
         return False
     inner = weights.sizes[-1 if layer.attributes.get("transpose_b", "false") != "false" else -2]
-    return 1 in rows.dims[-1] and not rows.dims[-1].is_static and inner > 1 and bool(graph.origins(layer, 1))
+    may_be_one = 1 in rows.dims[-1] and not rows.dims[-1].is_static and inner > 1
+    return may_be_one and bool(graph.origins(layer, 1)) and graph.is_chosen(layer, 0, -1)
 
 
 def _empty_axis(graph: PatternGraph, layer: Layer) -> bool:
@@ -66,6 +67,12 @@ def _empty_axis(graph: PatternGraph, layer: Layer) -> bool:
 def _nothing(graph: PatternGraph, layer: Layer) -> bool:
     dims = graph.shape(layer).dims
     return dims is not None and any(0 in dim for dim in dims)
+
+
+def _nothing_to_search(graph: PatternGraph, layer: Layer) -> bool:
+    """Return True if the sorted axis may be empty."""
+    dims = graph.shape(layer).dims or ()
+    return any(0 in dim for dim in dims[-1:])
 
 
 def _too_short(graph: PatternGraph, layer: Layer) -> bool:
@@ -84,6 +91,41 @@ NUMBERS = (
         types=("ReduceMax", "ReduceMin"),
         occurs=_data,
         instead="integers are rounded to float32",
+        remedy=_IN_FLOAT,
+        effect=Effect.DEPENDS,
+    ),
+    KnownFault(
+        report="reduce_sum_through_float32",
+        types=("ReduceSum", "ReduceL1", "ReduceMean"),
+        occurs=_data,
+        instead="integers are added in float32",
+        remedy=_IN_FLOAT,
+        effect=Effect.DEPENDS,
+    ),
+    KnownFault(
+        report="relu_through_float32",
+        types=("ReLU", "PReLU"),
+        occurs=_data,
+        instead="integers are rounded to float32",
+        remedy="use Maximum with 0",
+        effect=Effect.DEPENDS,
+        converter="avoids",
+    ),
+    KnownFault(
+        report="power_through_float32",
+        types=("Power",),
+        occurs=_both,
+        operands=2,
+        instead="the power of integers is computed in float32",
+        remedy="multiply",
+        effect=Effect.DEPENDS,
+    ),
+    KnownFault(
+        report="matmul_through_float32",
+        types=("MatMul",),
+        occurs=_both,
+        operands=2,
+        instead="products of integers are computed in float32",
         remedy=_IN_FLOAT,
         effect=Effect.DEPENDS,
     ),
@@ -182,6 +224,14 @@ NUMBERS = (
         types=("Unique",),
         occurs=_nothing,
         instead="Unique of no elements fails, or returns the result of the inference before",
+        remedy="declare that there is at least one element",
+        effect=Effect.DEPENDS,
+    ),
+    KnownFault(
+        report="search_sorted_in_nothing",
+        types=("SearchSorted",),
+        occurs=_nothing_to_search,
+        instead="places in a sequence without elements are uninitialized memory instead of 0",
         remedy="declare that there is at least one element",
         effect=Effect.DEPENDS,
     ),

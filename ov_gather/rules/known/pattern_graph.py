@@ -31,6 +31,10 @@ def _unknown(layer: Layer, position: int) -> tuple[float, float]:
     return -inf, inf
 
 
+def _no_size(layer: Layer, position: int, axis: int) -> bool:
+    return False
+
+
 @dataclass(frozen=True, eq=False)
 class PatternGraph:
     """A graph, and how values flow through it.
@@ -38,10 +42,12 @@ class PatternGraph:
     Attributes:
         model: the graph: that of the model, or a body.
         bounds: the least and the greatest integer of an input of a layer, by range analysis.
+        is_chosen: whether the size of an axis of an input of a layer is an open one of an input of the model or the body.
     """
 
     model: Model
     bounds: Callable[[Layer, int], tuple[float, float]] = _unknown
+    is_chosen: Callable[[Layer, int, int], bool] = _no_size
 
     def source(self, layer: Layer, position: int = 0) -> tuple[Layer, Port] | None:
         """Return the layer and output port that feed an input; None if unknown."""
@@ -127,9 +133,9 @@ class PatternGraph:
             waiting += [self.source(one, i) for i in range(len(one.inputs))]
         return tuple(found.values())
 
-    def depends_on(self, layer: Layer) -> Iterator[Layer]:
-        """Yield the layers that a layer is computed from."""
-        seen, waiting = {layer.id}, [layer]
+    def depends_on(self, *layers: Layer) -> Iterator[Layer]:
+        """Yield the layers that some layers are computed from."""
+        seen, waiting = {layer.id for layer in layers}, list(layers)
         while waiting:
             one = waiting.pop()
             for position in range(len(one.inputs)):

@@ -53,6 +53,10 @@ def _exchanged(graph: PatternGraph, layer: Layer) -> bool:
     return _reduction(graph, layer, 1, _INTEGERS, views=False) is not None and _is_fused(graph, layer, 0, None)
 
 
+def _saturated(graph: PatternGraph, layer: Layer) -> bool:
+    return _reduction(graph, layer, 1, ("u8",), views=False) is not None and _is_fused(graph, layer, 0, None)
+
+
 def _rounded(graph: PatternGraph, layer: Layer) -> bool:
     return _reduction(graph, layer, 0, _INTEGERS, views=True) is not None and _is_fused(graph, layer, 1, 1)
 
@@ -74,6 +78,15 @@ REDUCTIONS = (
         operands=2,
         instead="the constant and the reduction of integers are exchanged",
         remedy=_APART,
+        converter="avoids",
+    ),
+    KnownFault(
+        report="constant_minus_byte_reduction",
+        types=("Subtract",),
+        occurs=_saturated,
+        operands=2,
+        instead="a constant minus a reduction of u8 is 0, or the reduction itself",
+        remedy="compute in i32 and convert",
         converter="avoids",
     ),
     KnownFault(

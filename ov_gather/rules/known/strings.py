@@ -59,11 +59,19 @@ STRINGS = (
     ),
     KnownFault(
         report="depth_to_space_of_strings",
-        types=("DepthToSpace", "SpaceToDepth"),
+        types=("DepthToSpace",),
         occurs=_are_strings,
         instead="strings are copied as bytes and freed twice, which ends the process",
         remedy="use Reshape and Transpose",
         effect=Effect.FATAL,
+        converter="refuses",
+    ),
+    KnownFault(
+        report="space_to_depth_of_strings",
+        types=("SpaceToDepth",),
+        occurs=_are_strings,
+        instead="every string of the result is empty",
+        remedy="use Reshape and Transpose",
         converter="refuses",
     ),
     KnownFault(

@@ -42,7 +42,8 @@ def _index(measured: Measured) -> Iterator[str]:
     yield "The releases are those that the reproducers were run with, on an x86-64 CPU with AVX-512."
     yield ""
     yield "`python tests/tools/upstream_reports.py` runs the reproducers again and makes these pages.\n"
-    yield "`python tests/tools/canary.py` runs them with another release, and prints what has changed."
+    yield "`python tests/tools/canary.py` runs them with another release, and prints what has changed.\n"
+    yield "Which of them crash random models, and how many: [What crashes OpenVINO](../proofs.md#what-crashes-openvino)."
     by_component: dict[str, list[Fault]] = {}
     for fault in FAULTS.values():
         by_component.setdefault(fault.component, []).append(fault)
