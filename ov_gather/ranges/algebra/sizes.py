@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-from collections import ChainMap
 from collections.abc import Collection, Iterable, Iterator, Mapping, MutableMapping, Sequence
 from dataclasses import dataclass, field
 from math import ceil, floor, inf, prod
@@ -245,7 +244,9 @@ def _with_excess(monomial: Monomial, bounds: Mapping[str, tuple[int, Number]]) -
     found: list[tuple[Monomial, int]] = [((), 1)]
     for name in monomial:
         low = bounds[name][0]
-        found = [((*names, name), factor) for names, factor in found] + [(names, factor * low) for names, factor in found if low]
+        found = [((*names, name), factor) for names, factor in found] + [
+            (names, factor * low) for names, factor in found if low
+        ]
     return found
 
 

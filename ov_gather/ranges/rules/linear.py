@@ -54,7 +54,7 @@ def _stored(shape: Shape, is_transposed: bool) -> Shape:
 
 
 def convolution(call: Operands, filter_axes: int, moved: Windows | None) -> Sequence[Value]:
-    """Infer the shape of a convolution: the batch, a channel per filter, counted by the first `filter_axes` axes, and windows."""
+    """Infer the shape of a convolution: batch, a channel per filter (counted by the first `filter_axes` axes), windows."""
     filters = call.shape(1, filter_axes)
     first = (call.shape(0, 1)[0], product(filters[:filter_axes]))
     return [_of_windows(call, call.outputs[0], first, filters[filter_axes + 1 :], moved)]
