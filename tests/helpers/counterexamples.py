@@ -79,7 +79,10 @@ class Breaker:
 def shown_to_fail(
     path: Path, graph: SiteGraph, proofs: Mapping[str, Proof], samples: Mapping[str, NDArray[Any]], breaker: Breaker
 ) -> set[str]:
-    """Return the layers of an IR of which a request breaks an index, among those that are not proved."""
+    """Return the layers of an IR of which a request breaks an index, among those that are not proved.
+
+    Sizes that no condition names are tried for sites of which nothing is known.
+    """
     doubtful = tuple(name for name, proof in proofs.items() if proof.status in ("conditional", "unknown"))
     attacks, broken = Attacks(graph, samples), set[str]()
     groups: dict[str, set[str]] = {}
@@ -90,9 +93,13 @@ def shown_to_fail(
             if names <= broken:
                 break
             broken |= breaker.broken(Attempt(path, feed, tuple(sorted(names - broken))))
-    for feed in attacks.unusual():
-        left = tuple(name for name in doubtful if name not in broken)
-        broken |= breaker.broken(Attempt(path, feed, left)) if left else set()
+    unknown = {name for name in doubtful if proofs[name].status == "unknown"}
+    for wanted, requests in ((set(doubtful), attacks.unusual_values()), (unknown, attacks.unusual_sizes())):
+        for feed in requests:
+            left = tuple(sorted(wanted - broken))
+            if not left:
+                break
+            broken |= breaker.broken(Attempt(path, feed, left))
     return broken
 
 

@@ -102,9 +102,9 @@ class Sizes:
         self.bounds[name] = bounds
         if before != bounds:
             self.changed.add(name)
-            self._least.clear()
-            self._of.clear()
-            self._lowest.clear()
+            if name in self._of:  # otherwise nothing that is cached depends on it
+                for cache in (self._of, self._least, self._lowest):
+                    cache.clear()
 
     def narrow(self, dim: Polynomial, most: Number, least: int = 0) -> None:
         """Narrow the declared bounds of a dimension if it is a single name, and the result is not empty.
