@@ -77,8 +77,8 @@ class Analysis:
     counts: Limits
     names: dict[Key, frozenset[str]] = field(default_factory=dict)
 
-    def differing(self, dims: Mapping[str, tuple[int, Number]], given: Assumption) -> set[str]:
-        """Return the names whose bounds or substitutes differ under another assumption, and all related to them by limits."""
+    def changed(self, dims: Mapping[str, tuple[int, Number]], given: Assumption) -> set[str]:
+        """Return the names whose bounds, substitutes or limits differ under another assumption."""
         found = {name for name in self.dims.keys() | dims.keys() if self._bounds(self.dims, name) != self._bounds(dims, name)}
         for name in self.given.same.keys() | given.same.keys():
             one, other = self.given.same.get(name), given.same.get(name)
@@ -86,7 +86,11 @@ class Analysis:
                 found |= {name, *(() if one is None else one.names), *(() if other is None else other.names)}
         for limited, _ in self.given.limits.items() ^ given.limits.items():
             found |= limited.names
-        return self.algebra.sizes.limits.related(found)
+        return found
+
+    def differing(self, dims: Mapping[str, tuple[int, Number]], given: Assumption) -> set[str]:
+        """Return the names that another assumption changes, and all related to them by limits."""
+        return self.algebra.sizes.limits.related(self.changed(dims, given))
 
     def _bounds(self, dims: Mapping[str, tuple[int, Number]], name: str) -> tuple[int, Number] | None:
         return dims[name] if name in dims else self.others.get(name)

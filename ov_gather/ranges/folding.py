@@ -57,6 +57,7 @@ def results_of(graph: Graph, step: Step, call: Operands) -> Sequence[Value]:
        after a Reduce of unsigned integers it may be wrong in all: 20 - ReduceMax([2]) = 2 - 20 = 65518 for u16.
     9. Arithmetic with a constant may be applied to the data of a Gather, and not to what that reads out of bounds:
        Clamp(Gather([[5]], 7), 3, 9) = 0.
+    10. Convert before NonZero is dropped, so that fractions count that would have become 0: NonZero(Convert([0.5])) = [[0]].
     """
     assert step.rule is not None
     if not call.semantics.reads_out_of_bounds:
@@ -85,9 +86,11 @@ def _read_outside(graph: Graph, step: Step, call: Operands, found: Value) -> Val
 
 
 def _folded_or_fused(graph: Graph, step: Step, call: Operands, rule: TransferFunction) -> Sequence[Value]:
-    """Return the abstract outputs for cases 1 to 8."""
+    """Return the abstract outputs for cases 1 to 8, and 10."""
     if step.type in _EXTREMES:  # case 5
         call = replace(call, is_exact=not any(_is_rounded(graph, key) for key in step.inputs))
+    if step.type == "NonZero" and _is_converted(graph, step.inputs[0]):  # case 10
+        call = replace(call, inputs=[value and replace(value, parts=None) for value in call.inputs])
     found = rule(call)
     if step.type == "Broadcast" or any(value is not None and _has_doubtful_size(value) for value in call.inputs):  # case 4
         found = [_maybe_not_empty(graph, key, call, value) for key, value in zip(step.outputs, found, strict=False)]
@@ -193,6 +196,18 @@ def _is_rounded(graph: Graph, key: Key | None) -> bool:
         return step.type not in _EXACT_TYPES
 
     return key is not None and _is_computed_from(is_inexact, key, graph, "rounded")
+
+
+def _is_converted(graph: Graph, key: Key | None) -> bool:
+    """Return True if integers are computed from a conversion of fractions, which OpenVINO may drop."""
+
+    def converts(key: Key) -> bool:
+        step = graph.step_of(key)
+        if step is None or step.type not in ("Convert", "ConvertLike") or step.inputs[0] is None:
+            return False
+        return not is_integer(graph.declared(step.inputs[0]).element_type)
+
+    return key is not None and _is_computed_from(converts, key, graph, "converted")
 
 
 def is_constant(graph: Graph, key: Key | None) -> bool:

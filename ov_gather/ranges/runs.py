@@ -130,7 +130,7 @@ class AnalysisCache:
             one, other = analysis.given.inputs, given.inputs
             if analysis.given.fits != given.fits:
                 return _FAR
-            return sum(one.get(name) != other.get(name) for name in {**one, **other}) + len(analysis.differing(dims, given))
+            return sum(one.get(name) != other.get(name) for name in {**one, **other}) + len(analysis.changed(dims, given))
 
         return min(candidates, key=distance, default=None)
 

@@ -86,7 +86,7 @@ class OpenvinoSubject(Subject):
         return outside | {
             node.get_friendly_name()
             for node in self._nodes
-            if node.get_type_name() in UNSTEADY or _gives_out_memory(node, seen)
+            if node.get_type_name() in UNSTEADY or _counts_fractions(node) or _gives_out_memory(node, seen)
         }
 
     def fits(self, one: Tensor, array: np.ndarray) -> bool:
@@ -122,6 +122,16 @@ def is_miscomputed(node: ov.Node) -> bool:
         return "f32" in kinds and len(kinds) > 1
     if node.get_type_name() == "ShapeOf" and node.input_value(0).get_node().get_type_name() in ("Slice", "StridedSlice"):
         return node.input_value(0).get_partial_shape().is_dynamic
+    return False
+
+
+def _counts_fractions(node: ov.Node) -> bool:
+    """Whether OpenVINO may drop a conversion to integers before NonZero, which counts what would become 0 then."""
+    one = node.input_value(0).get_node() if node.get_type_name() == "NonZero" else node
+    while one.get_type_name() == "Convert":
+        if one.input_value(0).get_element_type().is_real():
+            return node.get_type_name() == "NonZero"
+        one = one.input_value(0).get_node()
     return False
 
 

@@ -55,6 +55,11 @@ def sizes_after_reshape(x, first, *, special_zero):
 
 NOTHING = np.zeros(0, F32)
 CASES = {
+    "positions of fractions, whose conversion to 0 is dropped": (
+        {"x": "f32[2]"},
+        lambda x: ops.non_zero(ops.convert(ops.concat([ops.clamp(x, 0, 0.5), ops.clamp(x, 1, 3)], 0), "i32"), "i64"),
+        [np.full(2, 0.3, F32)],
+    ),
     "a remainder of large numbers": ({"x": "i32[8]"}, lambda x: ops.mod(x, number(3, I32)), [LARGE]),
     "a remainder of large fractions": (
         {"x": "f32[8]"},

@@ -1,17 +1,24 @@
 """Print the results of `prove` on real models as a Markdown table, as in docs/evidence/proved_models.md.
 
-python tests/tools/proof_table.py DIRECTORY...    IRs named NAME.onnx-route.xml or NAME.torch-route.xml
+python tests/tools/proof_table.py DIRECTORY...    IRs named NAME.onnx-route.xml or NAME.torch-route.xml, inputs in NAME.npz
 
-Sites with constant indices are left out, as they say little about an analysis.
+Sites with constant indices are left out, as they say little about an analysis. For each site that is not proved, a request is
+searched that puts an index out of bounds.
 """
 
 from __future__ import annotations
 
 import argparse
+import sys
 import time
 from collections import Counter, defaultdict
 from pathlib import Path
 
+import numpy as np
+
+sys.path.insert(0, str(Path(__file__).parents[1]))  # tests/, where the helpers are
+
+from helpers.counterexamples import Breaker, shown_to_fail
 from ov_gather.ir.reader import read_ir
 from ov_gather.ranges.analysis import Assumption
 from ov_gather.ranges.graph import Step, has_dynamic_shape, in_order
@@ -22,7 +29,8 @@ from ov_gather.ranges.rules.call import CPU_PLUGIN
 from ov_gather.ranges.sites import Site
 
 OF_DIMENSIONS, OF_INPUTS = "conditional on dimensions alone", "conditional on inputs"
-COLUMNS = ("proved", OF_DIMENSIONS, OF_INPUTS, "unknown", "refuted")
+FAILS = "of these shown to fail"
+COLUMNS = ("proved", OF_DIMENSIONS, OF_INPUTS, "unknown", "refuted", FAILS)
 
 
 def main() -> None:
@@ -37,28 +45,36 @@ def print_table(directory: Path) -> None:
     """Print a row for each model, both routes together, and one for all."""
     counts: dict[str, Counter[str]] = defaultdict(Counter)
     seconds: dict[str, float] = defaultdict(float)
+    breaker = Breaker()
     for path in sorted(directory.glob("*-route.xml")):
         name = path.name.partition(".")[0]
-        found, seconds_taken = measure(path)
+        found, seconds_taken = measure(path, breaker)
         counts[name] += found
         seconds[name] = max(seconds[name], seconds_taken)
     print(f"| {directory.name} | {' | '.join(COLUMNS)} | seconds |\n| --- |{' --- |' * (len(COLUMNS) + 1)}")
     for name, counted in counts.items():
         if counted:
             print(row(name, counted, seconds[name]))
+    breaker.stop()
     total = sum(counts.values(), Counter())
     print(row(f"all {len(counts)}", total, max(seconds.values(), default=0)))
-    share = {column: f"{100 * total[column] / max(total.total(), 1):.1f}%" for column in COLUMNS}
+    sites = total.total() - total[FAILS]
+    share = {column: f"{100 * total[column] / max(sites, 1):.1f}%" for column in COLUMNS}
     print(f"| | {' | '.join(share.values())} | |\n")
 
 
-def measure(path: Path) -> tuple[Counter[str], float]:
+def measure(path: Path, breaker: Breaker) -> tuple[Counter[str], float]:
     """Count the computed sites by column; return also the CPU time in seconds to read the IR and prove them."""
     start = time.process_time()
     graph = IrGraph(read_ir(path))
     computed = [site for site in graph.sites if not is_constant(graph, site)]
     proofs = prove_sites(graph, CPU_PLUGIN, Assumption(), computed)
-    return Counter(column_of(proof, graph) for proof in proofs), time.process_time() - start
+    seconds = time.process_time() - start
+    found = Counter(column_of(proof, graph) for proof in proofs)
+    with np.load(path.parent / f"{path.name.partition('.')[0]}.npz") as samples:
+        outside = {site.name: proof for site, proof in zip(computed, proofs, strict=True) if site.within is None}
+        found[FAILS] = len(shown_to_fail(path, graph, outside, dict(samples), breaker))
+    return found, seconds
 
 
 def column_of(proof: Proof, graph: IrGraph) -> str:

@@ -14,6 +14,7 @@ SAME = [
     ("ReverseSequence opset1", "f32[4, 5] ?..?; (1)", "f32[...]", "f32[4, 5]"),
     ("ShapeOf opset3", "f32[k, 3]", "i64[...]", "i64[2] 2..5 by 0: 2 or k..5 or k | 3.."),
 ]
+PADDED = "pads_begin=1 pads_end=1"
 RESHAPES = [
     ("Reshape opset1 special_zero=true", "i64[4, 6] 1..2; (0, 2, -1)", "i64[...]", "i64[4, 2, 3] 1..2"),
     ("Reshape opset1 special_zero=false", "i64[4, 6] 1..2; (0, -1)", "i64[d, d]", "i64[0, d] 1..2"),
@@ -187,6 +188,25 @@ IMAGES = [
     ("GroupConvolution opset1", "i64[n, 4, 8]; i64[2]", "i64[d, d, 6]", "i64[d, d, 6]"),
     ("Convolution opset1", "i64[n, 3, 8, 8]; i64[16, 3, 3, 3]", "i64[d]", "i64[d]"),
     ("MaxPool opset8", "i64[n, 3, 8]", "i64[d, d, 6]; i64[d, d, 6]", "i64[n, 3, 6]; i64[n, 3, 6]"),
+    (f"Convolution opset1 strides=1 dilations=1 {PADDED}", "i64[n, 3, m]; i64[16, 3, 3]", "i64[d, d, d]", "i64[n, 16, m]"),
+    (f"Convolution opset1 strides=1 dilations=2 {PADDED}", "i64[n, 3, k]; i64[16, 3, 2]", "i64[d, d, d]", "i64[n, 16, k]"),
+    (
+        f"GroupConvolution opset1 strides=2 dilations=1 {PADDED}",
+        "i64[n, 4, m]; i64[4, 1, 1, 3]",
+        "i64[d, d, d]",
+        "i64[n, 4, ((m - 1) // 2) + 1]",
+    ),
+    ("Convolution opset1 strides=1 auto_pad=valid", "i64[n, 3, k]; i64[16, 3, 2]", "i64[d, d, d]", "i64[n, 16, k - 1]"),
+    ("Convolution opset1 strides=1 auto_pad=valid", "i64[n, 3, m]; i64[16, 3, 2]", "i64[d, d, d]", "i64[n, 16, d]"),
+    ("Convolution opset1 strides=1 auto_pad=same_upper", "i64[n, 3, k]; i64[16, 3, 2]", "i64[d, d, d]", "i64[n, 16, d]"),
+    ("AvgPool opset1 kernel=2 strides=2 auto_pad=valid", "i64[n, 3, k]", "i64[d, d, d]", "i64[n, 3, ((k - 2) // 2) + 1]"),
+    (
+        "AvgPool opset1 kernel=2 strides=2 auto_pad=valid rounding_type=ceil_torch",
+        "i64[n, 3, k]",
+        "i64[d, d, d]",
+        "i64[n, 3, ((k - 1) // 2) + 1]",
+    ),
+    (f"AvgPool opset1 kernel=2 strides=2 rounding_type=ceil_torch {PADDED}", "i64[n, 3, k]", "i64[d, d, d]", "i64[n, 3, d]"),
     ("Interpolate opset4 shape_calculation_mode=scales", "i64[n, 3, 8]; (5); (1); (-1)", "i64[d, d, d]", "i64[n, 3, d]"),
     ("Interpolate opset4 shape_calculation_mode=sizes", "i64[n, 3]; (4, 5); (1, 1)", "i64[d, d]", "i64[4, 5]"),
     ("Interpolate opset4 shape_calculation_mode=sizes", "i64[n, 3]; (4); (1); (2)", "i64[d, d]", "i64[n, 3]"),

@@ -2,8 +2,7 @@
 
 from __future__ import annotations
 
-from collections import ChainMap
-from collections.abc import Iterable, Iterator, Mapping, MutableMapping
+from collections.abc import Collection, Iterable, Iterator, Mapping, MutableMapping, Sequence
 from dataclasses import dataclass, field
 from math import ceil, floor, inf, prod
 
@@ -12,6 +11,15 @@ from ov_gather.system.traversal import reachable
 
 _ALWAYS_FITS = 1 << 24
 """Magnitude up to which `limits` are not consulted: every 32-bit type, float32 included, represents these integers."""
+
+
+@dataclass(frozen=True, slots=True, eq=False)
+class _Limited:
+    """A polynomial with an upper bound, taken apart."""
+
+    bound: int
+    names: frozenset[str]
+    factors: Mapping[Monomial, int]
 
 
 class Limits:
@@ -23,19 +31,30 @@ class Limits:
 
     def __init__(self, beneath: Limits | None = None) -> None:
         self._beneath = beneath
-        self._by_name: dict[str, dict[Polynomial, int]] = {}
+        self._by_name: dict[str, dict[Polynomial, _Limited]] = {}
 
     def add(self, polynomial: Polynomial, bound: int) -> None:
         """Add an upper bound of a polynomial."""
-        for name in polynomial.names:
-            known = self._by_name.setdefault(name, {})
-            known[polynomial] = min(bound, known.get(polynomial, bound))
+        names = polynomial.names
+        known = next((self._by_name[name].get(polynomial) for name in names if name in self._by_name), None)
+        if known is None or bound < known.bound:
+            limited = _Limited(bound, names, dict(polynomial.terms))
+            for name in names:
+                self._by_name.setdefault(name, {})[polynomial] = limited
 
     def about(self, name: str) -> Iterator[tuple[Polynomial, int]]:
         """Yield the limited polynomials that contain a name, with their bounds."""
-        yield from self._by_name.get(name, {}).items()
+        for polynomial, limited in self._by_name.get(name, {}).items():
+            yield polynomial, limited.bound
         if self._beneath is not None:
             yield from self._beneath.about(name)
+
+    def containing(self, names: Collection[str]) -> Iterator[_Limited]:
+        """Yield the limited polynomials that contain all of these names."""
+        fewest = min((self._by_name.get(name, {}) for name in names), key=len, default={})
+        yield from (limited for limited in fewest.values() if limited.names.issuperset(names))
+        if self._beneath is not None:
+            yield from self._beneath.containing(names)
 
     def with_conditions(self, same: Mapping[str, Polynomial], limits: Mapping[Polynomial, int]) -> Limits:
         """Return these limits together with `limits`; limits of names in `same` are added with the names substituted, too."""
@@ -74,7 +93,8 @@ class Sizes:
     changed: set[str] = field(default_factory=set)
     declared: Mapping[str, tuple[int, Number]] | None = None
     _least: dict[Polynomial, Number] = field(default_factory=dict, compare=False)
-    _of_quotients: dict[Quotient, tuple[int, Number]] = field(default_factory=dict, compare=False)
+    _of: dict[str, tuple[int, Number]] = field(default_factory=dict, compare=False)
+    _lowest: dict[_Limited, int] = field(default_factory=dict, compare=False)
 
     def set_bounds(self, name: str, bounds: tuple[int, Number]) -> None:
         """Set the bounds of a name, replacing earlier ones."""
@@ -82,8 +102,9 @@ class Sizes:
         self.bounds[name] = bounds
         if before != bounds:
             self.changed.add(name)
-            self._least.clear()
-            self._of_quotients.clear()
+            if name in self._of:  # otherwise nothing that is cached depends on it
+                for cache in (self._of, self._least, self._lowest):
+                    cache.clear()
 
     def narrow(self, dim: Polynomial, most: Number, least: int = 0) -> None:
         """Narrow the declared bounds of a dimension if it is a single name, and the result is not empty.
@@ -100,22 +121,22 @@ class Sizes:
 
     def of(self, name: str) -> tuple[int, Number]:
         """Return the lower and upper bound of a name."""
-        maps = self.bounds.maps if isinstance(self.bounds, ChainMap) else (self.bounds,)
-        for bounds in maps:  # faster than a lookup in the ChainMap
-            if name in bounds:
-                low, high = bounds[name]
-                return (low, max(low, self.default[1])) if high == inf else (low, high)
+        found = self._of.get(name)
+        if found is None:
+            found = self._of[name] = self._found(name)
+        return found
+
+    def _found(self, name: str) -> tuple[int, Number]:
+        if name in self.bounds:
+            low, high = self.bounds[name]
+            return (low, max(low, self.default[1])) if high == inf else (low, high)
         return self._of_quotient(name) if isinstance(name, Quotient) else self.default
 
     def _of_quotient(self, name: Quotient) -> tuple[int, Number]:
         # Without `limits`, which may be about the quotient itself, such as the number of elements of a tensor of this size.
-        found = self._of_quotients.get(name)
-        if found is None:
-            low, high = self._estimate(name.dividend), -self._estimate(-name.dividend)
-            least = 0 if low < 0 else floor(low) // name.divisor
-            found = least, high if high == inf else max(0, floor(high) // name.divisor)
-            self._of_quotients[name] = found
-        return found
+        low, high = self._estimate(name.dividend.terms), -self._estimate((-name.dividend).terms)
+        least = 0 if low < 0 else floor(low) // name.divisor
+        return least, high if high == inf else max(0, floor(high) // name.divisor)
 
     def least(self, polynomial: Polynomial) -> Number:
         """Return a lower bound of the polynomial: the best of five estimates.
@@ -131,9 +152,10 @@ class Sizes:
             return value
         found = self._least.get(polynomial)
         if found is None:
-            found = max(self._estimate(polynomial), -self.largest)
+            found = max(self._estimate(polynomial.terms), -self.largest)
             if found < -_ALWAYS_FITS:
-                found = max(found, self._least_of_limited(polynomial), -self._limit(-polynomial))
+                found = max(found, self._least_of_limited(polynomial))
+                found = max(found, -self._limit(-polynomial, -found))
             for name in polynomial.names:
                 if isinstance(name, Quotient):
                     found = max(found, self._least_without(polynomial, name))
@@ -168,30 +190,44 @@ class Sizes:
             return -inf
         return sum((self.least(Polynomial((term,))) for term in polynomial.terms), 0)
 
-    def _limit(self, polynomial: Polynomial) -> Number:
-        """Return an upper bound of the polynomial from `limits`: 3 * x * y <= 100 gives x * y <= 33."""
-        names, found = {name for names, factor in polynomial.terms if factor > 0 for name in names}, inf
-        for limited, bound in self.limits.about(min(names)) if names else ():
-            if names <= limited.names:
-                factors = dict(limited.terms)
-                times = [factors[term] // factor for term, factor in polynomial.terms if factor > 0 and term in factors]
-                multiple = max(1, min(times, default=1))
-                rest = self._estimate(limited - polynomial * multiple)
-                found = found if rest == -inf else min(found, (bound - rest) // multiple)
+    def _limit(self, polynomial: Polynomial, needed: Number = inf) -> Number:
+        """Return an upper bound of the polynomial from `limits`: 3 * x * y <= 100 gives x * y <= 33.
+
+        Limits that cannot give less than `needed` are skipped: no estimate exceeds the value at the lower bounds of names.
+        """
+        positive = [term for term in polynomial.terms if term[1] > 0]
+        found, lowest = needed, self._at_lower_bounds(polynomial.terms)
+        for limited in self.limits.containing({name for names, _ in positive for name in names}):
+            factors = limited.factors
+            multiple = max(1, min((factors[term] // factor for term, factor in positive if term in factors), default=1))
+            if limited not in self._lowest:
+                self._lowest[limited] = self._at_lower_bounds(factors.items())
+            if (limited.bound - self._lowest[limited] + lowest * multiple) // multiple >= found:
+                continue
+            rest = dict(factors)
+            for term, factor in polynomial.terms:
+                rest[term] = rest.get(term, 0) - factor * multiple
+            least = self._estimate([term for term in rest.items() if term[1]])
+            found = found if least == -inf else min(found, (limited.bound - least) // multiple)
         return found
 
-    def _estimate(self, polynomial: Polynomial) -> Number:
-        if all(len(monomial) <= 1 for monomial, _ in polynomial.terms):  # both estimates agree
-            return self._least_of_sum(polynomial)
-        lowest = {name: self.of(name)[0] for name in polynomial.names}
-        shifted = polynomial.with_values({name: Polynomial.name(name) + low for name, low in lowest.items()})
-        above = {name: self.of(name)[1] - low for name, low in lowest.items()}
-        by_term = self._least_of_sum(polynomial)
-        by_excess = sum((_least_of_term(factor, [(0, above[name]) for name in names]) for names, factor in shifted.terms), 0)
-        return max(by_term, by_excess)
+    def _at_lower_bounds(self, terms: Iterable[tuple[Monomial, int]]) -> int:
+        """Return the value of a polynomial if each name has its lower bound."""
+        return sum(factor * prod(self.of(name)[0] for name in names) for names, factor in terms)
 
-    def _least_of_sum(self, polynomial: Polynomial) -> Number:
-        return sum((_least_of_term(factor, [self.of(name) for name in names]) for names, factor in polynomial.terms), 0)
+    def _estimate(self, terms: Sequence[tuple[Monomial, int]]) -> Number:
+        """Return the better of the first two estimates of `least`, for the terms of a polynomial."""
+        bounds = {name: self.of(name) for monomial, _ in terms for name in monomial}
+        by_term = sum((_least_of_term(factor, [bounds[name] for name in names]) for names, factor in terms), 0)
+        if all(len(monomial) <= 1 for monomial, _ in terms) or not any(low for low, _ in bounds.values()):
+            return by_term  # both estimates agree
+        excess: dict[Monomial, int] = {}
+        for monomial, factor in terms:
+            for names, multiple in _with_excess(monomial, bounds):
+                excess[names] = excess.get(names, 0) + factor * multiple
+        above = {name: (0, high - low) for name, (low, high) in bounds.items()}
+        by_excess = sum((_least_of_term(factor, [above[name] for name in names]) for names, factor in excess.items()), 0)
+        return max(by_term, by_excess)
 
     def greatest(self, polynomial: Polynomial) -> Number:
         """Return an upper bound of the polynomial."""
@@ -201,6 +237,17 @@ class Sizes:
     def is_at_most(self, one: Polynomial, other: Polynomial) -> bool:
         """Return True if one polynomial never exceeds the other."""
         return one == other or self.least(other - one) >= 0
+
+
+def _with_excess(monomial: Monomial, bounds: Mapping[str, tuple[int, Number]]) -> list[tuple[Monomial, int]]:
+    """Expand a product of names, each its lower bound plus an excess of the same name, into terms of the excesses."""
+    found: list[tuple[Monomial, int]] = [((), 1)]
+    for name in monomial:
+        low = bounds[name][0]
+        found = [((*names, name), factor) for names, factor in found] + [
+            (names, factor * low) for names, factor in found if low
+        ]
+    return found
 
 
 def _least_of_term(factor: int, bounds: list[tuple[int, Number]]) -> Number:

@@ -9,6 +9,7 @@ from ov_gather.ranges.algebra.polynomials import Polynomial
 from ov_gather.ranges.algebra.values import Shape, Value, product
 from ov_gather.ranges.rules.call import Operands
 from ov_gather.ranges.rules.elementwise import broadcast_shape
+from ov_gather.ranges.rules.windows import Windows
 
 
 def matrix_product(call: Operands, transposed: tuple[bool, bool]) -> Sequence[Value]:
@@ -52,16 +53,27 @@ def _stored(shape: Shape, is_transposed: bool) -> Shape:
     return (*shape[:-2], shape[-1], shape[-2]) if is_transposed and len(shape) > 1 else shape
 
 
-def convolution(call: Operands, filter_axes: int) -> Sequence[Value]:
-    """Infer the shape of a convolution: the batch, and a channel per filter, counted by the first `filter_axes` axes."""
-    batch, channels = call.shape(0, 1)[0], product(call.shape(1, filter_axes)[:filter_axes])
-    return [_with_first(call.outputs[0], (batch, channels))]
+def convolution(call: Operands, filter_axes: int, moved: Windows | None) -> Sequence[Value]:
+    """Infer the shape of a convolution: batch, a channel per filter (counted by the first `filter_axes` axes), windows."""
+    filters = call.shape(1, filter_axes)
+    first = (call.shape(0, 1)[0], product(filters[:filter_axes]))
+    return [_of_windows(call, call.outputs[0], first, filters[filter_axes + 1 :], moved)]
 
 
-def pool(call: Operands) -> Sequence[Value]:
+def pool(call: Operands, moved: Windows | None) -> Sequence[Value]:
     """Infer the shapes of pooling, which keeps batch and channels in each output."""
-    first = call.shape(0)[:2]
-    return [_with_first(output, first) for output in call.outputs]
+    kernel = () if moved is None else tuple(map(Polynomial.constant, moved.kernel))
+    return [_of_windows(call, output, call.shape(0)[:2], kernel, moved) for output in call.outputs]
+
+
+def _of_windows(call: Operands, declared: Value, first: Shape, kernel: Shape, moved: Windows | None) -> Value:
+    """Return an output with these first dimensions, and the number of windows of this kernel along each spatial axis."""
+    found, dims = _with_first(declared, first), call.shape(0)[2:]
+    if found.shape is None or moved is None or not len(kernel) == len(dims) == len(moved.strides) == len(found.shape) - 2:
+        return found
+    numbers = (moved.number(call.algebra, axis, *pair) for axis, pair in enumerate(zip(dims, kernel, strict=True)))
+    spatial = (told if number is None else number for number, told in zip(numbers, found.shape[2:], strict=True))
+    return replace(found, shape=(*found.shape[:2], *spatial))
 
 
 def resize(call: Operands, axes: int, sizes: int | None) -> Sequence[Value]:

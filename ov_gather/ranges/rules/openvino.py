@@ -14,6 +14,7 @@ from ov_gather.ranges.rules.arithmetic import ARITHMETIC, remainder
 from ov_gather.ranges.rules.call import Operands, TransferFunction, UndeterminedError, or_declared
 from ov_gather.ranges.rules.common import COMMON, Make, along, always
 from ov_gather.ranges.rules.comparing import COMPARISONS
+from ov_gather.ranges.rules.windows import windows
 
 
 @dataclass(frozen=True, slots=True)
@@ -256,12 +257,12 @@ _RULES: Mapping[str, Make] = {
     **dict.fromkeys(["ReduceMax", "ReduceMin"], _along_axes(reducing.extreme)),
     **dict.fromkeys(["ReduceLogicalAnd", "ReduceLogicalOr"], _along_axes(reducing.truth)),
     **dict.fromkeys(["Convert", "ConvertLike"], always(elementwise.cast)),
-    **dict.fromkeys(["AvgPool", "MaxPool"], always(linear.pool)),
-    "Assign": always(shaping.same_shape),
+    **dict.fromkeys(["AvgPool", "MaxPool"], lambda operation: partial(linear.pool, moved=windows(operation.attributes))),
+    **dict.fromkeys(["Assign", "Result"], always(shaping.same_shape)),
     "Broadcast": _broadcast,
     "Bucketize": always(indexing.bucketize),
     "Clamp": _clamp,
-    "Convolution": always(partial(linear.convolution, filter_axes=1)),
+    "Convolution": lambda operation: partial(linear.convolution, filter_axes=1, moved=windows(operation.attributes)),
     "CumSum": lambda operation: lambda call: reducing.running_total(call, axis=call.integer(1)),
     "Einsum": lambda operation: partial(linear.einsum, equation=operation.attributes.get("equation", "")),
     "Gather": _gather,
@@ -270,7 +271,7 @@ _RULES: Mapping[str, Make] = {
         indexing.gather_nd, batch_dims=operation.integer("batch_dims"), merges_batches=operation.opset == "opset5"
     ),
     "GridSample": always(linear.sample),
-    "GroupConvolution": always(partial(linear.convolution, filter_axes=2)),
+    "GroupConvolution": lambda operation: partial(linear.convolution, filter_axes=2, moved=windows(operation.attributes)),
     "Interpolate": _interpolate,
     "MatMul": lambda operation: partial(
         linear.matrix_product, transposed=(operation.is_set("transpose_a"), operation.is_set("transpose_b"))
@@ -283,7 +284,6 @@ _RULES: Mapping[str, Make] = {
     "ReduceProd": _along_axes(reducing.multiplied),
     "ReduceSum": _along_axes(reducing.total),
     "Reshape": lambda operation: partial(shaping.reshape, copies_zeros=operation.is_set("special_zero")),
-    "Result": always(shaping.same_shape),
     "Select": always(elementwise.select),
     **dict.fromkeys(["ScatterElements", "ScatterElementsUpdate", "ScatterND", "ScatterNDUpdate", "ScatterUpdate"], _scatter),
     "ScaledDotProductAttention": always(linear.attention),
