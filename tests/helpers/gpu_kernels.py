@@ -1,7 +1,4 @@
-"""Our kernels for GPUs: run as the GPU plugin does, and what they must write, by NumPy indexing and the flag."""
-
-import importlib.util
-from functools import cache
+"""Our kernels for GPUs: layers, and what the kernels must write, by the reference and the flag."""
 
 import numpy as np
 
@@ -13,33 +10,14 @@ from ov_gather.ops.layer_view import family_layers
 KERNELS = ROOT / "ov_gather" / "native" / "opencl"
 
 
-@cache
-def _plugin():
-    """Import the stand-in for the plugin from the template, where users get it, too."""
-    path = ROOT / "docs" / "custom_layer" / "tests" / "gpu_plugin.py"
-    spec = importlib.util.spec_from_file_location("gpu_plugin", path)
-    module = importlib.util.module_from_spec(spec)
-    spec.loader.exec_module(module)
-    return module
-
-
 def view(kind, shapes, data_type="f32", index_type="i32", **attributes):
     """A layer of ours, for these shapes of data, indices and updates; `axis` is an input of Gather."""
     types = map(by_name, (data_type, index_type, data_type))
-    names = ("data", "indices", "updates")
     texts = [",".join(map(str, shape)) for shape in shapes]
-    inputs = {name: given for name, *given in zip(names, texts, types, strict=False)}
+    inputs = {name: given for name, *given in zip(("data", "indices", "updates"), texts, types, strict=False)}
     axis = {"axis": (np.array(attributes.pop("axis")), I64)} if kind == "Gather" else {}
     (layer,) = family_layers(one_layer(kind, inputs, attributes, axis))
     return layer
-
-
-def run(layer, operands, folder=KERNELS, padding=0):
-    """The output of a layer's kernel; the folder holds the configuration and the kernels."""
-    (shape,) = layer.operation.infer_shapes(layer.input_shapes, layer.attributes)
-    # What the plugin converts before: it has no 64-bit integers.
-    narrow = [array.astype(np.int32) if array.dtype == np.int64 else array for array in operands]
-    return _plugin().run(folder / "ov_gather.xml", layer.layer.type, narrow, shape.sizes, layer.attributes, padding)
 
 
 def expected(layer, operands):
