@@ -1,4 +1,4 @@
-"""Three declared operations as a library in C++, which every release of OpenVINO takes: validated, executed, checked, proved."""
+"""Three declared operations as a library in C++, which every release of OpenVINO takes: validated, run, checked, proved."""
 
 import shutil
 from pathlib import Path

@@ -5,7 +5,7 @@ import subprocess
 from pathlib import Path
 
 # The plugin takes every OpenCL device that is a GPU, and asks for the version of Intel's. The sources that it puts before each
-# kernel call functions of subgroups, which PoCL 3.0 lacks. Its queues out of order ran kernels too early.
+# kernel call functions of subgroups, which PoCL 3.0 lacks. With queues out of order, some results were wrong.
 _LIBRARY = r"""
 #define _GNU_SOURCE
 #include <dlfcn.h>
