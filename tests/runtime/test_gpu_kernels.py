@@ -4,6 +4,7 @@ One process executes all models, those with planted faults, too.
 """
 
 import platform
+import re
 import shutil
 import sys
 from dataclasses import dataclass
@@ -58,7 +59,7 @@ FAULTS = [
     ("reductions.cl", "(update) < (old)", "(update) > (old)", "minima"),
 ]
 
-BUILD_FAILS = "CL_BUILD_PROGRAM_FAILURE"
+BUILD_FAILS = "CL_BUILD_PROGRAM_FAILURE|failed to build the program"  # 2026.4, 2024.6
 REFUSED = {
     "negative axis": (view("GatherElements", [(4, 6), (4, 9)], axis=-1), BUILD_FAILS),
     "transposed": (view("GatherElements", [(4, 6), (4, 9)], axis=1, transpose=True), BUILD_FAILS),
@@ -66,7 +67,6 @@ REFUSED = {
     "lanes of a scatter": (view("ScatterND", [(5, 2), (6, 1), (6, 2)], "i32", lanes="i64"), BUILD_FAILS),
     "five dimensions": (view("GatherElements", [(2, 2, 2, 2, 3), (2, 2, 2, 2, 3)], axis=1), "Unexpected elements count"),
     "an open dimension": (view("GatherElements", [("?", 6), (4, 9)], axis=1), "Unexpected layout"),
-    "no elements": (view("GatherElements", [(4, 6), (4, 0)], axis=1), "out of GPU resources"),
 }
 
 
@@ -149,7 +149,7 @@ def test_a_planted_fault_is_noticed(outputs, number):
 
 @pytest.mark.parametrize("name", REFUSED)
 def test_what_the_kernels_cannot_do_is_an_error(outputs, name):
-    assert REFUSED[name][1] in str(outputs[name]["error"])
+    assert re.search(REFUSED[name][1], str(outputs[name]["error"]))
 
 
 def test_a_negative_axis_of_gather_flags_everything(outputs):
