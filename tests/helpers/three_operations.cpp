@@ -59,7 +59,9 @@ public:
         set_output_type(0, get_input_element_type(0), get_input_partial_shape(0));
     }
     std::shared_ptr<ov::Node> clone_with_new_inputs(const ov::OutputVector& inputs) const override {
-        const auto copy = std::make_shared<Roll>(*this);
+        const auto copy = std::make_shared<Roll>();
+        copy->m_axis = m_axis;
+        copy->m_shifts = m_shifts;
         copy->set_arguments(inputs);
         copy->validate_and_infer_types();
         return copy;
@@ -103,7 +105,8 @@ public:
         set_output_type(0, get_input_element_type(0), shape);
     }
     std::shared_ptr<ov::Node> clone_with_new_inputs(const ov::OutputVector& inputs) const override {
-        const auto copy = std::make_shared<SegmentSum>(*this);
+        const auto copy = std::make_shared<SegmentSum>();
+        copy->m_segments = m_segments;
         copy->set_arguments(inputs);
         copy->validate_and_infer_types();
         return copy;
@@ -143,7 +146,8 @@ public:
         set_output_type(0, get_input_element_type(0), shape);
     }
     std::shared_ptr<ov::Node> clone_with_new_inputs(const ov::OutputVector& inputs) const override {
-        const auto copy = std::make_shared<Lookup>(*this);
+        const auto copy = std::make_shared<Lookup>();
+        copy->m_axis = m_axis;
         copy->set_arguments(inputs);
         copy->validate_and_infer_types();
         return copy;
