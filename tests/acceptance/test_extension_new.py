@@ -1,6 +1,7 @@
 """`ov-gather extension new`: a project that passes its own tests at once, or a refusal that writes nothing."""
 
 import os
+import platform
 import re
 import shutil
 from importlib.util import find_spec
@@ -24,6 +25,7 @@ def test_three_commands_to_a_check_that_passes(tmp_path):
     shell("pip install --no-build-isolation --no-deps ./layer", tmp_path)
     said = shell("pytest -v layer", tmp_path)
     assert "test_ov_gather PASSED" in said
+    assert "test_gpu.py::test_values[0] PASSED" in said or platform.machine() != "x86_64"
     assert (shell.site / "twice_soft3d" / "libtwice_soft3d.so").is_file()
     shutil.rmtree(tmp_path / "site")
     files = [path for path in (tmp_path / "layer").rglob("*") if path.is_file() and path.suffix not in (".pyc", "")]

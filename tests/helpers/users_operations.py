@@ -6,6 +6,7 @@ from pathlib import Path
 import openvino
 from onnx import TensorProto, helper
 
+from ov_gather.extension.installed import find
 from ov_gather.ir.builder import ModelBuilder
 from ov_gather.ir.element_types import F32, I64
 from ov_gather.ir.shapes import PartialShape
@@ -82,7 +83,19 @@ def build(source: str, library: Path, *linked: str) -> Path:
     libraries = [str(next((package / "libs").glob(f"{name}.so*"))) for name in ("libopenvino", "libopenvino_onnx_frontend")]
     file = library.with_suffix(".cpp")
     file.write_text(source)
-    command = ["g++", "-std=c++17", "-fPIC", "-shared", "-isystem", str(package / "include"), str(file), "-o", str(library)]
+    abi = f"-D_GLIBCXX_USE_CXX11_ABI={find().cxx11_abi}"  # as OpenVINO itself was compiled
+    command = [
+        "g++",
+        "-std=c++17",
+        abi,
+        "-fPIC",
+        "-shared",
+        "-isystem",
+        str(package / "include"),
+        str(file),
+        "-o",
+        str(library),
+    ]
     needed = linked or (*libraries, f"-Wl,-rpath,{package / 'libs'}")
     done = subprocess.run([*command, *needed, "-Wl,-z,nodelete"], capture_output=True, text=True, check=False)
     assert done.returncode == 0, done.stderr

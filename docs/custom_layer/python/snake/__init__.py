@@ -3,3 +3,4 @@
 from pathlib import Path
 
 LIBRARY = str(Path(__file__).with_name("libsnake.so"))
+GPU_CONFIG = str(Path(__file__).with_name("gpu.xml"))
