@@ -130,19 +130,28 @@ def _maybe_rounded_up(call: Operands, value: Value) -> Value:
     return replace(value, elements=call.algebra.join(value.elements, above), parts=None)
 
 
+_DOUBTFUL = name_of_number("size along ").removesuffix(", 0)")
+"""How the names of sizes begin that case 4 doubts."""
+
+
 def _has_doubtful_size(value: Value) -> bool:
     """Return True if a dimension is no dimension of an input, such as one that case 4 has named."""
     return value.shape is not None and not all(map(is_of_sizes, value.shape))
 
 
+def _is_doubtful(dim: Polynomial) -> bool:
+    """Return True if case 4 has named a part of a dimension."""
+    return any(name.startswith(_DOUBTFUL) for monomial, _ in dim.terms for name in monomial)
+
+
 def _maybe_not_empty(graph: Graph, key: Key, call: Operands, value: Value) -> Value:
-    """Return a value of unknown sizes, but for numbers other than 0, if its shape has a static 0."""
-    if value.shape is None or all(dim.value != 0 for dim in value.shape):
+    """Return a value of unknown sizes, but for numbers other than 0, if its shape has a static 0 or one in doubt."""
+    if value.shape is None or not any(dim.value == 0 or _is_doubtful(dim) for dim in value.shape):
         return value
     dims = list(value.shape)
     for axis, dim in enumerate(dims):
-        if not dim.value:  # 0; or open, and then OpenVINO may set it to 0 beside another
-            name = name_of_number(f"{graph.name_of(key)}#{key} along {axis}")  # display names may occur twice
+        if not dim.value:  # 0; or open, and then OpenVINO may set it to 0 beside another, here and not before
+            name = f"{_DOUBTFUL}{axis} of {graph.name_of(key)}#{key}, 0)"  # display names may occur twice
             call.algebra.sizes.set_bounds(name, (0, LARGEST_SIZE))
             dims[axis] = Polynomial.name(name)
     return replace(value, shape=tuple(dims), parts=None)

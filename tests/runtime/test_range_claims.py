@@ -17,10 +17,21 @@ LARGE = np.int32([2**31 - 1, 1735591539, 344636966, 436801453, 751720133, 2**31 
 I32, F32 = np.int32, np.float32
 
 
+def nothing_like(x):
+    wanted = ops.concat([ops.shape_of(x), [0]], 0)
+    return ops.broadcast(np.zeros((1, 0), np.int64), wanted, broadcast_spec="bidirectional")
+
+
 def sizes_of_nothing(x):
     """OpenVINO makes 0 of the first dimension, too."""
-    nothing = ops.broadcast(np.zeros((1, 0), np.int64), ops.concat([ops.shape_of(x), [0]], 0), broadcast_spec="bidirectional")
-    return ops.shape_of(ops.unsqueeze(nothing, number(-1)), "i32")
+    return ops.shape_of(ops.unsqueeze(nothing_like(x), number(-1)), "i32")
+
+
+def sizes_of_nothing_twice(x):
+    """OpenVINO makes 0 of the first dimension where the tensor is used, and keeps it in the tensor."""
+    nothing = nothing_like(x)
+    after = ops.shape_of(ops.unsqueeze(nothing, number(-1)))
+    return ops.subtract(ops.shape_of(nothing), ops.slice(after, number([0]), number([2]), number([1])))
 
 
 def split_of_too_few(x):
@@ -139,6 +150,7 @@ CASES = {
         [F32([-9, -2.5, 2.5, 9])],
     ),
     "sizes of a tensor without elements": ({"x": "i32[?]"}, sizes_of_nothing, [np.zeros(4, I32)]),
+    "sizes of a tensor without elements, twice": ({"x": "i32[?]"}, sizes_of_nothing_twice, [np.zeros(4, I32)]),
     "a split of too few": ({"x": "i32[1,?]"}, split_of_too_few, [I32([[7]])]),
     "the greatest of large numbers": (
         {"x": "i32[3]"},
