@@ -15,6 +15,7 @@ from ov_gather.ir.files import Found, NoIRError, Place
 from ov_gather.system.files import identity, overwritten, place_of, replacing
 
 _URL_AS_PATH = re.compile(r"[A-Za-z][A-Za-z0-9+.-]+:/")
+_READ = f"{__name__}.read"
 _HEAD = 4096
 """Number of bytes at the start of a file that identify a report of ours."""
 _REPORT = re.compile(
@@ -34,11 +35,16 @@ def find_irs(paths: Iterable[Place], *, exclude: Collection[str] = (), skip_othe
         raise click.UsageError(str(error)) from None
 
 
+def reads(*paths: Path | None) -> None:
+    """Keep in the context that the command reads these files, so that `check_outputs` refuses to overwrite them."""
+    click.get_current_context().meta.setdefault(_READ, []).extend(path for path in paths if path is not None)
+
+
 def check_outputs(outputs: Sequence[Path | None], inputs: Iterable[Place], *, force: bool, are_reports: bool = False) -> None:
     """Raise UsageError unless a command may write all these outputs.
 
     An output must not be an input, through any links: neither a named file nor one that is read with it (.bin, .expected.json,
-    external data). Any other existing file is overwritten only with `force`, or if a report replaces a report of ours.
+    external data), nor one that `reads` has named. Any other existing file is overwritten only with `force`, or if a report replaces a report of ours.
 
     Raises OSError for an output that cannot be written: it is a directory or a device, or its directory does not exist.
     """
@@ -49,6 +55,7 @@ def check_outputs(outputs: Sequence[Path | None], inputs: Iterable[Place], *, fo
         if url := _URL_AS_PATH.match(str(output)):
             raise click.UsageError(f"{url[0]}...: outputs are files, and no URLs")
         place_of(output)
+    inputs = [*inputs, *click.get_current_context().meta.get(_READ, ())]
     read = list(_read_with(inputs, data=any(output.exists() for output in wanted))) if wanted else []
     if found := overwritten(wanted, read):
         raise click.UsageError(f"{_named_twice(*found)}, which is read: choose another name to write to")

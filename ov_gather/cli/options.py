@@ -14,6 +14,7 @@ import click
 from click.core import ParameterSource
 
 from ov_gather.cli.completion import complete_devices
+from ov_gather.cli.files import reads
 from ov_gather.cli.output import COLOR, QUIET, VERBOSE
 from ov_gather.cli.paths import TIMEOUT_KEY
 from ov_gather.ir.urls import TIMEOUT
@@ -101,11 +102,12 @@ def _load(context: click.Context, option: click.Parameter, names: tuple[str, ...
     """Load extensions in a process of its own, before anything is written. Classes may be in the current directory."""
     if not names or context.resilient_parsing:
         return ()
-    from ov_gather.extension.users import is_class, loaded
+    from ov_gather.extension.users import file_of, is_class, loaded
 
     here = os.getcwd()  # noqa: PTH109 - sys.path holds texts
     if any(map(is_class, names)) and here not in sys.path:
         sys.path.append(here)
+    reads(*map(file_of, names))
     return loaded(names)
 
 
@@ -125,6 +127,7 @@ def _declare(context: click.Context, option: click.Parameter, files: tuple[Path,
         return
     from ov_gather.ops.users import declare
 
+    reads(*files)
     declare(*files)
 
 

@@ -14,6 +14,7 @@ from collections.abc import Iterable, Mapping, Sequence
 from contextlib import suppress
 from dataclasses import dataclass
 from importlib import import_module
+from importlib.util import find_spec
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, TypeAlias
 
@@ -112,6 +113,17 @@ def add(core: Core, name: str) -> Any:
 def is_class(name: str) -> bool:
     """Return True if a name is "module:Class" rather than a path."""
     return bool(_CLASS.fullmatch(name)) and not _exists(Path(name))
+
+
+def file_of(name: str) -> Path | None:
+    """Return the file that holds an extension, without importing it; None if its module is not found."""
+    if not is_class(name):
+        return Path(name)
+    package, *rest = name.partition(":")[0].split(".")
+    spec = find_spec(package)
+    if spec is None or spec.origin is None:
+        return None
+    return Path(spec.origin).parent.joinpath(*rest).with_suffix(".py") if rest else Path(spec.origin)
 
 
 def _exists(path: Path) -> bool:

@@ -29,7 +29,7 @@ _LISTING = 1 << 24
 """Largest page that lists a directory, in bytes."""
 _NO_PERMISSION = (401, 403, 407)
 _ABSENT = (404, 410)
-_USER = re.compile(r"(https?:/*)[^/?#\s]*@|([A-Za-z][A-Za-z0-9+.-]*://)[^/?#\s:@]*:[^/?#\s]*@")
+_USER = re.compile(r"(https?:/*)[^/?#\s]*@|([A-Za-z][A-Za-z0-9+.-]{0,30}://)[^/?#\s:@]*:[^/?#\s]*@")
 _QUERY = re.compile(r"((?:https?:|[A-Za-z][A-Za-z0-9+.-]*://)[^\s?'\"]*)\?[^\s'\"]*|(https?:[^\s?#'\"]*)#[^\s'\"]*")
 
 

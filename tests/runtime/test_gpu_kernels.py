@@ -50,7 +50,7 @@ LAYERS = {
 
 FAULTS = [
     ("indexing.cl", "index < 0 ? index + size : index", "index", "rows"),
-    ("indexing.cl", "from_start < size", "from_start <= size", "rows"),
+    ("indexing.cl", "from_start < size", "from_start < size - 1", "rows"),
     ("gather_elements.cl", "index.sizes[i] == 1 ? 0 : place[i]", "place[i]", "broadcast"),
     ("gather.cl", "row / outer * per_batch", "row * per_batch", "batches"),
     ("gather_nd.cl", "int taken = tuple /", "int taken = 0 * tuple /", "tuples in batches"),

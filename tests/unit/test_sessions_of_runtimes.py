@@ -19,7 +19,7 @@ from ov_gather.ops.isolation import isolate
 from ov_gather.ops.layer_view import family_layers
 from ov_gather.runtimes.base import CrashedError, HungError, RefusedError
 
-VIEW = SimpleNamespace(operation=SimpleNamespace(name="Gather-8"), layer=SimpleNamespace(name="g"))
+VIEW = SimpleNamespace(operation=SimpleNamespace(name="Gather-8", outputs=("output",)), layer=SimpleNamespace(name="g"))
 RIGHT = np.zeros(1)
 WRONG_INDEX = IndexError("out of bounds")
 
