@@ -44,7 +44,8 @@ def check_outputs(outputs: Sequence[Path | None], inputs: Iterable[Place], *, fo
     """Raise UsageError unless a command may write all these outputs.
 
     An output must not be an input, through any links: neither a named file nor one that is read with it (.bin, .expected.json,
-    external data), nor one that `reads` has named. Any other existing file is overwritten only with `force`, or if a report replaces a report of ours.
+    external data), nor one that `reads` has named. Any other existing file is overwritten only with `force`, or if a report
+    replaces a report of ours.
 
     Raises OSError for an output that cannot be written: it is a directory or a device, or its directory does not exist.
     """

@@ -75,7 +75,7 @@ def sweep(
         progress.watch(checks.queues)
         for number, model in islice(enumerate(made), start, stop):
             for layer in _checked(number, model, others, checks, seed, cases - progress.done):
-                progress.add(number, layer, len(layer.cases))
+                progress.add(number, layer, max(len(layer.cases), 1))  # one that cannot be executed counts, too
             if progress.done >= cases:
                 break
         return CrossCheckResult(progress.layers, seed, Environment.of(others))

@@ -104,6 +104,8 @@ def _write(project: Path, names: Mapping[str, str], release: str) -> Iterator[Pa
         path = source.relative_to(template)
         if source.is_file() and not _MADE & set(path.parts):
             copy = Path(_renamed(path.as_posix(), names))
+            if (project / copy).exists():
+                raise ValueError(f"'{names['Snake']}' cannot be the type: the project has a file {copy} of its own")
             (project / copy).parent.mkdir(parents=True, exist_ok=True)
             text = _renamed(source.read_text(encoding="utf-8"), names)
             (project / copy).write_text(_PINNED.sub(release, text), encoding="utf-8")

@@ -38,8 +38,13 @@ _EXACT = """
     VariadicSplit
 """
 """Operations that the CPU plugin computes in i32 if their operands are i32 or i64: its kernels for integers, and moves."""
+_KEPT = """
+    Broadcast Clamp Concat Constant Gather GatherElements GatherND Maximum Minimum Pad Select Tile
+"""
+"""Operations beside moves whose results are numbers of their operands."""
 _EXACT_TYPES = frozenset((*_EXACT.split(), *COMPUTED_ANEW))
 _MOVE_TYPES, _MOVED_TYPES = frozenset(_MOVES.split()), frozenset(_MOVED.split())
+_KEPT_TYPES = _MOVE_TYPES | frozenset(_KEPT.split())
 
 
 def results_of(graph: Graph, step: Step, call: Operands) -> Sequence[Value]:
@@ -58,6 +63,8 @@ def results_of(graph: Graph, step: Step, call: Operands) -> Sequence[Value]:
     9. Arithmetic with a constant may be applied to the data of a Gather, and not to what that reads out of bounds:
        Clamp(Gather([[5]], 7), 3, 9) = 0.
     10. Convert before NonZero is dropped, so that fractions count that would have become 0: NonZero(Convert([0.5])) = [[0]].
+    11. Pad by constant numbers of elements writes 0 for a value that is computed.
+    12. Arithmetic of constants is folded in 64 bits, before they become i32: (2^31 + 5) - (2^31 - 2) = 7, executed 1.
     """
     assert step.rule is not None
     if not call.semantics.reads_out_of_bounds:
@@ -86,7 +93,7 @@ def _read_outside(graph: Graph, step: Step, call: Operands, found: Value) -> Val
 
 
 def _folded_or_fused(graph: Graph, step: Step, call: Operands, rule: TransferFunction) -> Sequence[Value]:
-    """Return the abstract outputs for cases 1 to 8, and 10."""
+    """Return the abstract outputs for cases 1 to 8, and 10 to 12."""
     if step.type in _EXTREMES:  # case 5
         call = replace(call, is_exact=not any(_is_rounded(graph, key) for key in step.inputs))
     if step.type == "NonZero" and _is_converted(graph, step.inputs[0]):  # case 10
@@ -94,6 +101,12 @@ def _folded_or_fused(graph: Graph, step: Step, call: Operands, rule: TransferFun
     found = rule(call)
     if step.type == "Broadcast" or any(value is not None and _has_doubtful_size(value) for value in call.inputs):  # case 4
         found = [_maybe_not_empty(graph, key, call, value) for key, value in zip(step.outputs, found, strict=False)]
+    if step.type == "Pad" and step.inputs[3:] and not is_constant(graph, step.inputs[3]):  # case 11
+        zero = call.algebra.exact(0)
+        return [replace(value, elements=call.algebra.join(value.elements, zero), parts=None) for value in found]
+    is_computed = step.type not in _KEPT_TYPES and any(map(_is_cut, call.inputs))
+    if is_computed and all(is_constant(graph, key) for key in step.inputs):  # case 12
+        return [replace(value, elements=call.semantics.widest(value.element_type), parts=None) for value in found]
     if step.type == "Abs" and is_constant(graph, step.inputs[0]):  # case 1
         return [_maybe_negative(call, value) if value.shape is None or len(value.shape) == 1 else value for value in found]
     if step.type in _EXTREMES and found[0].may_be_nan and _is_number(graph, step.inputs[1:], call.value(1)):  # case 6
@@ -109,6 +122,13 @@ def _folded_or_fused(graph: Graph, step: Step, call: Operands, rule: TransferFun
         if is_fused(graph, dividend):  # case 2
             return [_maybe_rounded_up(call, value) for value in found]
     return found
+
+
+def _is_cut(value: Value | None) -> bool:
+    """Return True if a constant may be beyond 32 bits, and cut to them."""
+    if value is None or not is_integer(value.element_type) or value.element_type.name not in ("i64", "u32", "u64"):
+        return False
+    return value.elements.low <= -(2**31) or value.elements.high >= 2**31 - 1
 
 
 def _may_be_nan(value: Value | None) -> bool:

@@ -64,8 +64,25 @@ def sizes_after_reshape(x, first, *, special_zero):
     return ops.add(ops.shape_of(ops.reshape(x, wanted, special_zero)), number([0]))
 
 
+def difference_of_large_constants(kind):
+    """OpenVINO folds it in 64 bits, before it makes 32 of them: 7."""
+    large = number([2**31 + 5], kind), number([2**31 - 2], kind)
+    return lambda x: ops.add(ops.convert(ops.subtract(*large), "i32"), ops.clamp(x, 0, 0))
+
+
 NOTHING = np.zeros(0, F32)
 CASES = {
+    "padding by a computed value, which becomes 0": (
+        {"x": "i32[]"},
+        lambda x: ops.pad(number([5, 5], I32), [1], [0], "constant", ops.clamp(x, 5, 6)),
+        [I32(5)],
+    ),
+    "a difference of large constants": ({"x": "i32[1]"}, difference_of_large_constants(np.int64), [np.zeros(1, I32)]),
+    "a difference of large constants without a sign": (
+        {"x": "i32[1]"},
+        difference_of_large_constants(np.uint32),
+        [np.zeros(1, I32)],
+    ),
     "positions of fractions, whose conversion to 0 is dropped": (
         {"x": "f32[2]"},
         lambda x: ops.non_zero(ops.convert(ops.concat([ops.clamp(x, 0, 0.5), ops.clamp(x, 1, 3)], 0), "i32"), "i64"),
