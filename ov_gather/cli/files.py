@@ -56,7 +56,8 @@ def check_outputs(outputs: Sequence[Path | None], inputs: Iterable[Place], *, fo
         if url := _URL_AS_PATH.match(str(output)):
             raise click.UsageError(f"{url[0]}...: outputs are files, and no URLs")
         place_of(output)
-    inputs = [*inputs, *click.get_current_context().meta.get(_READ, ())]
+    context = click.get_current_context(silent=True)
+    inputs = [*inputs, *(context.meta.get(_READ, ()) if context else ())]
     read = list(_read_with(inputs, data=any(output.exists() for output in wanted))) if wanted else []
     if found := overwritten(wanted, read):
         raise click.UsageError(f"{_named_twice(*found)}, which is read: choose another name to write to")

@@ -73,6 +73,8 @@ def test_the_current_directory_if_it_is_empty(cli, tmp_path):
         (["INT_MAX", "new"], "write IntMax"),
         (["Errno", "new"], "its package would be called 'errno', which is taken"),
         (["Class", "new"], "its package would be called 'class', which is taken"),
+        (["Extension", "new"], "'Extension' cannot be the type: the project has a file extension.cpp of its own"),
+        (["Gpu", "new"], "the project has a file tests/test_gpu.py of its own"),
         (["Install", "new"], "its package would be called 'install', which is taken"),
         (["main", "new"], "give an identifier that begins with a capital"),
         (["SoftStep\n", "new"], "give an identifier that begins with a capital"),

@@ -10,6 +10,7 @@ import onnx
 import pytest
 
 from helpers.saved_models import parsed
+from helpers.users_operations import PYTHON
 from ov_gather.cli.files import check_outputs
 
 READ = "which is read: choose another name to write to"
@@ -26,11 +27,27 @@ def folder(copied: Callable[..., Path], samples: Path, tmp_path: Path) -> Path:
     (tmp_path / "link.xml").symlink_to("m.xml")
     os.link(tmp_path / "m.bin", tmp_path / "hard.npy")
     shutil.copy(samples / "valid" / "onnx_page_1.expected.json", tmp_path / "m.expected.json")
+    (tmp_path / "twice.py").write_text(DECLARATION)
+    (tmp_path / "link.py").symlink_to("twice.py")
+    (tmp_path / "snake_py.py").write_text(PYTHON)
     (tmp_path / "notes.txt").write_text("mine")
     (tmp_path / "notes.xml").write_text("mine")
     (tmp_path / "page.html").write_text("<!DOCTYPE html><html><body>ov-gather check, mine</body></html>")
     (tmp_path / "known.json").write_text('{"format": 1, "ov_gather": "0.1.0", "findings": []}')
     return tmp_path
+
+
+DECLARATION = """
+from ov_gather.ops.spec import Input, Operation
+
+TWICE = Operation(
+    type="Twice",
+    opset="mine",
+    inputs=[Input("x", types=("f32",))],
+    infer_shapes=lambda shapes, attributes: [shapes[0]],
+    reference=lambda inputs, attributes: [inputs[0] * 2],
+)
+"""
 
 
 def contents(folder: Path) -> Iterator[tuple[str, bytes | str]]:
@@ -46,6 +63,10 @@ OVER_INPUTS = [
     "validate m.xml -o hard.npy",
     "validate m.xml -o ../{name}/m.xml",
     "validate . -o spec_layer.xml",
+    "validate m.xml --ops twice.py -o twice.py",
+    "validate m.xml --ops twice.py -o link.py",
+    "prove m.xml --ops twice.py --guard twice.py",
+    "check m.xml --extension snake_py:Snake --report snake_py.py",
     "validate m.xml --baseline known.json -o known.json",
     "validate m.xml --baseline m.xml --write-baseline",
     "validate m.xml --baseline m.bin --write-baseline",

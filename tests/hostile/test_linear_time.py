@@ -7,6 +7,7 @@ import time
 import pytest
 
 from ov_gather import validate
+from ov_gather.ir.remote import redacted
 
 MANY = 20_000
 RELU = (
@@ -81,3 +82,10 @@ def test_linear_time(name):
     assert time.perf_counter() - start < 10
     assert findings
     assert sum(len(finding.message) + len(finding.hint) for finding in findings) < 100_000_000
+
+
+@pytest.mark.parametrize("text", [NAME, "http:" * 100_000, NAME + "?"])
+def test_long_words_that_might_be_urls(text):
+    start = time.perf_counter()
+    assert redacted(text) == text
+    assert time.perf_counter() - start < 5

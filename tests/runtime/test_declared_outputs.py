@@ -153,3 +153,15 @@ def test_sweep_makes_up_layers_of_declared_operations(ends, tmp_path, fault, pas
     replays = [case.replay for layer in result.layers for case in layer.cases if case.replay]
     assert bool(replays) != passes
     assert all("--ops" in replay and "--extension" in replay for replay in replays)
+
+
+def test_a_sweep_ends_if_no_reference_can_be_executed(tmp_path, monkeypatch):
+    broken = DECLARATION.replace("(x,) = inputs", "raise ValueError('typo')")
+    assert broken != DECLARATION
+    monkeypatch.syspath_prepend(tmp_path)
+    (tmp_path / "right_ends.py").write_text(CLASS.replace("FAULT", ""))
+    with declared(tmp_path / "broken.py", broken):
+        result = sweep(["openvino"], cases=3, extensions=loaded(["right_ends:Ends"]))
+    assert not result.passed
+    assert len(result.layers) == 3
+    assert all("raises ValueError: typo" in layer.problem for layer in result.layers)
