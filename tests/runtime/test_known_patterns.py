@@ -144,6 +144,28 @@ def test_arithmetic_after_reductions(shape, axis, dtype, name, is_first, agrees)
     agrees([build(*operands)], [data], [x], [compute(*numbers)])
 
 
+STEPS = {
+    "convert": lambda value, dtype: op.convert(value, ov.Type(dtype)),
+    "absolute": lambda value, dtype: op.abs(value),
+    "positive": lambda value, dtype: op.relu(value),
+    "clamp": lambda value, dtype: op.clamp(value, 0, 100),
+    "twice": lambda value, dtype: op.concat([value, value], 0),
+}
+
+
+@pytest.mark.parametrize("is_read", [False, True])
+@pytest.mark.parametrize("step", STEPS)
+@pytest.mark.parametrize("dtype", [np.int16, np.int32, np.uint16, np.int64])
+def test_steps_between_a_reduction_and_arithmetic(dtype, step, is_read, agrees):
+    x = np.arange(1, 25).reshape(4, 2, 3).astype(dtype)
+    data = op.parameter([4, 2, 3], dtype)
+    between, top = STEPS[step](op.reduce_max(data, constant(1), keep_dims=True), dtype), x.max(1, keepdims=True)
+    top = np.concatenate([top, top]) if step == "twice" else top
+    for build, compute, number in ((op.add, np.add, 1), (op.divide, np.floor_divide, 5)):
+        outputs, expected = [build(between, op.constant(dtype(number)))], [compute(top, dtype(number))]
+        agrees([*outputs, *([between] if is_read else [])], [data], [x], [*expected, *([top] if is_read else [])])
+
+
 @pytest.mark.parametrize("shape", [[1, 1], [4, 1], [1, 3], [4, 3]])
 @pytest.mark.parametrize("is_read", [False, True])
 def test_operands_of_reductions(shape, is_read, agrees):
@@ -248,7 +270,7 @@ def test_convert_of_an_output_that_is_no_default(to, kind, part, tmp_path):
 @pytest.mark.parametrize("is_read", [False, True])
 @pytest.mark.parametrize("axis", [0, 1])
 @pytest.mark.parametrize("numbers", [100, [[100]], [[100, 101, 102]], [[100, 101, 102]] * 2])
-@pytest.mark.parametrize("dtype", [np.uint8, np.int8])
+@pytest.mark.parametrize("dtype", [np.uint8, np.int8, np.uint16, np.int16, np.uint32, np.uint64])
 def test_constant_minus_a_reduction_of_bytes(dtype, numbers, axis, is_read, agrees):
     x, fixed = np.array([[1, 2, 3], [4, 5, 6]], dtype), np.array(numbers, dtype)
     data = op.parameter([2, 3], dtype)

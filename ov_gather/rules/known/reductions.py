@@ -7,13 +7,15 @@ from ov_gather.rules.known.base import KnownFault
 from ov_gather.rules.known.pattern_graph import PatternGraph
 
 _INTEGERS = ("i8", "u8", "i16", "u16", "i32", "u32", "i64", "u64")
-_SWAPPED = ("i32", "i64", "u8")
+_UNSIGNED = ("u8", "u16", "u32", "u64")
+_BETWEEN = ("Abs", "Clamp", "Convert", "ReLU", "Reshape", "Squeeze", "Unsqueeze")
+"""Steps that are removed, or fused with the reduction, too."""
 
 
 def _reduction(graph: PatternGraph, layer: Layer, position: int, types: tuple[str, ...], *, views: bool) -> Layer | None:
-    """Return the reduction of integers of these types whose result only this input reads, possibly in another shape."""
+    """Return the reduction of integers of these types that only this input reads; with `views`, behind other steps, too."""
     source = graph.producer(layer, position)
-    while source and views and source.type in ("Reshape", "Squeeze", "Unsqueeze") and graph.only_reader(source):
+    while source and views and source.type in _BETWEEN and graph.only_reader(source):
         source = graph.producer(source, 0)
     if source is None or not source.type.startswith("Reduce") or source.type.startswith("ReduceLogical"):
         return None
@@ -37,7 +39,7 @@ def _after_3d(graph: PatternGraph, layer: Layer) -> bool:
     """Return True for arithmetic with a constant after a reduction of 3-D integers that keeps the first axis."""
     neutral = 1 if layer.type == "Multiply" else 0
     for position in range(len(layer.inputs)):
-        reduction = _reduction(graph, layer, position, _SWAPPED, views=True)
+        reduction = _reduction(graph, layer, position, _INTEGERS, views=True)
         if reduction is None:
             continue
         dims, axes = graph.shape(reduction).dims or (), graph.constant(reduction, 1)
@@ -54,7 +56,7 @@ def _exchanged(graph: PatternGraph, layer: Layer) -> bool:
 
 
 def _saturated(graph: PatternGraph, layer: Layer) -> bool:
-    return _reduction(graph, layer, 1, ("u8",), views=False) is not None and _is_fused(graph, layer, 0, None)
+    return _reduction(graph, layer, 1, _UNSIGNED, views=False) is not None and _is_fused(graph, layer, 0, None)
 
 
 def _rounded(graph: PatternGraph, layer: Layer) -> bool:
@@ -85,7 +87,7 @@ REDUCTIONS = (
         types=("Subtract",),
         occurs=_saturated,
         operands=2,
-        instead="a constant minus a reduction of u8 is 0, or the reduction itself",
+        instead="a constant minus a reduction of unsigned integers is 0, wraps around, or is the reduction itself",
         remedy="compute in i32 and convert",
         converter="avoids",
     ),
