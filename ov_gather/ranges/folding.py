@@ -104,7 +104,7 @@ def _folded_or_fused(graph: Graph, step: Step, call: Operands, rule: TransferFun
     if step.type == "Pad" and step.inputs[3:] and not is_constant(graph, step.inputs[3]):  # case 11
         zero = call.algebra.exact(0)
         return [replace(value, elements=call.algebra.join(value.elements, zero), parts=None) for value in found]
-    is_computed = step.type not in _KEPT_TYPES and any(map(_is_cut, call.inputs))
+    is_computed = step.type not in _KEPT_TYPES and not step.reads_shapes_only and any(map(_is_cut, call.inputs))
     if is_computed and all(is_constant(graph, key) for key in step.inputs):  # case 12
         return [replace(value, elements=call.semantics.widest(value.element_type), parts=None) for value in found]
     if step.type == "Abs" and is_constant(graph, step.inputs[0]):  # case 1
