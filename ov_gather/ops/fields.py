@@ -62,7 +62,8 @@ def is_integer(value: Any) -> bool:
 
 def is_range(value: Any) -> bool:
     """Return True for a pair of numbers of which the first is not the greater one; no comparison with NaN holds."""
-    return is_list(value, lambda end: is_integer(end) or isinstance(end, float), 2) and value[0] <= value[1]
+    is_end = is_list(value, lambda end: isinstance(end, float) or (is_integer(end) and -(2**63) <= end < 2**64), 2)
+    return is_end and value[0] <= value[1]
 
 
 def is_of_kind(value: Any, kind: str) -> bool:

@@ -176,11 +176,12 @@ def _as_inferred(operation: Operation, inputs: Arrays, attributes: Attributes, f
     for name, output, shape, kind in zip(operation.outputs, found, shapes, types, strict=True):
         if not isinstance(output, np.ndarray | np.generic):
             return (), f"{shown(output)} as {name}: it must be an array"
-        if output.shape not in shape:
-            return (), f"{name} of shape {list(output.shape)}: infer_shapes says {shape}"
-        if kind not in (None, DYNAMIC) and by_dtype(output.dtype) != kind:
-            return (), f"{name} of type {output.dtype}: infer_types says {kind}"
-        outputs.append(np.asarray(output))
+        array = np.asarray(output)  # a subclass may compute its shape
+        if array.shape not in shape:
+            return (), f"{name} of shape {list(array.shape)}: infer_shapes says {shape}"
+        if kind not in (None, DYNAMIC) and by_dtype(array.dtype) != kind:
+            return (), f"{name} of type {array.dtype}: infer_types says {kind}"
+        outputs.append(array)
     return outputs, ""
 
 

@@ -128,7 +128,10 @@ def _is_cut(value: Value | None) -> bool:
     """Return True if a constant may be beyond 32 bits, and cut to them."""
     if value is None or not is_integer(value.element_type) or value.element_type.name not in ("i64", "u32", "u64"):
         return False
-    return value.elements.low <= -(2**31) or value.elements.high >= 2**31 - 1
+    elements = value.elements
+    if elements.lows or elements.highs:  # sizes, which are not folded
+        return False
+    return elements.low <= -(2**31) or elements.high >= 2**31 - 1
 
 
 def _may_be_nan(value: Value | None) -> bool:

@@ -175,6 +175,7 @@ WRONG = {
     "import sys\nsys.exit(0)": ":2: SystemExit: 0",
     "": " declares no operation: put an Operation of ov_gather.ops.spec into a variable of the module",
     DECLARATION.replace('default=1, valid_range=axis_range', 'default=1.5'): ":42: attribute axis: default is 1.5: give",
+    DECLARATION.replace('valid_range=axis_range', 'valid_range=(0, 10**400)'): ":42: attribute axis: valid_range is (0, 1000",
     DECLARATION.replace('"f64", ', '"f65", '): ":41: there is no element type 'f65'; there are boolean, bf16",
     DECLARATION.replace('Input("y"', 'Input("x"'): ":38: Shift-example: inputs has 'x' twice: give inputs",
     DECLARATION.replace('"Shift"', '"Gather"').replace('"example"', '"opset8"'): ": Gather-opset8: opset 'opset8' is taken",
