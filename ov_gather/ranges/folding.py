@@ -126,7 +126,7 @@ def _folded_or_fused(graph: Graph, step: Step, call: Operands, rule: TransferFun
 
 def _is_cut(value: Value | None) -> bool:
     """Return True if a constant may be beyond 32 bits, and cut to them."""
-    if value is None or not is_integer(value.element_type) or value.element_type.name not in ("i64", "u32", "u64"):
+    if value is None or value.element_type is None or value.element_type.name not in ("i64", "u32", "u64"):
         return False
     elements = value.elements
     if elements.lows or elements.highs:  # sizes, which are not folded
