@@ -96,6 +96,8 @@ def operations_of_files() -> list[Operation]:
 def _declare(given: Given) -> UserOperations:
     path = Path(given.name if isinstance(given, UserOperations) else given).absolute()
     try:
+        if path.exists() and not path.is_file():
+            raise OperationError(f"{path} is no file: give a Python file that declares operations")
         source = path.read_bytes()
     except OSError as error:
         raise OperationError(f"{path}: {error.strerror}: give a Python file that declares operations") from None
@@ -122,7 +124,12 @@ def _declare_installed() -> None:
 
     from ov_gather.ops.declarations import imported
 
-    for point in entry_points(group=GROUP):
+    try:
+        points = list(entry_points(group=GROUP))
+    except Exception as error:  # the metadata of some package are damaged; which, it does not say
+        warn(f"operations of installed packages are left out: an entry_points.txt is damaged ({error})", stacklevel=3)
+        return
+    for point in points:
         package = point.dist.name if point.dist else point.value
         try:
             _replace(point.value, "", partial(imported, point))

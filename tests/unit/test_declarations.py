@@ -292,6 +292,23 @@ def test_an_installed_package_that_is_broken_is_left_out(tmp_path, text):
     )
 
 
+def test_damaged_metadata_are_named_once(tmp_path):
+    install(tmp_path, "shift", DECLARATION)
+    (tmp_path / "shift_package-1.0.dist-info" / "entry_points.txt").write_text(
+        "[ov_gather.operations]\nnot a line of an ini file"
+    )
+    (line,) = validated(write_shift(tmp_path / "m.xml"), PYTHONPATH=str(tmp_path)).stderr.splitlines()
+    assert line.startswith("warning: operations of installed packages are left out: an entry_points.txt is damaged")
+
+
+def test_what_is_no_file_is_not_read(tmp_path):
+    """Reading a pipe that nobody writes to would never end."""
+    os.mkfifo(tmp_path / "ops.py")
+    for path in (tmp_path / "ops.py", tmp_path):
+        with pytest.raises(ValueError, match=f"{path} is no file: give a Python file that declares operations"):
+            ov_gather.declare(path)
+
+
 def test_kinds_of_attributes():
     def value(kind, text, **more):
         return Attribute("a", kind=kind, **more).read({"a": text}, [])
