@@ -16,6 +16,7 @@ from ov_gather.system.files import identity, overwritten, place_of, replacing
 
 _URL_AS_PATH = re.compile(r"[A-Za-z][A-Za-z0-9+.-]+:/")
 _READ = f"{__name__}.read"
+"""Key of the files that a command reads, in its context."""
 _HEAD = 4096
 """Number of bytes at the start of a file that identify a report of ours."""
 _REPORT = re.compile(

@@ -19,14 +19,14 @@ from ov_gather.ops.layer_view import family_layers
 from ov_gather.ops.spec import Operation
 
 TRIES = 300
-"""Random layers of which one must be valid, for each that is made up."""
+"""Random layers that are tried for each layer that is made up; at least one of them must be valid."""
 _RANKS, _LARGEST = 5, 5
 
 
 def layers(operations: Sequence[Operation], seed: int) -> Iterator[Model]:
     """Yield layers without end, cycling through the operations; deterministic for a given seed.
 
-    Raises ValueError for an operation of which no valid layer is found.
+    Raises ValueError if no valid layer of an operation is found.
     """
     rng = np.random.default_rng(seed)
     for operation in cycle(operations):

@@ -120,7 +120,10 @@ def file_of(name: str) -> Path | None:
     if not is_class(name):
         return Path(name)
     package, *rest = name.partition(":")[0].split(".")
-    spec = find_spec(package)
+    try:
+        spec = find_spec(package)
+    except ValueError:  # __main__, or a module that was made up
+        return None
     if spec is None or spec.origin is None:
         return None
     return Path(spec.origin).parent.joinpath(*rest).with_suffix(".py") if rest else Path(spec.origin)

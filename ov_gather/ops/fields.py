@@ -61,7 +61,7 @@ def is_integer(value: Any) -> bool:
 
 
 def is_range(value: Any) -> bool:
-    """Return True for a pair of numbers of which the first is not the greater one; no comparison with NaN holds."""
+    """Return True for a pair of numbers, the first of them not greater than the second; no comparison with NaN holds."""
     is_end = is_list(value, lambda end: isinstance(end, float) or (is_integer(end) and -(2**63) <= end < 2**64), 2)
     return is_end and value[0] <= value[1]
 

@@ -193,7 +193,7 @@ def running(subject: str, place: str, may_raise: tuple[type[Exception], ...] = (
         subject: what the code is, such as "reference of Snake-example"; "" for a whole file.
         place: its file, or its file and line.
         may_raise: errors that are results.
-        inputs: the number of inputs, of which an error of a rule names one.
+        inputs: the number of inputs; an error of a rule names one of them.
     """
     try:
         with redirect_stdout(sys.stderr):

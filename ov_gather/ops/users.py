@@ -54,8 +54,8 @@ def declare(*files: Given) -> tuple[UserOperations, ...]:
     """Make operations of users known to this process: to `validate`, `execute`, `cross_check`, `prove`, `harden`.
 
     Each module-level `Operation` of a file is one declaration. A file that was changed since replaces its declarations.
-    Installed packages declare theirs by entry points of the group "ov_gather.operations", each of which names a module; if it
-    fails, a warning says so.
+    Installed packages declare theirs by entry points of the group "ov_gather.operations". Each names a module; if it fails, a
+    warning says so.
 
     Args:
         files: paths of Python files, which are executed.

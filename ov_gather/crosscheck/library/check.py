@@ -21,7 +21,7 @@ _RUNTIME = "library"
 class Probed:
     """Results of the probes, by kind of layer: layers whose library is at fault beyond values are not executed.
 
-    Layers of an operation are of one kind if they differ in types, sizes and values only, all of which the probes vary.
+    Layers of an operation are of one kind if they differ in types, sizes and values only, because the probes vary these.
     """
 
     def __init__(self, views: Sequence[LayerView], extensions: tuple[UserExtension, ...], seed: int, cases: int) -> None:

@@ -53,8 +53,9 @@ int checked(long index, int size) {
     return 0 <= from_start && from_start < size ? (int)from_start : -1;
 }
 
-// The length of the tuples of coordinates: the last size of indices, which may be 1, as the sizes behind it are. Only then are there
-// so many `elements`, of the output or of updates: for each index one element for each place in the other dimensions of data.
+// The length of the tuples of coordinates: the last size of indices. It may be 1, like the sizes behind it that the rank lacks,
+// so `elements`, the number of elements of the output or of updates, decides: with tuples of 1, each index stands for one
+// element at each place in the other dimensions of data.
 int tuple_length(const Layout* indices, const Layout* data, int batch_dims, int elements) {
     int last = 3;
     while (last > 0 && indices->sizes[last] == 1) --last;
