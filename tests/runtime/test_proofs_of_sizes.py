@@ -29,6 +29,20 @@ def area(x):
     return ops.multiply(size_of(x), size_of(x, 1))
 
 
+@pytest.mark.parametrize("step", [-2, -1, 1, 2])
+@pytest.mark.parametrize("stop", [None, -3, 0, 3])
+@pytest.mark.parametrize("start", [None, -3, 0, 3])
+def test_the_size_of_a_slice_is_bounded_by_its_ends_in_both_directions(start, stop, step):
+    def sliced(x):
+        ends, masks = ([end or 0] for end in (start, stop)), ([end is None] for end in (start, stop))
+        return ops.strided_slice(x, *(ops.constant(np.int64(end)) for end in ends), ops.constant(np.int64([step])), *masks)
+
+    model = made_of(lambda x: looked_up(6, size_of(sliced(x))), x="u8[?]")
+    (proof,) = [proof for proof in prove(model) if proof.axis_size == 6]
+    most = max(len(range(size)[start:stop:step]) for size in range(20))
+    assert proof.status != "proved" or most <= 5
+
+
 def test_a_product_of_sizes_of_two_inputs_may_wrap_around():
     wrapping = made_of(lambda x, y: up_to_five(product(x, y)), x="u8[?,2]", y="u8[?]")
     (proof,) = [proof for proof in prove(wrapping) if proof.axis_size == 6]

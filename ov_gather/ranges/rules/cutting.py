@@ -57,8 +57,10 @@ def _cut(call: Operands, value: Value, given: Cut, declared: Shape | None) -> Va
 
 def _most(call: Operands, dim: Polynomial, given: Cut) -> Number:
     """Return the greatest length that a cut leaves of a dimension."""
-    most, ends = call.algebra.sizes.greatest(dim), (given.start or Polynomial(()), given.stop)
-    start, stop = (None if end is None else end.value for end in ends)
+    most = call.algebra.sizes.greatest(dim)
+    start, stop = (None if end is None else end.value for end in (given.start, given.stop))
+    if given.start is None and given.step > 0:
+        start = 0
     if not given.is_known or start is None or stop is None or (start < 0) != (stop < 0):
         return most
     return min(most, max(0, (stop - start) * (1 if given.step > 0 else -1)))
