@@ -67,6 +67,6 @@ def execute(folder: Path, executions: list[Execution], *libraries: Path) -> list
         arrays = {f"{case} {port}": array for case, given in enumerate(one.cases) for port, array in enumerate(given)}
         np.savez(files.with_suffix(".npz"), **arrays)
     command = [sys.executable, "-c", _PROGRAM, str(folder), *map(str, libraries)]
-    done = subprocess.run(command, env=environment(folder), capture_output=True, text=True, timeout=500, check=False)
+    done = subprocess.run(command, env=environment(folder), capture_output=True, text=True, timeout=200, check=False)
     assert done.returncode == 0, done.stderr
     return [dict(np.load(folder / f"{number:03}.outputs.npz")) for number in range(len(executions))]
