@@ -51,7 +51,7 @@ TWICE = Operation(
 
 
 def contents(folder: Path) -> Iterator[tuple[str, bytes | str]]:
-    for file in sorted(folder.iterdir()):
+    for file in sorted(set(folder.iterdir()) - {folder / "__pycache__"}):
         yield file.name, str(file.readlink()) if file.is_symlink() else file.read_bytes() if file.is_file() else "directory"
 
 

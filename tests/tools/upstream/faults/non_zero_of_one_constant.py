@@ -7,7 +7,7 @@ import openvino as ov
 from openvino import opset13 as op
 
 x = op.parameter([3, 1], np.int64)
-for _ in range(20):
+for _ in range(200):
     _ = [ov.Tensor(np.full(3, 7)) for _ in range(100)]  # memory that is not 0, freed in the next iteration
     places = op.non_zero(op.constant(np.ones((1, 1, 1), np.float32)))
     compiled = ov.compile_model(ov.Model([op.add(x, places)], [x]), "CPU")
