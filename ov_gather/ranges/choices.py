@@ -13,8 +13,8 @@ from math import inf
 from ov_gather.ir.element_types import BOOLEAN
 from ov_gather.ranges.algebra.intervals import Algebra, Interval
 from ov_gather.ranges.algebra.values import Value, is_integer
-from ov_gather.ranges.folding import results_of
 from ov_gather.ranges.graph import Graph, Key, Step
+from ov_gather.ranges.reading_outside import results_of
 from ov_gather.ranges.rules.call import Operands, Semantics
 
 TYPES = frozenset(("Select", "Where"))

@@ -22,15 +22,8 @@ COMPUTED_ANEW = (
     *("ShapeOf", "TopK", "Unique"),
 )
 """Operations whose integers are not fused with what computes their operands. OpenVINO may drop or move most others."""
-_MOVES = """
-    ConvertLike Reshape Slice Split Squeeze StridedSlice Transpose Unsqueeze VariadicSplit
-"""
+MOVES = ("ConvertLike", "Reshape", "Slice", "Split", "Squeeze", "StridedSlice", "Transpose", "Unsqueeze", "VariadicSplit")
 """Operations above which OpenVINO may move the arithmetic of each element, together with a Gather before them."""
-_MOVED = """
-    Abs Add Ceiling Clamp Convert Cos Divide Erf Floor FloorMod Log Maximum Minimum Mod Multiply Negative ReLU Relu Round
-    Sigmoid Sign Sin Sqrt Subtract Tanh
-"""
-"""Arithmetic that OpenVINO may move above a Gather, if the other operand is constant."""
 _EXTREMES = ("Maximum", "Minimum")
 _EXACT = """
     Abs Add BitwiseAnd BitwiseNot BitwiseOr BitwiseXor Broadcast Clamp Concat Convert ConvertLike Gather GatherElements GatherND
@@ -43,12 +36,11 @@ _KEPT = """
 """
 """Operations beside moves whose results are numbers of their operands."""
 _EXACT_TYPES = frozenset((*_EXACT.split(), *COMPUTED_ANEW))
-_MOVE_TYPES, _MOVED_TYPES = frozenset(_MOVES.split()), frozenset(_MOVED.split())
-_KEPT_TYPES = _MOVE_TYPES | frozenset(_KEPT.split())
+_KEPT_TYPES = frozenset((*MOVES, *_KEPT.split()))
 
 
-def results_of(graph: Graph, step: Step, call: Operands) -> Sequence[Value]:
-    """Return the abstract outputs of a step that has a transfer function, including folding and fusion in the CPU plugin.
+def folded_or_fused(graph: Graph, step: Step, call: Operands, rule: TransferFunction) -> Sequence[Value]:
+    """Return the abstract outputs of a step of the CPU plugin, including its constant folding and fusion.
 
     1. Abs of a vector that is computed of constants or sizes is dropped: abs(-([2])) = [-2], but abs(-(2)) = 2.
     2. Divide of integers after a Reduce or MatMul is rounded to the nearest: ReduceMax([7]) / 2 = 4.
@@ -60,52 +52,22 @@ def results_of(graph: Graph, step: Step, call: Operands) -> Sequence[Value]:
     7. Clamp of a constant that is NaN may stay NaN; a Clamp that is executed has no NaN.
     8. Arithmetic with a constant after a Reduce of 3-D integers is right in the first slice only, any number elsewhere;
        after a Reduce of unsigned integers it may be wrong in all: 20 - ReduceMax([2]) = 2 - 20 = 65518 for u16.
-    9. Arithmetic with a constant may be applied to the data of a Gather, and not to what that reads out of bounds:
-       Clamp(Gather([[5]], 7), 3, 9) = 0.
-    10. Convert before NonZero is dropped, so that fractions count that would have become 0: NonZero(Convert([0.5])) = [[0]].
-    11. Pad by constant numbers of elements writes 0 for a value that is computed.
-    12. Arithmetic of constants is folded in 64 bits, before they become i32: (2^31 + 5) - (2^31 - 2) = 7, executed 1.
+    9. Convert before NonZero is dropped, so that fractions count that would have become 0: NonZero(Convert([0.5])) = [[0]].
+    10. Pad by constant numbers of elements writes 0 for a value that is computed.
+    11. Arithmetic of constants is folded in 64 bits, before they become i32: (2^31 + 5) - (2^31 - 2) = 7, executed 1.
     """
-    assert step.rule is not None
-    if not call.semantics.reads_out_of_bounds:
-        return step.rule(call)
-    return [_read_outside(graph, step, call, value) for value in _folded_or_fused(graph, step, call, step.rule)]
-
-
-def _read_outside(graph: Graph, step: Step, call: Operands, found: Value) -> Value:
-    """Include what a Gather may have read out of bounds (case 9), as long as OpenVINO moves what follows above it."""
-    given = [None if value is None else value.outside for value in call.inputs]
-    if found.outside is None and not any(given):
-        return found
-    outside = given[0] if given else None
-    if step.type == "Gather":
-        return found if found.outside is not None else replace(found, outside=outside)
-    if step.type not in _MOVED_TYPES:
-        return replace(found, outside=outside if step.type in _MOVE_TYPES else None)
-    if len(given) == 2 and not any(is_constant(graph, key) for key in step.inputs):
-        return replace(found, outside=None)
-    outside = next((one for one in given if one is not None), None)
-    if outside is None:
-        return replace(found, outside=None)
-    elements = call.algebra.join(found.elements, outside)
-    may_be_nan = found.may_be_nan or (outside.is_any and not is_integer(found.element_type))
-    return replace(found, elements=elements, parts=None, may_be_nan=may_be_nan, outside=outside)
-
-
-def _folded_or_fused(graph: Graph, step: Step, call: Operands, rule: TransferFunction) -> Sequence[Value]:
-    """Return the abstract outputs for cases 1 to 8, and 10 to 12."""
     if step.type in _EXTREMES:  # case 5
         call = replace(call, is_exact=not any(_is_rounded(graph, key) for key in step.inputs))
-    if step.type == "NonZero" and _is_converted(graph, step.inputs[0]):  # case 10
+    if step.type == "NonZero" and _is_converted(graph, step.inputs[0]):  # case 9
         call = replace(call, inputs=[value and replace(value, parts=None) for value in call.inputs])
     found = rule(call)
     if step.type == "Broadcast" or any(value is not None and _has_doubtful_size(value) for value in call.inputs):  # case 4
         found = [_maybe_not_empty(graph, key, call, value) for key, value in zip(step.outputs, found, strict=False)]
-    if step.type == "Pad" and step.inputs[3:] and not is_constant(graph, step.inputs[3]):  # case 11
+    if step.type == "Pad" and step.inputs[3:] and not is_constant(graph, step.inputs[3]):  # case 10
         zero = call.algebra.exact(0)
         return [replace(value, elements=call.algebra.join(value.elements, zero), parts=None) for value in found]
     is_computed = step.type not in _KEPT_TYPES and not step.reads_shapes_only and any(map(_is_cut, call.inputs))
-    if is_computed and all(is_constant(graph, key) for key in step.inputs):  # case 12
+    if is_computed and all(is_constant(graph, key) for key in step.inputs):  # case 11
         return [replace(value, elements=call.semantics.widest(value.element_type), parts=None) for value in found]
     if step.type == "Abs" and is_constant(graph, step.inputs[0]):  # case 1
         return [_maybe_negative(call, value) if value.shape is None or len(value.shape) == 1 else value for value in found]

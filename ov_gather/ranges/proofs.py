@@ -14,11 +14,11 @@ from ov_gather.ranges.analysis import LARGEST_DIM, Analysis, Assumption, Outcome
 from ov_gather.ranges.bounds import Bound, is_loose, range_of, shown
 from ov_gather.ranges.conditions import Conditions
 from ov_gather.ranges.examples import Premises, names_in
-from ov_gather.ranges.folding import results_of
 from ov_gather.ranges.graph import Key, Step
 from ov_gather.ranges.inequalities import FINITE, sign_of_slack, slack_of
 from ov_gather.ranges.paths import path_to
 from ov_gather.ranges.proof import Proof, Status
+from ov_gather.ranges.reading_outside import results_of
 from ov_gather.ranges.rules.call import Operands, Semantics
 from ov_gather.ranges.runs import AnalysisCache, key_of
 from ov_gather.ranges.sites import BoundsCheck, Obstacle, Site, SiteGraph

@@ -19,8 +19,8 @@ from ov_gather.ranges.algebra.values import (
     product,
 )
 from ov_gather.ranges.fitting import Fitting, Overflow, kept_within, lies_in
-from ov_gather.ranges.folding import results_of
 from ov_gather.ranges.graph import Body, BodyEdge, EdgeKind, Graph, Key, Step, has_dynamic_shape, in_order
+from ov_gather.ranges.reading_outside import results_of
 from ov_gather.ranges.reuse import PreviousRun
 from ov_gather.ranges.rules.call import Operands, Semantics
 
@@ -89,7 +89,7 @@ class Solver:
                 continue
             declared = [self._graph.declared(output) for output in step.outputs]
             found: Sequence[Value] = declared
-            if step.rule is not None:
+            if step.inputs or step.rule is not None:
                 inputs = [None if key is None else self.value(key) for key in step.inputs]
                 if step.type in choices.TYPES:
                     inputs = self._choices.operands(step)

@@ -221,9 +221,29 @@ CASES = {
                 ops.transpose(ops.unsqueeze(rows, number(0)), number([2, 1, 0])), 3, 9
             ),
             "a clamp after a conversion": lambda rows: ops.clamp(ops.convert(rows, "i64"), 3, 9),
+            "a clamp after a broadcast": lambda rows: ops.clamp(ops.broadcast(rows, number([4, 3, 1])), 3, 9),
+            "a clamp after a roll": lambda rows: ops.clamp(ops.roll(rows, number([0]), number([0])), 3, 9),
+            "a clamp after a tile that changes nothing": lambda rows: ops.clamp(ops.tile(rows, number([1, 1])), 3, 9),
+            "a clamp after a pad that changes nothing": lambda rows: ops.clamp(
+                ops.pad(rows, number([0, 0]), number([0, 0]), "edge"), 3, 9
+            ),
+            "a clamp after a concat of one": lambda rows: ops.clamp(ops.concat([rows], 0), 3, 9),
+            "a clamp after a concat with no elements": lambda rows: ops.clamp(
+                ops.concat([rows, number([[]] * 3, I32)], 1), 3, 9
+            ),
+            "a clamp after a sum of indices": lambda rows: ops.clamp(ops.einsum([rows], "ab->ba"), 3, 9),
+            "a clamp after no updates": lambda rows: ops.clamp(
+                ops.scatter_update(rows, number([]), number([[]] * 3, I32), number(1)), 3, 9
+            ),
+            "a clamp after a choice": lambda rows: ops.clamp(ops.select(number(1, bool), rows, rows), 3, 9),
             "a clamp after a reshape": lambda rows: ops.clamp(ops.reshape(rows, number([-1]), False), 3, 9),
         }.items()
     },
+    "a clamp after an operation without a rule, of rows out of bounds": (
+        {"x": "f32[2,1]", "i": "i64[3]"},
+        lambda x, i: ops.clamp(ops.elu(ops.gather(ops.clamp(x, 5, 6), i, number(0)), 1.0), 3, 9),
+        [np.full((2, 1), 5, F32), np.array([0, 7, 1])],
+    ),
     "a range of fractions": (
         {"x": "f32[0..4]"},
         lambda x: ops.range(number(0, F32), ops.convert(size_of(x), "f32"), number(0.5, F32), "f32"),

@@ -1,0 +1,71 @@
+"""What a Gather reads out of bounds in the CPU plugin, which moves the arithmetic that follows above it."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import replace
+
+from ov_gather.ranges.algebra.values import Value, is_integer
+from ov_gather.ranges.folding import MOVES, folded_or_fused, is_constant
+from ov_gather.ranges.graph import Graph, Step
+from ov_gather.ranges.rules.call import Operands
+
+_PASSED = """
+    BatchToSpace Broadcast Concat DepthToSpace Einsum Gather Identity Pad ReverseSequence Roll ScatterNDUpdate ScatterUpdate
+    Select ShuffleChannels SpaceToBatch SpaceToDepth Tile
+"""
+"""Beside `MOVES`: others above which arithmetic is moved, and those that OpenVINO drops if they change nothing."""
+_MOVED = """
+    Abs Acos Acosh Add Asin Asinh Atan Atanh Ceiling Clamp Convert Cos Cosh Divide Elu Erf Exp Floor FloorMod Gelu HSigmoid
+    HSwish Log Maximum Minimum Mish Mod Multiply Negative Power ReLU Relu Round Sigmoid Sign Sin Sinh SoftPlus SoftSign Sqrt
+    SquaredDifference Subtract Tan Tanh
+"""
+"""Arithmetic that OpenVINO may move above a Gather, if the other operand is constant."""
+_PASSED_TYPES, _MOVED_TYPES = frozenset((*MOVES, *_PASSED.split())), frozenset(_MOVED.split())
+
+
+def results_of(graph: Graph, step: Step, call: Operands) -> Sequence[Value]:
+    """Return the abstract outputs of a step: those of its rule, of folding and fusion, and of reading out of bounds.
+
+    Arithmetic with a constant may be applied to the data of a Gather, and not to what that reads out of bounds:
+    Clamp(Gather([[5]], 7), 3, 9) = 0.
+    """
+    if not call.semantics.reads_out_of_bounds:
+        return call.outputs if step.rule is None else step.rule(call)
+    found = call.outputs if step.rule is None else folded_or_fused(graph, step, call, step.rule)
+    return [_read_outside(graph, step, call, value) for value in found]
+
+
+def _read_outside(graph: Graph, step: Step, call: Operands, found: Value) -> Value:
+    """Include what a Gather may have read out of bounds, as long as OpenVINO moves what follows above it."""
+    if step.type == "Gather" and found.outside is not None:
+        return found
+    given = [value.outside for value in _data_of(step, call) if value is not None and value.outside is not None]
+    if not given or not _is_passed(graph, step, call):
+        return found if found.outside is None else replace(found, outside=None)
+    outside = call.algebra.join(*given)
+    if step.type not in _MOVED_TYPES:
+        return replace(found, outside=outside)
+    elements = call.algebra.join(found.elements, outside)
+    may_be_nan = found.may_be_nan or (outside.is_any and not is_integer(found.element_type))
+    return replace(found, elements=elements, parts=None, may_be_nan=may_be_nan, outside=outside)
+
+
+def _data_of(step: Step, call: Operands) -> Sequence[Value | None]:
+    """Return the operands whose elements a step moves, or computes with."""
+    if step.type == "Select":
+        return call.inputs[1:]
+    return call.inputs if step.type == "Concat" or step.type in _MOVED_TYPES else call.inputs[:1]
+
+
+def _is_passed(graph: Graph, step: Step, call: Operands) -> bool:
+    """Return True if the step may be applied before a Gather, or what follows before the step."""
+    if step.type in _MOVED_TYPES:
+        return len(step.inputs) == 1 or any(is_constant(graph, key) for key in step.inputs)
+    if step.type == "Concat":  # OpenVINO drops operands without elements
+        return sum(value is None or not _is_empty(value) for value in call.inputs) == 1
+    return step.type in _PASSED_TYPES
+
+
+def _is_empty(value: Value) -> bool:
+    return value.shape is not None and any(dim.value == 0 for dim in value.shape)
