@@ -13,7 +13,7 @@ from ov_gather.ranges.algebra.intervals import Algebra, Interval
 from ov_gather.ranges.algebra.polynomials import Number, Polynomial
 from ov_gather.ranges.algebra.sizes import Limits, Sizes
 from ov_gather.ranges.algebra.values import LARGEST_SIZE, Value, count, product
-from ov_gather.ranges.graph import Graph, Key, Step, in_order
+from ov_gather.ranges.graph import Graph, Key, Step, has_dynamic_shape, in_order
 from ov_gather.ranges.reuse import PreviousRun
 from ov_gather.ranges.rules.call import Semantics
 from ov_gather.ranges.sites import BoundsCheck, Obstacle, Site, demands
@@ -61,7 +61,7 @@ class Analysis:
         dims: bounds of the dynamic dimensions that the assumption names.
         others: declared bounds of the dynamic dimensions of inputs.
         learned: bounds of the names of unknown integers, found by this analysis.
-        learned_before: the same, found by an analysis of the whole model; `learned` takes precedence.
+        learned_before: the same, found by an analysis of the whole model; `learned` takes precedence. None if this is one.
         counts: upper bounds of the element counts of tensors that exist in every run.
         names: cache of the names that each step depends on, by its first output.
     """
@@ -73,7 +73,7 @@ class Analysis:
     dims: Mapping[str, tuple[int, Number]]
     others: dict[str, tuple[int, Number]]
     learned: dict[str, tuple[int, Number]]
-    learned_before: dict[str, tuple[int, Number]]
+    learned_before: dict[str, tuple[int, Number]] | None
     counts: Limits
     names: dict[Key, frozenset[str]] = field(default_factory=dict)
 
@@ -94,6 +94,18 @@ class Analysis:
 
     def _bounds(self, dims: Mapping[str, tuple[int, Number]], name: str) -> tuple[int, Number] | None:
         return dims[name] if name in dims else self.others.get(name)
+
+    def covers(self, site: Site) -> bool:
+        """Return True if the steps that a site depends on are analysed."""
+        shape = [site.data] if site.within is None and has_dynamic_shape(self.graph.declared(site.data)) else []
+        steps = [self.graph.step_of(key) for key in (*site.wanted, *shape)]
+        return all(step is None or step.outputs[0] in self.solver.evaluated for step in steps)
+
+    def grow(self, steps: Sequence[Step]) -> int:
+        """Analyse those of the steps that are not yet; return how many were visited."""
+        before = self.solver.visits
+        missing = [step for step in steps if step.outputs[0] not in self.solver.evaluated]
+        return self.solver.run(missing).visits - before if missing else 0
 
     def value(self, key: Key) -> Value:
         """Return the abstract value of a tensor."""
@@ -148,20 +160,19 @@ def analyse(
 ) -> Analysis:
     """Analyse steps of a graph under an assumption.
 
-    `near` is an earlier analysis with a similar assumption; its results are reused where nothing changed. `is_part` says that
-    `near` is an analysis of the whole model or of a part of it: the cost then depends on these steps alone, not on the model.
+    `near` is an earlier analysis with a similar assumption; its results so far are reused where nothing changed. `is_part` says
+    that `near` is an analysis of the whole model or of a part of it: the cost then depends on these, not on the model.
     """
     if near is not None and near.given.same == given.same:
         shown = near.graph
     else:
         shown = _Renamed(graph, given.same) if given.same else graph
     learned: dict[str, tuple[int, Number]] = {}
-    before: dict[str, tuple[int, Number]] = {}
+    before: dict[str, tuple[int, Number]] | None = None
     if near is not None and is_part:
-        is_whole = not near.learned_before
-        learned, before = ({}, near.learned) if is_whole else (dict(near.learned), near.learned_before)
+        learned, before = ({}, near.learned) if near.learned_before is None else (dict(near.learned), near.learned_before)
     elif near is not None:
-        learned = near.learned_before | near.learned
+        learned = (near.learned_before or {}) | near.learned
     dims, others = dims_of(given), open_dims(graph) if near is None else near.others
     counts = _counts_of_inputs(graph) if near is None else near.counts
     assumed = {graph.inputs[name]: interval for name, interval in given.inputs.items()}
@@ -172,7 +183,7 @@ def analyse(
     def algebra() -> Algebra:
         limits = counts.with_conditions(given.same, given.limits)
         declared = ChainMap(dims, others, graph.bounds)
-        bounds = ChainMap(learned, before, *declared.maps)
+        bounds = ChainMap(learned, before or {}, *declared.maps)
         largest = LARGEST_SIZE if given.fits else inf
         return Algebra(Sizes(bounds, (0, LARGEST_OPEN_DIM), limits, largest, changed, declared))
 
@@ -182,10 +193,11 @@ def analyse(
             solver = Solver(shown, algebra(), semantics, assumed, None, solver.numbers).run(steps)
         counts = _tightest(counts, solver.known.values())
     else:
-        known = near.solver.known if near.given.fits == given.fits else {}
-        earlier = PreviousRun(
-            near.graph, known, near.solver.overflows, changed, near.names, names if near.graph is shown else None
-        )
+        evaluated = near.solver.evaluated if near.given.fits == given.fits else set()
+        if near.learned_before is not None:  # it may grow, and then use names of which nothing is known here
+            evaluated = evaluated.copy()
+        known, kept = near.solver.known, names if near.graph is shown else None
+        earlier = PreviousRun(near.graph, known, evaluated, near.solver.overflows, changed, near.names, kept)
         solver = Solver(shown, algebra(), semantics, assumed, earlier, near.solver.numbers).run(steps)
     return Analysis(shown, solver.algebra, solver, given, dims, others, learned, before, counts, names)
 

@@ -58,7 +58,7 @@ class Conditions:
 
     def __init__(self, graph: Graph, semantics: Semantics, given: Assumption, runs: AnalysisCache) -> None:
         self._graph, self._semantics, self._given, self._runs = graph, semantics, given, runs
-        self.premises = Premises(graph, given, runs.under(Assumption()).counts)
+        self.premises = Premises(graph, given, runs.unconditional.counts)
         self._masks = {name for name in graph.inputs if self._is_mask(name)}
         self._found: dict[Hashable, SiteCondition | None] = {}
         self._known: dict[Hashable, Assumption] = {}
@@ -128,7 +128,7 @@ class Conditions:
                 guess = joined(guess, limits_of(self._runs.overflows(guess, site), self._runs.part_of(site).dims))
 
     def _can_be_met(self, condition: Assumption) -> bool:
-        return can_be_met(condition, self._given, self._graph, self._runs.under(Assumption()).counts)
+        return can_be_met(condition, self._given, self._graph, self._runs.unconditional.counts)
 
     def _all_guesses(self, site: Site) -> Iterator[Assumption]:
         yield from self._recent(site)  # sites of a model often share a condition
@@ -144,7 +144,7 @@ class Conditions:
                 yield from self._guesses(site, sizes)
 
     def _demands(self, site: Site, condition: Assumption) -> list[BoundsCheck]:
-        wanted = self._runs.under_for(joined(self._runs.implied(site), condition), site).demands(site)
+        wanted = self._runs.under(joined(self._runs.implied(site), condition), site).demands(site)
         return [] if isinstance(wanted, Obstacle) else wanted
 
     def _recent(self, site: Site) -> list[Assumption]:
@@ -210,7 +210,7 @@ class Conditions:
         symbols = {name: self._symbolic(name) for name in self._runs.part_of(site).inputs if name not in sizes.inputs}
         dims = {**sizes.dims, **{bound: (-LIMIT, LIMIT) for name in symbols for bound in names_of(name)}}
         assumed = Assumption({**symbols, **sizes.inputs}, dims, sizes.same, sizes.limits, fits=True)
-        seen = self._runs.under_for(joined(self._runs.implied(site), assumed), site)
+        seen = self._runs.under(joined(self._runs.implied(site), assumed), site)
         wanted = seen.demands(site)
         found = None if isinstance(wanted, Obstacle) else solve_all(seen.algebra, wanted, sizes)
         if found is not None:

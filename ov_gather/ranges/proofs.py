@@ -31,9 +31,8 @@ def prove_sites(
     """Return a proof for each site of a graph; `with_paths` adds how its indices are computed."""
     runs = AnalysisCache(graph, semantics, given, sites)
     conditions = Conditions(graph, semantics, given, runs)
-    known = runs.under(Assumption())
+    known = runs.unconditional
     outcomes = [known.outcome(site) for site in sites]
-    runs.leave_out([site for site, outcome in zip(sites, outcomes, strict=True) if outcome is not Outcome.OPEN])
     origins: dict[Key, Key] = {}
     found = [_proof(runs, conditions, site, outcome, origins) for site, outcome in zip(sites, outcomes, strict=True)]
     proofs = _with_examples([proof for proof, _ in found], [condition for _, condition in found], conditions.premises)
@@ -59,7 +58,7 @@ def _with_examples(proofs: list[Proof], conditions: Sequence[Assumption | None],
 
 
 def _with_path(proof: Proof, runs: AnalysisCache, site: Site) -> Proof:
-    analysis = runs.under(Assumption())
+    analysis = runs.unconditional
     if analysis.outcome(site) is Outcome.OPEN:
         analysis = runs.around(site)
     return replace(proof, path=path_to(analysis, site))
@@ -69,7 +68,7 @@ def _proof(
     runs: AnalysisCache, conditions: Conditions, site: Site, outcome: Outcome, origins: dict[Key, Key]
 ) -> tuple[Proof, Assumption | None]:
     """Return the verdict on a site, given that of the unconditional analysis, and the condition if there is one."""
-    analysis = runs.under(Assumption())
+    analysis = runs.unconditional
     if outcome is Outcome.OUT_OF_BOUNDS:
         return _refuted(analysis, site), None
     if outcome is Outcome.OPEN and runs.around(site) is not analysis:

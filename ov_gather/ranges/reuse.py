@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterator, Mapping
+from collections.abc import Callable, Container, Iterator, Mapping
 from dataclasses import dataclass, field
 from itertools import chain
 from typing import Any
@@ -20,6 +20,7 @@ class PreviousRun:
     Attributes:
         graph: the graph of that analysis.
         known: its abstract value of each tensor.
+        evaluated: the steps that it has evaluated, by first output. It knows other outputs only as declared.
         overflows: its bounds that exceed the types of tensors.
         changed: the names whose bounds or substitutes may differ now.
         names: cache of the names that each step depends on, by its first output.
@@ -28,6 +29,7 @@ class PreviousRun:
 
     graph: Graph
     known: Mapping[Key, Value]
+    evaluated: Container[Key]
     overflows: Mapping[Key, Any]
     changed: set[str]
     names: dict[Key, frozenset[str]] = field(default_factory=dict)
@@ -43,9 +45,8 @@ class PreviousRun:
         if step.bodies or step.type in choices.TYPES:
             return False
         known = self.known  # loops, because generators would cost as much as the rest of an analysis that reuses most
-        for key in step.outputs:
-            if key not in known:
-                return False
+        if step.outputs and step.outputs[0] not in self.evaluated:
+            return False
         for key in step.inputs:
             if key is not None and value(key) is not known.get(key):
                 return False

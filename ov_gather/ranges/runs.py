@@ -1,10 +1,11 @@
-"""Cached analyses of a graph under conditions; each reuses the results of an earlier one."""
+"""Cached analyses of a graph under conditions; each reuses an earlier one, and grows with the sites that need it."""
 
 from __future__ import annotations
 
 from collections import ChainMap
 from collections.abc import Hashable, Mapping, Sequence
-from dataclasses import dataclass, field, replace
+from dataclasses import dataclass, replace
+from itertools import islice
 
 from ov_gather.ranges.algebra.intervals import Algebra, Interval
 from ov_gather.ranges.algebra.polynomials import Number, Polynomial
@@ -17,15 +18,12 @@ from ov_gather.ranges.inequalities import is_dynamic_dim
 from ov_gather.ranges.rules.call import Semantics
 from ov_gather.ranges.sites import BoundsCheck, Obstacle, Site
 
-_SHARE = 4
-"""A site is analysed alone only if it depends on less than 1/4 of the model's steps."""
-
 _NEAREST = 8
 """Number of the latest runs that are candidates for reuse, beside the first."""
 _FAR = 1 << 30
 """Distance of a run that cannot be reused."""
-_REMEMBERED = 10_000
-"""Number of conditions whose steps for single sites are counted."""
+_REMEMBERED = 256
+"""Number of the latest conditions whose analyses are kept."""
 ENOUGH, ENOUGH_OF_EACH = 530_000, 6
 """Budget of visited steps to search conditions: `ENOUGH`, plus `ENOUGH_OF_EACH` per visit of the first run, site and input."""
 
@@ -39,8 +37,6 @@ class SitePart:
         inputs: the inputs whose elements may matter to the site.
         shaping: the inputs whose shapes may matter.
         dims: the dynamic dimensions of inputs that may matter.
-        seen: the analyses of the part, by condition.
-        runs: the same, oldest first.
     """
 
     key: Hashable
@@ -48,80 +44,50 @@ class SitePart:
     inputs: list[str]
     shaping: list[Key]
     dims: list[str]
-    seen: dict[Hashable, Analysis] = field(default_factory=dict)
-    runs: list[Analysis] = field(default_factory=list)
 
 
 class AnalysisCache:
-    """Analyses of the sites of a graph, each under a condition on top of the premises `given`."""
+    """Analyses of the sites of a graph, each under a condition on top of the premises `given`.
+
+    The first analysis, without a condition, is that of all sites; any other one covers the sites that were asked for.
+    """
 
     def __init__(self, graph: Graph, semantics: Semantics, given: Assumption, sites: Sequence[Site]) -> None:
         self._graph, self._semantics, self._given = graph, semantics, given
-        self._sites, self._steps = sites, steps_to(graph, sites)
+        steps = steps_to(graph, sites)
         self._places = {key: (place, name) for place, (name, key) in enumerate(graph.inputs.items())}
-        self._outputs = {key for step in self._steps for key in step.outputs}
+        self._outputs = {key for step in steps for key in step.outputs}
         self._part = SitePart((), [], [], [], [])
         self._implied: dict[tuple[Key, Key], Assumption] = {}
         self._seen: dict[Hashable, Analysis] = {}
-        self._runs: list[Analysis] = []
-        self._in_parts: dict[Hashable, int] = {}
-        self._spent = 0
-        self._enough = ENOUGH + ENOUGH_OF_EACH * (len(sites) + len(graph.inputs))
+        self.unconditional = analyse(graph, steps, semantics, given)
+        self._spent = visits = self.unconditional.solver.visits
+        self._enough = ENOUGH + ENOUGH_OF_EACH * (len(sites) + len(graph.inputs) + visits)
 
     @property
     def is_budget_spent(self) -> bool:
         """Return True if the budget of steps is spent, as in a model of very many sites; the search for conditions ends."""
         return self._spent > self._enough
 
-    def leave_out(self, sites: Sequence[Site]) -> None:
-        """Restrict later analyses to the steps that other sites depend on."""
-        known = set(sites)
-        self._sites = [site for site in self._sites if site not in known]
-        self._steps = steps_to(self._graph, self._sites)
-
-    def under(self, condition: Assumption) -> Analysis:
-        """Return the analysis of the whole model under a condition."""
+    def under(self, condition: Assumption, site: Site) -> Analysis:
+        """Return the analysis under a condition, grown by the steps that a site depends on."""
+        if condition == Assumption():
+            return self.unconditional
         key = key_of(condition)
-        if key not in self._seen:
-            self._seen[key] = self._run(condition, self._steps, self._runs)
-        return self._seen[key]
-
-    def under_for(self, condition: Assumption, site: Site) -> Analysis:
-        """Return an analysis under a condition that covers a site.
-
-        The whole model is analysed if much of it leads to the site, or if other sites have taken as many steps under this
-        condition.
-        """
-        key = key_of(condition)
-        if key in self._seen:
-            return self._seen[key]
-        part = self.part_of(site)
-        if key not in part.seen:
-            if len(part.steps) * _SHARE > len(self._steps) or self._is_in_many_parts(key, len(part.steps)):
-                return self.under(condition)
-            part.seen[key] = self._run(condition, part.steps, [*self._runs[:1], *part.runs])
-            part.runs.append(part.seen[key])
-        return part.seen[key]
-
-    def _is_in_many_parts(self, key: Hashable, count: int) -> bool:
-        """Count the steps taken in parts under a condition; return True if they exceed a share of the model's steps."""
-        spent = self._in_parts.pop(key, 0) + 1 + count
-        self._in_parts[key] = spent
-        if len(self._in_parts) > _REMEMBERED:
-            self._in_parts.pop(next(iter(self._in_parts)))
-        return spent * _SHARE > len(self._steps) + len(self._sites)
-
-    def _run(self, condition: Assumption, steps: Sequence[Step], runs: list[Analysis]) -> Analysis:
-        """Analyse steps under a condition, reusing the run with the most similar assumption."""
-        given = joined(self._given, condition)
-        near = self._nearest(given, [*runs[:1], *runs[1:][-_NEAREST:]])
-        found = analyse(self._graph, steps, self._semantics, given, near, is_part=steps is not self._steps)
-        self._spent += 1 + max(found.solver.visits, len(condition.inputs) + len(condition.dims))
-        if near is None:
-            self._enough += ENOUGH_OF_EACH * found.solver.visits
-        if steps is self._steps:
-            self._runs.append(found)
+        found = self._seen.pop(key, None) or self._started(condition)
+        self._seen[key] = found  # as the latest
+        if len(self._seen) > _REMEMBERED:
+            self._seen.pop(next(iter(self._seen)))
+        if not found.covers(site):
+            self._spent += found.grow(self.part_of(site).steps)
         return found
+
+    def _started(self, condition: Assumption) -> Analysis:
+        """Start an analysis under a condition, which reuses the run with the most similar assumption."""
+        given = joined(self._given, condition)
+        near = self._nearest(given, [self.unconditional, *islice(reversed(self._seen.values()), _NEAREST)])
+        self._spent += 1 + len(condition.inputs) + len(condition.dims)
+        return analyse(self._graph, [], self._semantics, given, near, is_part=True)
 
     def _nearest(self, given: Assumption, candidates: Sequence[Analysis]) -> Analysis | None:
         dims = dims_of(given)
@@ -138,14 +104,14 @@ class AnalysisCache:
         """Return the analysis that assumes that the site has an index; the unconditional one if the budget is spent."""
         implied = self.implied(site)
         if self._spent > 2 * self._enough and key_of(implied) not in self._seen:
-            return self.under(Assumption())
-        return self.under_for(implied, site)
+            return self.unconditional
+        return self.under(implied, site)
 
     def implied(self, site: Site) -> Assumption:
         """Return the bounds of input dimensions that follow from the site having an index."""
         key = (site.indices, site.data)
         if key not in self._implied:
-            known = self.under(Assumption())
+            known = self.unconditional
             dims = [dim for key in filled_with(self._graph, site.indices) for dim in known.value(key).shape or ()]
             dims += self._beside(site)
             sizes = known.algebra.sizes
@@ -156,7 +122,7 @@ class AnalysisCache:
 
     def _beside(self, site: Site) -> list[Polynomial]:
         """Return the dimensions of data off the axis of GatherElements-6, which are those of the indices."""
-        shape = self.under(Assumption()).value(site.data).shape
+        shape = self.unconditional.value(site.data).shape
         if site.type != "GatherElements" or not isinstance(site.axis, int) or shape is None or site.may_broadcast:
             return []
         return [dim for axis, dim in enumerate(shape) if axis != site.axis % len(shape)]
@@ -176,7 +142,7 @@ class AnalysisCache:
         shaped = sorted({self._places[given] for given in (site.data, *fed) if given in self._places})
         shaping = [self._graph.inputs[name] for _, name in shaped]
         shapes = [self._graph.declared(given).shape or () for given in shaping]
-        known = self.under(Assumption())
+        known = self.unconditional
         shapes += [known.value(given).shape or () for given in (site.indices, site.data)]
         names = [name for shape in shapes for dim in shape for name in sorted(dim.names) if name in known.others]
         return SitePart(key, steps, [name for _, name in inputs], shaping, list(dict.fromkeys(names)))
@@ -189,7 +155,7 @@ class AnalysisCache:
         condition = joined(self.implied(site), condition)
         if self.is_budget_spent and key_of(condition) not in self._seen:
             return False
-        return self.under_for(condition, site).is_in_bounds(site)
+        return self.under(condition, site).is_in_bounds(site)
 
     def overflows(self, condition: Assumption, site: Site) -> list[tuple[Overflow, ...]]:
         """Return the bounds that exceed the types of tensors under a condition, of those that the site depends on."""
@@ -197,7 +163,7 @@ class AnalysisCache:
             return []
         condition = joined(self.implied(site), condition)
         outputs = {key for step in self.part_of(site).steps for key in step.outputs}
-        found = self.under_for(condition, site).solver.overflows
+        found = self.under(condition, site).solver.overflows
         return [exceeded for key, exceeded in found.items() if key in outputs or key not in self._outputs]
 
     def follows(self, condition: Assumption, site: Site) -> bool:

@@ -59,6 +59,7 @@ class Solver:
         self._earlier = earlier
         self.numbers: dict[Key, int] = {} if numbers is None else numbers
         self.known: Known = {}
+        self.evaluated: set[Key] = set()  # first outputs of steps
         self.overflows: dict[Key, tuple[Overflow, ...]] = {}
         self.visits = 0  # evaluated or reused steps, bodies included
         self._fitting = Fitting(algebra, semantics)
@@ -80,6 +81,7 @@ class Solver:
         self.visits += len(steps)
         earlier = self._earlier
         for step in steps:
+            self.evaluated.update(step.outputs[:1])
             if earlier is not None and earlier.holds(step, self.value):
                 for key in step.outputs:
                     self._keep(earlier, key)

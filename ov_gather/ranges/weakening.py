@@ -53,7 +53,7 @@ class Weakening:
         A mean over no elements is another case than one over some: what is proved of each need not be provable of both at once.
         """
         for name, (low, high) in list(condition.dims.items()):
-            least = self._runs.under(Assumption()).algebra.sizes.of(name)[0]
+            least = self._runs.unconditional.algebra.sizes.of(name)[0]
             if self._runs.is_budget_spent or least >= low or name in condition.same:
                 continue
             if self._suffices(replace(condition, dims={**condition.dims, name: (least, low - 1)})):

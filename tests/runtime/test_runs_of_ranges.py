@@ -128,6 +128,40 @@ def test_loops_take_from_an_earlier_run_what_holds(first: str, second: str, monk
     assert taken
 
 
+@pytest.mark.parametrize(("first", "second"), [*permutations(ASSUMPTIONS, 2)])
+def test_a_run_grows_to_what_one_of_all_steps_finds(graph: OpenvinoGraph, first: str, second: str) -> None:
+    """It reuses a run that grows later than itself, too."""
+    steps = all_steps(graph)
+    alone = analyse(graph, steps, CPU_PLUGIN, ASSUMPTIONS[second])
+    whole = analyse(graph, steps, CPU_PLUGIN, Assumption())
+    near = analyse(graph, steps[:7], CPU_PLUGIN, ASSUMPTIONS[first], whole, is_part=True)
+    grown = analyse(graph, steps[:3], CPU_PLUGIN, ASSUMPTIONS[second], near, is_part=True)
+    near.grow(steps)
+    assert grown.grow(steps) >= len(steps) - 3
+    assert grown.grow(steps) == 0
+    assert known(grown, steps) == known(alone, steps)
+
+
+def test_a_condition_is_tried_on_the_steps_that_lead_to_its_site(monkeypatch: pytest.MonkeyPatch) -> None:
+    """Also if these are a third of the model."""
+    made: list[Analysis] = []
+
+    def counting(*given: Any, **named: Any) -> Analysis:
+        made.append(analyse(*given, **named))
+        return made[-1]
+
+    def make(*ids: ov.Node) -> list[ov.Node]:
+        moved = list(ids)
+        for _ in range(40):
+            moved = [ops.add(one, number(1)) for one in moved]
+        return [looked_up(100, one) for one in moved]
+
+    monkeypatch.setattr(runs, "analyse", counting)
+    prove(made_of(make, one="i64[4]", other="i64[4]", third="i64[4]"))
+    assert len(made) > 9
+    assert max(one.solver.visits for one in made[1:]) <= 40
+
+
 def test_bodies_count_in_the_budget() -> None:
     """A body of many nodes is one step of its graph, but costs as much as all that is visited in it."""
 

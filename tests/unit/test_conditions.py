@@ -113,7 +113,7 @@ def weakened(condition: Assumption, suffices: Callable[[Assumption], bool]) -> A
         part_of=lambda _: SimpleNamespace(inputs=["x", "mask"]),
         is_budget_spent=False,
         prove=lambda tried, _: suffices(tried),
-        under=lambda _: known,
+        unconditional=known,
     )
     site: Any = None
     return Weakening(runs, site, {"mask"}).run(condition)
