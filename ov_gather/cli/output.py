@@ -16,7 +16,7 @@ from typing import TYPE_CHECKING, Any, TypeVar
 import click
 
 from ov_gather.ir.remote import redacted
-from ov_gather.system.tables import Styled, printable
+from ov_gather.system.tables import Styled, as_text, printable
 
 if TYPE_CHECKING:
     from rich.console import Console
@@ -111,6 +111,9 @@ def error_console() -> Console:
 
 def print_table(table: Table) -> None:
     """Print a table without trailing blanks; if its words need more than the width of the terminal, a block for each row."""
+    if not sys.stdout.isatty() and not has_colour():
+        show(as_text(table), end="\n")
+        return
     out = console()
     if _least_width(table) > out.width:
         for line in _blocks(table):

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import re
 from abc import ABC, abstractmethod
-from collections.abc import Iterable, Sequence
+from collections.abc import Iterable, Iterator, Sequence
 from io import StringIO
 from typing import TYPE_CHECKING, TypeVar
 
@@ -21,6 +21,8 @@ _LONGEST = 300
 """Longest headline in a `repr`, in characters: a hostile name may be megabytes."""
 _MOST_ROWS = 200
 """Most rows of a list in a notebook. Formatting 1,000 takes 3 seconds on two cores of a Xeon."""
+_MANY_ROWS = 500
+"""Rows of a table beyond which `as_text` writes it itself: rich takes 1 ms a row."""
 _MARKED_COMMAND = re.compile(r"##(?=\w*\[)")
 """Markers that CI services obey anywhere in a line: ##[error] (GitHub), ##vso[ (Azure), ##teamcity[ (TeamCity)."""
 
@@ -49,12 +51,33 @@ def cell(*lines: str, style: str = "") -> Text:
 
 
 def as_text(table: Table) -> str:
-    """Render a table as text at its natural width."""
+    """Render a table as text at its natural width, without trailing blanks."""
     from rich.console import Console
 
+    if table.row_count > _MANY_ROWS and all(column.max_width is None for column in table.columns):
+        return "\n".join(_lines(table))
     text = StringIO()
     Console(file=text, width=1_000_000).print(table)
-    return text.getvalue().rstrip()
+    return "\n".join(line.rstrip() for line in text.getvalue().rstrip().splitlines())
+
+
+def _lines(table: Table) -> Iterator[str]:
+    """Yield the lines that rich prints of a table in our common style."""
+    from rich.cells import cell_len
+
+    columns = [[str(column.header).split("\n"), *(str(one).split("\n") for one in column.cells)] for column in table.columns]
+    widths = [max(cell_len(line) for lines in column for line in lines) for column in columns]
+    for row, cells in enumerate(zip(*columns, strict=True)):
+        height = max(map(len, cells))
+        blank = [[""] * (height - len(lines)) for lines in cells]
+        filled = [(above + lines if row == 0 else lines + above) for above, lines in zip(blank, cells, strict=True)]
+        for parts in zip(*filled, strict=True):
+            padded = (part + " " * (width - cell_len(part)) for part, width in zip(parts, widths, strict=True))
+            yield "  ".join(padded).rstrip()
+        if row == 0:
+            yield "─" * (sum(widths) + 2 * len(widths) - 1)
+        elif table.rows[row - 1].end_section and row < table.row_count:
+            yield ""
 
 
 def printable(text: str) -> str:

@@ -7,6 +7,7 @@ from lxml import html
 import ov_gather
 from helpers.paths import SAMPLES
 from ov_gather.ir.tree import legal
+from ov_gather.system import tables
 from ov_gather.system.tables import as_text, cell, printable, table_of
 
 
@@ -56,3 +57,12 @@ def test_a_summary():
 def test_a_hostile_name():
     text = SAMPLE.read_text().replace('name="gather"', 'name="&lt;script&gt;alert(1)&lt;/script&gt;[red]"')
     assert "<script>alert(1)</script>[red]" in shown(ov_gather.read_ir(text.encode()))
+
+
+def test_a_long_table_is_written_as_rich_writes_it(monkeypatch):
+    table = table_of(("name", "größe\nof 名前"), [("a", "1"), (("b", "below b"), "[red]x"), ("名前/名前", "")])
+    table.add_section()
+    table.add_row(cell("after a section"), cell("", "under an empty line"))
+    by_rich = as_text(table)
+    monkeypatch.setattr(tables, "_MANY_ROWS", 3)
+    assert as_text(table) == by_rich
