@@ -6,6 +6,7 @@ from collections import ChainMap
 from collections.abc import Hashable, Mapping, Sequence
 from dataclasses import dataclass, replace
 from itertools import islice
+from math import inf
 
 from ov_gather.ranges.algebra.intervals import Algebra, Interval
 from ov_gather.ranges.algebra.polynomials import Number, Polynomial
@@ -165,6 +166,16 @@ class AnalysisCache:
         outputs = {key for step in self.part_of(site).steps for key in step.outputs}
         found = self.under(condition, site).solver.overflows
         return [exceeded for key, exceeded in found.items() if key in outputs or key not in self._outputs]
+
+    def rooms(self, condition: Assumption, site: Site) -> list[int]:
+        """Return the distances of the least and the greatest index to the ends of the axes, without 0 and open ones."""
+        wanted = self.under(joined(self.implied(site), condition), site).demands(site)
+        found = set()
+        for demand in [] if isinstance(wanted, Obstacle) else wanted:
+            size, lowest = demand.size.value, demand.lowest.value
+            if size is not None and lowest is not None:
+                found |= {size - 1 - demand.indices.high, demand.indices.low - lowest}
+        return sorted(int(room) for room in found if 0 < room < inf)
 
     def follows(self, condition: Assumption, site: Site) -> bool:
         """Return True if the unconditional analysis already shows that the condition suffices."""

@@ -157,6 +157,10 @@ class Weakening:
         """
         if not self._suffices(at(start + 1)):  # first, because most bounds are the farthest already
             return at(start)
+        for room in self._runs.rooms(at(start), self._site):  # the index moves as far as the bound, unless it is scaled
+            end = start + room
+            if end < EXACT - 1 and not self._suffices(at(end + 1)) and self._suffices(at(end)):
+                return at(end)
         if self._suffices(at(inf)):
             return at(inf)
         powers = [1 << power for power in range(EXACT.bit_length() - 1, limit.bit_length()) if 1 << power > start]

@@ -1,6 +1,6 @@
 """Conditions that people can meet: each worked out by hand."""
 
-from collections.abc import Callable
+from collections.abc import Callable, Sequence
 from math import inf
 from types import SimpleNamespace
 from typing import Any
@@ -11,7 +11,7 @@ import pytest
 from openvino import opset15 as ops
 
 from ov_gather.ranges.algebra.intervals import Interval
-from ov_gather.ranges.algebra.polynomials import Polynomial
+from ov_gather.ranges.algebra.polynomials import Number, Polynomial
 from ov_gather.ranges.algebra.sizes import Limits
 from ov_gather.ranges.analysis import Assumption
 from ov_gather.ranges.examples import Premises
@@ -106,13 +106,14 @@ def test_conditions_that_exclude_each_other_have_no_common_example():
     assert premises.example([Assumption({"x": Interval(0, 3)}), Assumption({"x": Interval(4, 5)})]) is None
 
 
-def weakened(condition: Assumption, suffices: Callable[[Assumption], bool]) -> Assumption:
+def weakened(condition: Assumption, suffices: Callable[[Assumption], bool], rooms: Sequence[int] = ()) -> Assumption:
     """Weaken a condition of a site that is in bounds where a function says so."""
     known = SimpleNamespace(algebra=SimpleNamespace(sizes=SimpleNamespace(of=lambda _: (0, inf))))
     runs: Any = SimpleNamespace(
         part_of=lambda _: SimpleNamespace(inputs=["x", "mask"]),
         is_budget_spent=False,
         prove=lambda tried, _: suffices(tried),
+        rooms=lambda *_: rooms,
         unconditional=known,
     )
     site: Any = None
@@ -128,6 +129,21 @@ def test_an_upper_bound_is_exact_or_a_power_of_two(start: int, most: int, found:
         Assumption({"x": Interval(0, start)}), lambda tried: "x" in tried.inputs and tried.inputs["x"].high <= most
     )
     assert (of_dim.dims[X][1], of_input.inputs["x"].high) == (found, found)
+
+
+@pytest.mark.parametrize(("rooms", "tries"), [([92], 3), ([5, 92], 4), ([], 22), ([46], 23), ([184], 23)])
+def test_a_bound_is_read_off_the_room_of_the_index(rooms: list[int], tries: int):
+    """As far as the index has room; if it moves by another factor, the search goes on as without it."""
+    tried: list[Number] = []
+
+    def suffices(condition: Assumption) -> bool:
+        if "x" not in condition.inputs or condition.inputs["x"].low < 0:
+            return False
+        tried.append(condition.inputs["x"].high)
+        return tried[-1] <= 100
+
+    assert weakened(Assumption({"x": Interval(0, 8)}), suffices, rooms).inputs["x"].high == 100
+    assert len(set(tried)) <= tries
 
 
 def test_the_bounds_of_a_mask_are_not_moved():
