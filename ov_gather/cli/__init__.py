@@ -17,6 +17,7 @@ import click
 from ov_gather.cli.options import with_common_options
 from ov_gather.cli.output import COLOR, QUIET, VERBOSE, harmless, say, warn
 from ov_gather.extension import reason
+from ov_gather.system import supervision
 from ov_gather.system.imports import defer_imports, explained
 from ov_gather.system.interrupts import end_cleanly, exit_code
 from ov_gather.system.suggestions import did_you_mean
@@ -153,7 +154,8 @@ def main() -> None:
         sys.stdout.reconfigure(errors="backslashreplace")  # names may have characters that the terminal cannot encode
     end_cleanly()
     defer_imports()
-    run_command()
+    with supervision.command():
+        run_command()
 
 
 def run_command(arguments: Sequence[str] | None = None) -> None:

@@ -20,6 +20,7 @@ from ov_gather.cli.paths import TIMEOUT_KEY
 from ov_gather.ir.urls import TIMEOUT
 from ov_gather.runtimes.devices import CPU
 from ov_gather.system.platforms import core_count
+from ov_gather.system.supervision import supervise
 
 if TYPE_CHECKING:
     from ov_gather.extension.users import UserExtension
@@ -122,12 +123,14 @@ EXTENSION = click.option(
 
 
 def _declare(context: click.Context, option: click.Parameter, files: tuple[Path, ...]) -> None:
-    """Declare operations of installed packages, and those of files."""
+    """Declare operations of installed packages, and those of files, in a process that is supervised."""
     if context.resilient_parsing:
         return
-    from ov_gather.ops.users import declare
+    from ov_gather.ops.users import are_installed, declare
 
     reads(*files)
+    if files or are_installed():
+        supervise()
     declare(*files)
 
 
@@ -135,6 +138,7 @@ OPS = click.option(
     "--ops",
     multiple=True,
     type=click.Path(path_type=Path),
+    is_eager=True,  # other options may start threads, which a fork does not copy
     expose_value=False,
     callback=_declare,
     metavar="FILE.py",

@@ -6,6 +6,7 @@ print must not get into reports on standard output.
 
 from __future__ import annotations
 
+import os
 import sys
 import traceback
 from collections.abc import Callable, Iterator, Mapping, Sequence
@@ -20,6 +21,7 @@ from ov_gather.ops.attribute import Attribute
 from ov_gather.ops.fields import OperationError, holds, is_integer, is_list, is_range, shown
 from ov_gather.ops.index_rule import AttributeSize, AxisSize, CoordinateSizes, IndexRule
 from ov_gather.ops.spec import Arrays, Attributes, Operation, ShapeError, TypeRuleError
+from ov_gather.system import supervision
 from ov_gather.system.interrupts import is_interruption
 
 
@@ -111,13 +113,11 @@ def checked(operation: Operation, name: str) -> Operation:
 
         @wraps(own, updated=())
         def call(*arguments: Any) -> Any:
-            with running(subject, place_of(own) or name, may_raise, len(operation.inputs)):
+            place = place_of(own) or name
+            with running(subject, place, may_raise, len(operation.inputs), is_limited=spec is not FUNCTIONS["reference"]):
                 found = own(*arguments)
-                is_right = holds(partial(spec.is_right, found, operation))
-            if not is_right:
-                raise OperationError(
-                    f"{place_of(own) or name}: {subject} returns {shown(found)}: it must return {spec.returns}"
-                )
+                if not holds(partial(spec.is_right, found, operation)):
+                    raise OperationError(f"{place}: {subject} returns {shown(found)}: it must return {spec.returns}")
             return tuple(found) if isinstance(found, list) else found
 
         return call
@@ -186,7 +186,14 @@ def _as_inferred(operation: Operation, inputs: Arrays, attributes: Attributes, f
 
 
 @contextmanager
-def running(subject: str, place: str, may_raise: tuple[type[Exception], ...] = (), inputs: int = 0) -> Iterator[None]:
+def running(
+    subject: str,
+    place: str,
+    may_raise: tuple[type[Exception], ...] = (),
+    inputs: int = 0,
+    *,
+    is_limited: bool = True,
+) -> Iterator[None]:
     """Run code of a user: what it raises becomes an OperationError that names `subject`, and what it prints goes to stderr.
 
     Args:
@@ -194,9 +201,14 @@ def running(subject: str, place: str, may_raise: tuple[type[Exception], ...] = (
         place: its file, or its file and line.
         may_raise: errors that are results.
         inputs: the number of inputs; an error of a rule names one of them.
+        is_limited: whether the code hangs if it takes longer than `supervision.LIMIT`.
     """
+    own = os.getpid()
     try:
-        with redirect_stdout(sys.stderr):
+        with (
+            supervision.running(f"{place}: {subject}" if subject else place, is_limited=is_limited),
+            redirect_stdout(sys.stderr),
+        ):
             yield
     except may_raise as error:
         if wrong := _wrong_error(error, inputs):
@@ -211,6 +223,9 @@ def running(subject: str, place: str, may_raise: tuple[type[Exception], ...] = (
         named = f"{type(error).__name__}: {what}" if what else type(error).__name__
         allowed = f"; it may raise {' or '.join(kind.__name__ for kind in may_raise)}" if may_raise else ""
         raise OperationError(f"{_line(error, place)}: {f'{subject} raises ' if subject else ''}{named}{allowed}") from error
+    finally:
+        if os.getpid() != own:  # the code has forked: only the process that called it goes on
+            os._exit(0)
 
 
 def _wrong_error(error: Exception, inputs: int) -> str:

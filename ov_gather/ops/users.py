@@ -117,7 +117,7 @@ def _declare(given: Given) -> UserOperations:
 @cache
 def _declare_installed() -> None:
     """Declare the operations of installed packages. Warn of a package that fails: other models need not wait for its repair."""
-    if not _are_installed():
+    if not are_installed():
         return
     from importlib.metadata import entry_points
     from multiprocessing import parent_process
@@ -139,7 +139,8 @@ def _declare_installed() -> None:
                 warn(f"package {package} declares operations that are left out ({what}): {error}", stacklevel=3)
 
 
-def _are_installed() -> bool:
+@cache
+def are_installed() -> bool:
     """Return True if an installed package names the group. Every command asks, and pathlib takes twice as long."""
     for folder in sys.path:
         with suppress(OSError):

@@ -17,6 +17,7 @@ from typing import Any
 
 from ov_gather.system.interrupts import held
 from ov_gather.system.platforms import HAS_FORKS, sigint_blocked
+from ov_gather.system.supervision import EndedError, command
 
 _LONGEST = 103 - len("/pymp-......../listener-........")
 """Maximum length in bytes of the temporary directory for which the socket path of a fork server is valid."""
@@ -39,13 +40,17 @@ def _context() -> Any:
 class Died:
     """The end of a process before it returned a result. A negative exit code is a signal number.
 
-    On a cluster, the exit code is unknown, and `workers` is the number of workers that died, one after another.
+    On a cluster, the exit code is unknown, and `workers` is the number of workers that died, one after another. `reason` is
+    known if code of a user ended it.
     """
 
     exit_code: int | None
     workers: int = 1
+    reason: str = ""
 
     def __str__(self) -> str:
+        if self.reason:
+            return f"ended: {self.reason}"
         if self.exit_code is None:
             return f"died, on {self.workers} workers of the cluster one after another"
         if self.exit_code < 0:
@@ -102,13 +107,15 @@ class _JobWorker:
 
     def result(self) -> Any:
         """Return the received result, or Died."""
-        try:
-            return self.connection.recv()
-        except (EOFError, OSError):
-            self.process.join()
-            died = Died(self.process.exitcode)
-            self.process = None
-            return died
+        found: Any = None
+        with suppress(EOFError, OSError):
+            found = self.connection.recv()
+            if not isinstance(found, Died):
+                return found
+        self.process.join()
+        died = found or Died(self.process.exitcode)
+        self.process = None
+        return died
 
     def stop(self) -> None:
         """End the process."""
@@ -119,6 +126,12 @@ class _JobWorker:
 
 def _serve(function: Callable[[Any], Any], connection: Connection) -> None:
     signal.signal(signal.SIGINT, signal.SIG_IGN)  # the parent handles Ctrl+C, and stops this process
-    with suppress(EOFError, BrokenPipeError):  # the parent is gone
+    with suppress(EOFError, BrokenPipeError), command():  # the parent is gone
         while True:
-            connection.send(function(connection.recv()))
+            item = connection.recv()
+            try:
+                answer = function(item)
+            except EndedError as error:  # the supervised process, which served in the place of this one
+                connection.send(Died(None, reason=str(error)))
+                return
+            connection.send(answer)

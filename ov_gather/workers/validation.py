@@ -16,6 +16,7 @@ from ov_gather.ops.users import UserOperations, declare, declared_files
 from ov_gather.rules.findings import Finding
 from ov_gather.rules.selection import Chosen
 from ov_gather.rules.validation import not_checked, validate
+from ov_gather.system.supervision import supervise
 from ov_gather.workers import each, processes_for
 
 if TYPE_CHECKING:
@@ -44,7 +45,8 @@ class ValidateOptions:
         function = partial(_check, checks=replace(self, cache=None), is_far=bool(scheduler))
 
         def died(index: int, how: str) -> tuple[Findings, bytes]:
-            hint = "was there enough memory? fewer processes at once need less"
+            is_declaration = how.startswith("ended: ")
+            hint = "correct the declaration" if is_declaration else "was there enough memory? fewer processes at once need less"
             return not_checked(str(files[index]), f"the process that checked the file {how}", hint), b""
 
         results = each(function, items, died, processes=processes_for(files, jobs), scheduler=scheduler)
@@ -60,6 +62,8 @@ class ValidateOptions:
 def _check(item: tuple[Place, bytes | None], checks: ValidateOptions, is_far: bool) -> tuple[Findings, bytes | None]:
     """Return the findings in a file, and its new cache entry: None if the old one holds, b"" if there is none to keep."""
     file, entry = item
+    if checks.operations:
+        supervise()
     try:
         declare(*checks.operations)
         if entry is None:  # there is no cache

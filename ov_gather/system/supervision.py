@@ -1,0 +1,131 @@
+"""Supervision of commands that run code of users, which may end its process, crash or hang: no silence passes for success.
+
+The command goes on in a forked child. In memory that both share, the child notes which code of a user runs, and the exit code
+once the command has ended; without it, the parent reports a failure.
+"""
+
+from __future__ import annotations
+
+import os
+import signal
+import struct
+import sys
+import time
+from collections.abc import Iterator
+from contextlib import contextmanager
+from mmap import mmap
+
+from ov_gather.system.interrupts import exit_code
+from ov_gather.system.platforms import HAS_FORKS, end_with_parent
+
+LIMIT = 60.0
+"""Seconds that limited code of a user may run."""
+_GRACE = 3.0
+"""Seconds that a command may take after its end, as for threads of users, and code of a user after a signal."""
+_POLL = 0.02
+_SIZE = 4096
+_NOTE = struct.Struct("=Bdq")
+"""The exit code of the command + 1, or 0 before its end; the limit of what runs; its number, or 0 if no code of a user runs."""
+
+
+class EndedError(ValueError):
+    """A process hangs, or ended before its command, and what runs in it is to blame."""
+
+
+class _Supervisor:
+    """The state of this process: whether it runs a command, and what it shares with its parent if that supervises it."""
+
+    is_command = False
+    shared: mmap | None = None
+    calls = 0
+
+
+@contextmanager
+def command() -> Iterator[None]:
+    """Run a command, which may call `supervise`, and note its end."""
+    _Supervisor.is_command = True
+    try:
+        yield
+    except SystemExit as end:
+        if _Supervisor.shared:
+            sys.stdout.flush()
+            _note(_Supervisor.shared, "", _GRACE, ended=int(end.code or 0) + 1)
+        raise
+
+
+def supervise() -> None:
+    """Go on in a child process, once. This process waits for it, and exits as the command does.
+
+    Raises EndedError, in this process, if the child ends before the command has ended.
+    """
+    if not (_Supervisor.is_command and HAS_FORKS) or _Supervisor.shared:
+        return
+    shared, parent = mmap(-1, _SIZE), os.getpid()
+    if child := os.fork():
+        sys.exit(_wait(child, shared))
+    _Supervisor.shared = shared
+    end_with_parent(parent)
+
+
+@contextmanager
+def running(what: str, *, is_limited: bool) -> Iterator[None]:
+    """Note that code of a user runs. What it calls is not noted."""
+    shared = _Supervisor.shared
+    if not shared or _NOTE.unpack_from(shared)[2]:
+        yield
+        return
+    _note(shared, what, LIMIT if is_limited else 0)
+    try:
+        yield
+    finally:
+        _NOTE.pack_into(shared, 0, 0, 0, 0)
+
+
+def _note(shared: mmap, what: str, limit: float, ended: int = 0) -> None:
+    _Supervisor.calls += 1
+    text = what.encode(errors="replace")[: _SIZE - _NOTE.size - 1] + b"\0"
+    shared[_NOTE.size : _NOTE.size + len(text)] = text
+    _NOTE.pack_into(shared, 0, ended, limit, _Supervisor.calls)
+
+
+def _wait(child: int, shared: mmap) -> int:
+    """Return the exit code of the command in a child process. Raises EndedError if the child ends before the command."""
+    try:
+        return _watch(child, shared)
+    except SystemExit:  # a signal, which the child has got, too, if it was Ctrl+C on a terminal
+        os.kill(child, (exit_code() or 0) - 128)
+        _watch(child, shared, is_interrupted=True)
+        raise
+
+
+def _watch(child: int, shared: mmap, *, is_interrupted: bool = False) -> int:
+    seen, waited = (0, 0.0, 0), 0.0
+    while not (ended := os.waitpid(child, os.WNOHANG))[0]:
+        note = _NOTE.unpack_from(shared)
+        seen, waited = note, waited + _POLL if note == seen else 0.0
+        end: int = note[0]
+        limit: float = _GRACE if is_interrupted else note[1]
+        if note[2] and limit and waited > limit:
+            os.kill(child, signal.SIGKILL)
+            os.waitpid(child, 0)
+            if end or is_interrupted:
+                return max(end - 1, 0)
+            raise EndedError(f"{_what(shared)} hangs: no answer within {limit:g} s")
+        time.sleep(_POLL)
+    return _result(os.waitstatus_to_exitcode(ended[1]), shared)
+
+
+def _result(code: int, shared: mmap) -> int:
+    end: int
+    end, _, number = _NOTE.unpack_from(shared)
+    if end:
+        return max(end - 1, code if code >= 0 else 128 - code)  # it may also fail after the end of the command
+    how = f"crashes: {signal.Signals(-code).name}" if code < 0 else f"ends the process, with exit code {code}"
+    if number:
+        raise EndedError(f"{_what(shared)} {how}: it must return")
+    raise EndedError(f"the command {how}, before it is done: code of a declared operation, such as a thread, may be the cause")
+
+
+def _what(shared: mmap) -> str:
+    text = shared[_NOTE.size :]
+    return text[: text.index(b"\0")].decode(errors="replace")

@@ -1,0 +1,155 @@
+"""Declarations that end, crash or hang the process that executes them: no command passes, and each names the function."""
+
+import json
+import os
+import signal
+import subprocess
+import sys
+import time
+
+import pytest
+
+from helpers.paths import VALID
+from helpers.users_operations import write_model
+
+DECLARATION = """import ctypes, os, threading, time
+from ov_gather.ops.spec import *
+
+TOP
+
+
+def rule(value):
+    RULE
+    return value
+
+
+SNAKE = Operation(
+    type="Snake",
+    opset="example",
+    inputs=[Input("x", types=("f32",))],
+    attributes=[Attribute("alpha", kind="float", default=1.0, valid_range=lambda shapes: rule((0.1, 100)))],
+    infer_types=lambda types: [rule(types[0])],
+    infer_shapes=lambda shapes, attributes: [rule(shapes[0])],
+    reference=lambda inputs, attributes: [rule(inputs[0])],
+)
+"""
+LINES = {"infer_types": 17, "infer_shapes": 18, "valid_range of alpha": 16}
+COMMANDS = ["validate model.xml", "validate model.xml --format json", "prove model.xml", "fix --diff model.xml"]
+WITH_LIMIT = "from ov_gather.system import supervision; supervision.LIMIT = 1.0; from ov_gather.cli import main; main()"
+
+
+@pytest.fixture
+def written(tmp_path):
+    """A function that writes a model, and declarations with this line in a rule, or at the top of the file."""
+
+    def write(rule="pass", top=""):
+        (tmp_path / "ops.py").write_text(DECLARATION.replace("RULE", rule).replace("TOP", top))
+        return write_model(tmp_path / "model.xml")
+
+    return write
+
+
+def started(*arguments, limited=False, **options):
+    """Start a command in a process of its own; `limited`: code of users may run for a second only."""
+    call = ["-c", WITH_LIMIT] if limited else ["-m", "ov_gather"]
+    pipes = {"stdout": subprocess.PIPE, "stderr": subprocess.PIPE, "text": True}
+    return subprocess.Popen([sys.executable, *call, *map(str, arguments)], **pipes, **options)
+
+
+@pytest.mark.parametrize("command", COMMANDS)
+def test_a_rule_that_exits_is_no_success(command, written, refusal, tmp_path):
+    written("os._exit(0)")
+    said = refusal(*command.split(), "--ops", "ops.py", cwd=tmp_path)
+    (name,) = (name for name, line in LINES.items() if f"ops.py:{line}: {name} of Snake-example " in said)
+    where = f"{tmp_path}/ops.py:{LINES[name]}: {name} of Snake-example"
+    assert said == f"error: {where} ends the process, with exit code 0: it must return\n"
+
+
+@pytest.mark.parametrize("command", COMMANDS)
+def test_a_file_that_exits_is_no_success(command, written, refusal, tmp_path):
+    written(top="os._exit(0)")
+    said = refusal(*command.split(), "--ops", "ops.py", cwd=tmp_path)
+    assert said == f"error: {tmp_path}/ops.py ends the process, with exit code 0: it must return\n"
+
+
+def test_a_thread_that_exits_is_no_success(written, refusal, tmp_path):
+    written("time.sleep(2)", top="threading.Timer(0.1, os._exit, (0,)).start()")
+    assert "ops.py" in refusal("validate", "model.xml", "--ops", "ops.py", cwd=tmp_path)
+
+
+def test_an_exit_handler_does_not_change_the_exit_code(written, cli, tmp_path):
+    model = written(top="import atexit; atexit.register(os._exit, 0)")
+    model.write_text(model.read_text().replace('alpha="0.5"', 'alpha="-1"'))
+    done = cli("validate", "model.xml", "--ops", "ops.py", cwd=tmp_path, code=1)
+    assert "OVG204" in done.stdout
+
+
+def test_a_rule_that_crashes_is_named(written, refusal, tmp_path):
+    written("ctypes.string_at(0)")
+    said = refusal("validate", "model.xml", "--ops", "ops.py", cwd=tmp_path)
+    assert said.endswith(" of Snake-example crashes: SIGSEGV: it must return\n")
+
+
+@pytest.mark.parametrize("rule", ["while True: pass", "ctypes.PyDLL(None).sleep(1000)"])
+def test_a_rule_that_hangs_ends_the_command(rule, written, tmp_path):
+    """The second one holds the lock of the interpreter, so nothing else runs in its process."""
+    written(rule)
+    with started("validate", "model.xml", "--ops", "ops.py", limited=True, cwd=tmp_path) as process:
+        said = process.communicate(timeout=60)
+    assert (process.returncode, said[0]) == (2, "")
+    assert said[1].endswith(" of Snake-example hangs: no answer within 1 s\n")
+
+
+@pytest.mark.parametrize("number", [signal.SIGINT, signal.SIGTERM])
+@pytest.mark.parametrize("rule", ["while True: pass", "ctypes.PyDLL(None).sleep(1000)"])
+def test_a_signal_ends_a_rule_that_hangs(rule, number, written, tmp_path):
+    written(f"(open('begun', 'w').close(), {rule})" if "while" not in rule else f"open('begun', 'w').close()\n    {rule}")
+    heeding = {"preexec_fn": lambda: signal.signal(signal.SIGINT, signal.default_int_handler)}
+    with started("validate", "model.xml", "--ops", "ops.py", cwd=tmp_path, **heeding) as process:
+        end = time.monotonic() + 60
+        while not (tmp_path / "begun").exists():
+            assert time.monotonic() < end
+            time.sleep(0.05)
+        os.kill(process.pid, number)
+        said = process.communicate(timeout=30)
+    assert (process.returncode, *said) == (128 + number, "", "")
+
+
+def test_nothing_is_left_if_the_command_is_killed(written, tmp_path):
+    written("(open('pid', 'w').write(str(os.getpid())), time.sleep(1000))")
+    with started("validate", "model.xml", "--ops", "ops.py", cwd=tmp_path) as process:
+        end = time.monotonic() + 60
+        while not (tmp_path / "pid").exists() or not (tmp_path / "pid").read_text():
+            assert time.monotonic() < end
+            time.sleep(0.05)
+        process.kill()
+        while True:
+            try:
+                os.kill(int((tmp_path / "pid").read_text()), 0)
+            except ProcessLookupError:
+                break
+            assert time.monotonic() < end
+            time.sleep(0.05)
+
+
+def test_threads_of_a_declaration_do_not_keep_a_command(written, tmp_path):
+    written(top="threading.Thread(target=time.sleep, args=(1000,)).start()")
+    with started("validate", "model.xml", "--ops", "ops.py", cwd=tmp_path) as process:
+        said = process.communicate(timeout=60)
+    assert process.returncode == 0, said
+    assert said[0].endswith("notes: 0\n")
+
+
+def test_a_fork_of_a_rule_does_not_report_twice(written, cli, tmp_path):
+    written("os.fork()")
+    done = cli("validate", "model.xml", "--ops", "ops.py", "--format", "json", cwd=tmp_path, code=0)
+    assert json.loads(done.stdout)
+
+
+def test_in_several_processes_only_the_file_fails(written, cli, tmp_path):
+    written("os._exit(0)")
+    other = VALID / "spec_layer.xml"
+    done = cli("validate", "model.xml", other, "--jobs", 2, "--ops", "ops.py", cwd=tmp_path, code=1)
+    assert "model.xml: error OVG099" in done.stdout
+    assert " of Snake-example ends the process, with exit code 0: it must return\n    correct the declaration\n" in done.stdout
+    assert "files: 2, errors: 1," in done.stdout
