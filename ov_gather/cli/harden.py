@@ -52,12 +52,26 @@ def command(
     Exit code: 0 done; 2 failed, and nothing is written.
     """
     from ov_gather.acceleration.harden import harden
+    from ov_gather.ops.users import are_declared
 
     output = output or beside(model, ".hardened.xml")
     check_ir_output(output, [model], force=force)
+    if are_declared():
+        _check_declarations(model)
     read = read_model(model, extensions)
     summary = harden(read, policy=policy, portable=portable, guarded=guarded, assume=assume)
     write_model(read, output)
     if not is_quiet():
         print_all([summary.table() if summary.sites else str(summary)])
     tell(f"{output}: {len(summary.changed)} of {len(summary.sites)} gathers and scatters changed; guards: {summary.guards}")
+
+
+def _check_declarations(model: Path) -> None:
+    """Raise ValueError if the model contradicts what users declare: like `prove`, nothing is proved of it then."""
+    from ov_gather.report.findings import text
+    from ov_gather.rules.validation import read_for_proofs
+
+    _, errors = read_for_proofs(model)
+    if errors:
+        print_all(text.lines(errors), err=True)
+        raise ValueError(f"{model}: nothing is proved of a model with errors")

@@ -27,8 +27,6 @@ if TYPE_CHECKING:
     from ov_gather.report.proofs.report import ProvedFile
 
 _FORMATS = ("text", "json", "sarif", "github")
-_NOT_IN_THE_WAY = ("OVG406", "OVG6", "OVG7")
-"""Rules whose errors do not prevent a proof: indices are its subject, and OpenVINO itself writes Ifs that violate OVG406."""
 
 
 @click.command(name="prove")
@@ -138,12 +136,14 @@ def _prove_all(
 
     Raises UsageError if an assumption fits no file, or contradicts one.
     """
+    from ov_gather.ops.fields import OperationError
     from ov_gather.ranges.requests import request_terms
     from ov_gather.report.proofs.report import ProvedFile
+    from ov_gather.rules.validation import wrong_declaration
 
     unused = set(assume)
     for number, path in enumerate(files):
-        found = _open_onnx(path) if path.suffix == ".onnx" else _open_ir(path)
+        found = _open(path)
         names = [] if isinstance(found, ProvedFile) else found.names
         unused.difference_update(names)
         if unused and number == len(files) - 1:
@@ -158,6 +158,8 @@ def _prove_all(
             if guards is not None:
                 guards.append(request_terms(found.graph, proofs, given))
             yield ProvedFile(str(path), proofs)
+        except OperationError as error:
+            yield ProvedFile(str(path), (), wrong_declaration(str(path), error), is_read=False)
         except ValueError as error:
             raise click.UsageError(f"{path}: {error}") from None
 
@@ -171,14 +173,23 @@ class _Provable:
     prove: Callable[..., list[Proof]]
 
 
+def _open(path: Place) -> _Provable | ProvedFile:
+    from ov_gather.ops.fields import OperationError
+    from ov_gather.report.proofs.report import ProvedFile
+    from ov_gather.rules.validation import wrong_declaration
+
+    try:
+        return _open_onnx(path) if path.suffix == ".onnx" else _open_ir(path)
+    except OperationError as error:
+        return ProvedFile(str(path), (), wrong_declaration(str(path), error), is_read=False)
+
+
 def _open_ir(path: Place) -> _Provable | ProvedFile:
     from ov_gather.ranges.prove import graph_of, names_of, prove_in
     from ov_gather.report.proofs.report import ProvedFile
-    from ov_gather.rules.findings import Severity
-    from ov_gather.rules.validation import read_and_validate
+    from ov_gather.rules.validation import read_for_proofs
 
-    model, findings = read_and_validate(path, ignore=_NOT_IN_THE_WAY)
-    errors = [finding for finding in findings if finding.severity is Severity.ERROR]
+    model, errors = read_for_proofs(path)
     if model is None or errors:
         return ProvedFile(str(path), (), errors, is_read=model is not None)
     graph = graph_of(model)

@@ -30,7 +30,7 @@ from ov_gather.ops.isolation import isolate
 from ov_gather.ops.layer_view import family_layers
 from ov_gather.ops.users import are_declared
 from ov_gather.rules.findings import Finding
-from ov_gather.rules.validation import not_checked, read_and_validate
+from ov_gather.rules.validation import read_and_validate, wrong_declaration
 from ov_gather.runtimes.devices import CPU
 from ov_gather.runtimes.isolated import RUNTIMES, borrowed
 from ov_gather.system.given import texts
@@ -197,7 +197,7 @@ def check_paths(
             try:
                 model, found = read_and_validate(path)
             except OperationError as error:  # other files may do without the operation
-                model, found = None, not_checked(str(path), str(error), "correct the declaration")
+                model, found = None, wrong_declaration(str(path), error)
             if model is None:
                 unreadable += found
                 continue

@@ -14,6 +14,7 @@ from math import isfinite
 from typing import Any
 
 from ov_gather.ir.element_types import DYNAMIC, ELEMENT_TYPES, INTEGERS
+from ov_gather.ir.location import Location
 
 _NAME = re.compile(r"\w[\w.:-]*")
 """What XML, file names and reports take as it is."""
@@ -24,7 +25,13 @@ KINDS: Mapping[str, tuple[type, ...]] = {"int": (int,), "bool": (bool,), "float"
 
 
 class OperationError(ValueError):
-    """A declaration of an operation is wrong. The message says where, which field or function, and what would be right."""
+    """A declaration of an operation is wrong. The message says where, which field or function, and what would be right.
+
+    Attributes:
+        location: the layer of a document that shows it, if it is known.
+    """
+
+    location: Location | None = None
 
 
 @dataclass(frozen=True, slots=True)

@@ -23,10 +23,11 @@ class Unopened:
 
 @dataclass(frozen=True, slots=True)
 class Unfinished:
-    """An unfinished check of a file: the reason, and advice."""
+    """An unfinished check of a file: the reason, advice, and the place that stopped it, if it is known."""
 
     reason: str
     hint: str
+    location: Location = NOWHERE
 
 
 def faults(document: Document, fault: Fault) -> Iterator[Violation]:
@@ -128,7 +129,7 @@ def not_checked(check: Unfinished) -> Iterator[Violation]:
 
     This is an error, so that an unchecked file does not pass as clean. --select and --ignore do not hide it.
     """
-    yield Violation(check.reason[:300], check.hint, NOWHERE)
+    yield Violation(check.reason[:300], check.hint, check.location)
 
 
 # Elements allowed in a graph, a layer and a port, besides those that the reader interprets.

@@ -7,11 +7,14 @@ from dataclasses import replace
 from typing import Any
 
 from ov_gather.extension.users import Given, UserExtension, loaded
+from ov_gather.ir.errors import NOWHERE
+from ov_gather.ir.files import Place
 from ov_gather.ir.gc_paused import paused_collection
 from ov_gather.ir.model import Model
 from ov_gather.ir.reader import Document, Source, WeightsSource, path_of, read_document
+from ov_gather.ops.fields import OperationError
 from ov_gather.ops.layer_view import LayerView, family_layers
-from ov_gather.rules.base import Rule
+from ov_gather.rules.base import Rule, Violation
 from ov_gather.rules.constants import Payloads
 from ov_gather.rules.document import Unfinished, Unopened
 from ov_gather.rules.findings import Finding, Findings, Severity
@@ -26,6 +29,8 @@ from ov_gather.rules.targets import Targeted
 
 NOT_CHECKED = "OVG099"
 """The rule that reports an unfinished check."""
+_NOT_IN_THE_WAY = ("OVG406", "OVG6", "OVG7")
+"""Rules whose errors do not prevent a proof: indices are its subject, and OpenVINO itself writes Ifs that violate OVG406."""
 
 
 @paused_collection()
@@ -97,6 +102,21 @@ def not_checked(path: str, reason: str, hint: str) -> list[Finding]:
     return with_fingerprints(_findings(path, list(RULES.values()), [((), Unfinished(reason, hint))]), None)
 
 
+def read_for_proofs(path: Place) -> tuple[Model | None, list[Finding]]:
+    """Return the model, or None if it cannot be read, or a declaration fails on it; and the errors that prevent proofs."""
+    try:
+        model, findings = read_and_validate(path, ignore=_NOT_IN_THE_WAY)
+    except OperationError as error:
+        return None, wrong_declaration(str(path), error)
+    return model, [finding for finding in findings if finding.severity is Severity.ERROR]
+
+
+def wrong_declaration(path: str, error: OperationError) -> list[Finding]:
+    """Return the finding for a file of which a check was not finished, as an operation of a user is declared wrongly."""
+    subject = Unfinished(str(error), "correct the declaration", error.location or NOWHERE)
+    return with_fingerprints(_findings(path, list(RULES.values()), [((), subject)]), None)
+
+
 def _checked(
     document: Document, path: str, rules: list[Rule], release: str, extensions: tuple[UserExtension, ...] | None
 ) -> list[Finding]:
@@ -141,7 +161,17 @@ def _findings(path: str, rules: Iterable[Rule], subjects: Iterable[tuple[tuple[s
         by_scope.setdefault(rule.scope, []).append(rule)
     for subgraph_path, subject in subjects:
         for rule in by_scope.get(type(subject), ()):
-            for violation in rule.violations(subject):
+            for violation in _violations(rule, subject, subgraph_path):
                 way = subgraph_path or violation.location.subgraph_path
                 location = replace(violation.location, path=path, subgraph_path=way)
                 yield Finding(rule.id, rule.severity, violation.message, violation.hint, location, fix=violation.fix)
+
+
+def _violations(rule: Rule, subject: Any, subgraph_path: tuple[str, ...]) -> Iterator[Violation]:
+    """Yield the violations of a subject. Raises OperationError, with the location of the layer if the subject is one."""
+    try:
+        yield from rule.violations(subject)
+    except OperationError as error:
+        if isinstance(subject, LayerView):
+            error.location = Violation.at(subject.layer, "", "", subgraph_path=subgraph_path).location
+        raise

@@ -15,7 +15,7 @@ from ov_gather.ops.fields import OperationError
 from ov_gather.ops.users import UserOperations, declare, declared_files
 from ov_gather.rules.findings import Finding
 from ov_gather.rules.selection import Chosen
-from ov_gather.rules.validation import not_checked, validate
+from ov_gather.rules.validation import not_checked, validate, wrong_declaration
 from ov_gather.system.supervision import supervise
 from ov_gather.workers import each, processes_for
 
@@ -95,7 +95,7 @@ def _unless_other_xml(file: Place, findings: list[Finding]) -> Findings:
 
 def _fault(file: Place, error: Exception) -> list[Finding]:
     if isinstance(error, OperationError):
-        return not_checked(str(file), str(error), "correct the declaration")
+        return wrong_declaration(str(file), error)
     reason = f"the check failed: {type(error).__name__}: {error}"
     hint = "install it where files are checked" if isinstance(error, ImportError) else "this is a fault of ov-gather: report it"
     return not_checked(str(file), reason, hint)

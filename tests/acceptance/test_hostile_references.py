@@ -168,19 +168,60 @@ def test_check_goes_on_with_other_files_if_a_rule_fails(tmp_path, cli):
     assert "layers: 1" in done.stdout
 
 
-@pytest.mark.parametrize("command", ["prove", "harden"])
-def test_a_rule_that_fails_stops_what_needs_it(command, tmp_path, refusal):
-    rule = "lowest_specified=lambda size: 0 * size"
-    text = DECLARATIONS.replace(rule, "lowest_specified=lambda size: None", 1)
-    line = 1 + text[: text.index("size: None")].count("\n")
-    (tmp_path / "three.py").write_text(text)
-    (tmp_path / "classes.py").write_text(CLASSES.format(declarations="three"))
-    write_three(tmp_path / "three.xml")
-    extensions = [word for kind in ("Roll", "SegmentSum", "Lookup") for word in ("--extension", f"classes:{kind}")]
-    others = ["--policy", "clamp", *extensions, "-o", "new.xml"] if command == "harden" else []
-    said = refusal(command, "three.xml", *others, "--ops", "three.py", cwd=tmp_path)
-    where = f"{tmp_path}/three.py:{line}: lowest_specified of SegmentSum-mine returns None"
-    assert said.endswith(f"{where}: it must return an integer, or an array of integers if the size is one\n")
+@pytest.fixture
+def hostile(tmp_path):
+    """A function that writes three declarations with a change, and returns the arguments of `harden`."""
+
+    def write(old, new):
+        assert old in DECLARATIONS
+        (tmp_path / "three.py").write_text(DECLARATIONS.replace(old, new, 1))
+        (tmp_path / "classes.py").write_text(CLASSES.format(declarations="right"))
+        (tmp_path / "right.py").write_text(DECLARATIONS)
+        write_three(tmp_path / "three.xml")
+        extensions = [word for kind in ("Roll", "SegmentSum", "Lookup") for word in ("--extension", f"classes:{kind}")]
+        return ["--policy", "clamp", *extensions, "-o", "new.xml"]
+
+    return write
+
+
+SIZE = "lowest_specified=lambda size: 0 * size"
+FAILING = {
+    (SIZE, "lowest_specified=lambda size: None"): "lowest_specified of SegmentSum-mine returns None: it must return an integer",
+    ("    data, ids = shapes\n", "    data = None\n"): "infer_shapes of SegmentSum-mine raises AttributeError: ",
+}
+
+
+@pytest.mark.parametrize("change", FAILING)
+def test_a_rule_that_fails_ends_no_proofs_of_other_models(change, hostile, tmp_path, cli):
+    hostile(*change)
+    other = VALID / "spec_layer.xml"
+    done = cli("prove", "three.xml", other, "--format", "json", "--ops", "three.py", cwd=tmp_path, code=2)
+    three, fine = json.loads(done.stdout)["files"]
+    (finding,) = three["findings"]
+    assert (three["proofs"], finding["rule"]) == ([], "OVG099")
+    if "infer_shapes" in FAILING[change]:  # a rule of validation found it
+        assert finding["layer"]["name"] == "sums"
+    assert re.match(f"{re.escape(str(tmp_path))}/three.py:[0-9]+: {FAILING[change]}", finding["message"])
+    assert len(fine["proofs"]) == 1
+
+
+@pytest.mark.parametrize("change", FAILING)
+def test_a_rule_that_fails_stops_harden(change, hostile, tmp_path, refusal):
+    arguments = hostile(*change)
+    assert FAILING[change] in refusal("harden", "three.xml", *arguments, "--ops", "three.py", cwd=tmp_path)
+    assert not (tmp_path / "new.xml").exists()
+
+
+@pytest.mark.parametrize("lie", ["Dimension(7, 7)", "__import__('os')._exit(0)"])
+def test_prove_and_harden_refuse_the_same(lie, hostile, tmp_path, cli, refusal):
+    """OpenVINO infers shapes by the library, not by the declaration."""
+    arguments = hostile('Dimension(attributes["segments"], attributes["segments"])', lie)
+    proved = cli("prove", "three.xml", "--ops", "three.py", cwd=tmp_path)
+    assert proved.returncode > 0
+    said = refusal("harden", "three.xml", *arguments, "--ops", "three.py", cwd=tmp_path)
+    reason = "declares dims [4, 3], but SegmentSum-mine gives [7,3]" if "7" in lie else "ends the process, with exit code 0"
+    assert reason in proved.stdout + proved.stderr
+    assert reason in said
     assert not (tmp_path / "new.xml").exists()
 
 
