@@ -47,12 +47,22 @@ def only_layer(model: Model, place: Place) -> LayerView:
     views = [view for _, graph in model.walk() for view in family_layers(graph)]
     if len(views) != 1:
         found = ", ".join(str(view.layer) for view in views) or "none"
-        raise click.UsageError(f"{place} must hold exactly one gather-family layer; it holds {found}")
+        hint = "" if views else _hint(model)
+        raise click.UsageError(f"{place} must hold exactly one gather-family layer; it holds {found}{hint}")
     (view,) = views
     if not view.has_all_ports:
         names = ", ".join(given.name for given in view.operation.inputs)
         raise click.UsageError(f"{view.layer}: {view.operation.name} has the inputs {names} and one output")
     return view
+
+
+def _hint(model: Model) -> str:
+    """Return how a layer of a user's operation becomes known; "" if there is none."""
+    from ov_gather.ops.declarations import RESERVED
+
+    layers = (layer for _, graph in model.walk() for layer in graph.layers)
+    layer = next((layer for layer in layers if layer.version and not RESERVED.fullmatch(layer.version)), None)
+    return f"; declare {layer.type} of opset '{layer.version}' by --ops FILE.py" if layer else ""
 
 
 def load_inputs(model: Model, place: Place, texts: tuple[str, ...]) -> list[NDArray[Any]]:

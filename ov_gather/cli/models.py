@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING
 import click
 
 from ov_gather.cli.files import check_outputs
-from ov_gather.extension import reason
+from ov_gather.extension import lacks_operation, reason
 from ov_gather.extension.users import UserExtension, core_for_reading
 from ov_gather.ir.files import Place
 from ov_gather.system.files import replacing_together
@@ -37,7 +37,8 @@ def read_model(path: Path, extensions: tuple[UserExtension, ...]) -> ov.Model:
     try:
         return core.read_model(path)
     except RuntimeError as error:
-        raise ValueError(f"{path}: OpenVINO cannot read it: {reason(error)}") from None
+        hint = ": give the library that has the operation by --extension" if lacks_operation(error) else ""
+        raise ValueError(f"{path}: OpenVINO cannot read it: {reason(error)}{hint}") from None
 
 
 def write_model(model: ov.Model, output: Path) -> None:

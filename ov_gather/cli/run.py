@@ -35,13 +35,20 @@ def command(ir: Path, inputs: tuple[str, ...], output: Path | None, force: bool)
 
     from ov_gather.crosscheck.cases.designed import operands
     from ov_gather.ir.reader import read_ir
+    from ov_gather.ops.fields import OperationError
     from ov_gather.runtimes.kernel import execute
 
     output = output or beside(ir, ".npy")
     check_outputs([output], [ir, *array_files(inputs)], force=force)
     model = read_ir(ir)
     view = only_layer(model, ir)
-    (result,) = execute(view.layer, operands(view, load_inputs(model, ir, inputs)))
+    arrays = operands(view, load_inputs(model, ir, inputs))
+    try:
+        (result,) = execute(view.layer, arrays)
+    except OperationError:  # it has its own place
+        raise
+    except ValueError as error:
+        raise ValueError(f"{ir}:{view.layer.line}: {error}") from None
     with replacing(output) as file:
         np.save(file, result)
     tell(f"{output}: {result.dtype}{list(result.shape)}")

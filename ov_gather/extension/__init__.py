@@ -14,6 +14,7 @@ if TYPE_CHECKING:
 
 _BUILT_FOR = re.compile(rb"ov_gather built for OpenVINO (\d+\.\d+\.\d+)")
 _NO_REASON = ("Exception from", "Caught exception", "Check '")
+_UNKNOWN = ("unsupported opset", "doesn't contain the operation")
 _IN_PYTHON = re.compile(r"^(?P<error>\S.*)\n+At:\n +(?P<file>.+)\((?P<line>\d+)\): ", re.MULTILINE)
 """An exception in an operation that is written in Python: the last call comes first."""
 _LAYERS = (
@@ -95,6 +96,11 @@ def checked_path() -> str:
             "remove them, and pip install --force-reinstall openvino"
         )
     return str(extension_path())
+
+
+def lacks_operation(error: RuntimeError) -> bool:
+    """Return True if OpenVINO refuses a model as it does not know the operation of a layer."""
+    return any(words in str(error) for words in _UNKNOWN)
 
 
 def reason(error: RuntimeError) -> str:

@@ -89,7 +89,11 @@ class Attribute:
         """Return the value of this attribute from a layer's attribute texts, or its default. Raises ValueError."""
         if self.name not in text and self.required:
             raise ValueError(f"attribute {self.name} is missing")
-        return self._in_range(self.parse(text[self.name]) if self.name in text else self.default, shapes)
+        try:
+            value = self.parse(text[self.name]) if self.name in text else self.default
+        except ValueError as error:
+            raise ValueError(f"{self.name}: {error}") from None
+        return self._in_range(value, shapes)
 
     def of_value(self, value: NDArray[Any], shapes: Shapes) -> int:
         """Return the value of this attribute from a constant input. Raises ValueError."""

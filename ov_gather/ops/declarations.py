@@ -19,7 +19,7 @@ from ov_gather.ops.spec import Operation
 if TYPE_CHECKING:
     from importlib.metadata import EntryPoint
 
-_RESERVED = re.compile(r"opset\d+|ov_gather")
+RESERVED = re.compile(r"opset\d+|ov_gather")
 """Opsets of OpenVINO, and ours."""
 
 
@@ -54,7 +54,7 @@ def _among(values: Iterable[Any], name: str) -> list[Operation]:
             f"{name} declares no operation: put an Operation of ov_gather.ops.spec into a variable of the module"
         )
     for operation in found:
-        taken = [f"opset '{opset}'" for opset in operation.opsets if _RESERVED.fullmatch(opset)]
+        taken = [f"opset '{opset}'" for opset in operation.opsets if RESERVED.fullmatch(opset)]
         if operation.type in ENDS:
             taken = [f"type '{operation.type}'"]
         if taken:

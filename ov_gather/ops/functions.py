@@ -10,13 +10,13 @@ import os
 import sys
 import traceback
 from collections.abc import Callable, Iterator, Mapping, Sequence
-from contextlib import contextmanager, redirect_stdout
+from contextlib import contextmanager, redirect_stdout, suppress
 from dataclasses import dataclass, replace
 from functools import partial, wraps
 from typing import Any
 
 from ov_gather.ir.element_types import DYNAMIC, ElementType, by_dtype
-from ov_gather.ir.shapes import Dimension, PartialShape
+from ov_gather.ir.shapes import MAX_DIMENSION, Dimension, PartialShape
 from ov_gather.ops.attribute import Attribute
 from ov_gather.ops.fields import OperationError, holds, is_integer, is_list, is_range, shown
 from ov_gather.ops.index_rule import AttributeSize, AxisSize, CoordinateSizes, IndexRule
@@ -32,17 +32,21 @@ class _Function:
     Attributes:
         returns: for people; "" if the result is not used.
         is_right: from the result and the operation.
+        is_repeated: whether each call is done twice, and must have the same result.
     """
 
     returns: str = ""
     is_right: Callable[[Any, Operation], bool] = lambda found, operation: True
     may_raise: tuple[type[Exception], ...] = ()
+    is_repeated: bool = False
 
 
 def _is_dimension(value: Any) -> bool:
     if not isinstance(value, Dimension) or not is_integer(value.lower):
         return False
-    return value.lower >= 0 and (value.upper is None or (is_integer(value.upper) and value.lower <= value.upper))
+    if not 0 <= value.lower <= MAX_DIMENSION:
+        return False
+    return value.upper is None or (is_integer(value.upper) and value.lower <= value.upper <= MAX_DIMENSION)
 
 
 def _is_shape(value: Any) -> bool:
@@ -62,11 +66,14 @@ FUNCTIONS: Mapping[str, _Function] = {
             found, lambda kind: kind is None or isinstance(kind, ElementType), len(operation.outputs)
         ),
         (TypeRuleError,),
+        is_repeated=True,
     ),
     "infer_shapes": _Function(
-        "a PartialShape for each output, in a list; PartialShape.of makes one of integers, else its dims are Dimensions",
+        "a PartialShape for each output, in a list; PartialShape.of makes one of integers, else its dims are Dimensions, "
+        "from 0 to 2^63-1",
         lambda found, operation: is_list(found, _is_shape, len(operation.outputs)),
         (ShapeError,),
+        is_repeated=True,
     ),
     "restrict": _Function(may_raise=(ShapeError,)),
     "choose_sizes": _Function(
@@ -86,10 +93,12 @@ FUNCTIONS: Mapping[str, _Function] = {
     "valid_range": _Function(
         "None, or two numbers: the lowest, and the highest, in this order",
         lambda found, operation: found is None or is_range(found),
+        is_repeated=True,
     ),
     "sizes": _Function(
         "None, or a tuple of sizes, integers from 0 on",
         lambda found, operation: found is None or (is_list(found, _is_size) and bool(found)),
+        is_repeated=True,
     ),
     "lowest_specified": _Function(
         "an integer, or an array of integers if the size is one",
@@ -118,6 +127,11 @@ def checked(operation: Operation, name: str) -> Operation:
                 found = own(*arguments)
                 if not holds(partial(spec.is_right, found, operation)):
                     raise OperationError(f"{place}: {subject} returns {shown(found)}: it must return {spec.returns}")
+                if spec.is_repeated and not holds(lambda: own(*arguments) == found):
+                    raise OperationError(
+                        f"{place}: {subject} returns {shown(found)}, and something else for the same arguments: "
+                        "it must depend on them alone, and not change them"
+                    )
             return tuple(found) if isinstance(found, list) else found
 
         return call
@@ -203,7 +217,7 @@ def running(
         inputs: the number of inputs; an error of a rule names one of them.
         is_limited: whether the code hangs if it takes longer than `supervision.LIMIT`.
     """
-    own = os.getpid()
+    process, directory = os.getpid(), _directory()
     try:
         with (
             supervision.running(f"{place}: {subject}" if subject else place, is_limited=is_limited),
@@ -224,8 +238,17 @@ def running(
         allowed = f"; it may raise {' or '.join(kind.__name__ for kind in may_raise)}" if may_raise else ""
         raise OperationError(f"{_line(error, place)}: {f'{subject} raises ' if subject else ''}{named}{allowed}") from error
     finally:
-        if os.getpid() != own:  # the code has forked: only the process that called it goes on
+        if os.getpid() != process:  # the code has forked: only the process that called it goes on
             os._exit(0)
+        if directory and _directory() != directory:  # relative paths mean what they meant before
+            os.chdir(directory)
+
+
+def _directory() -> str:
+    """Return the current directory; "" if it was removed."""
+    with suppress(OSError):
+        return os.getcwd()  # noqa: PTH109 - pathlib takes twice as long, and each rule asks
+    return ""
 
 
 def _wrong_error(error: Exception, inputs: int) -> str:

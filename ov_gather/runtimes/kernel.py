@@ -14,6 +14,7 @@ from ov_gather.ir.model import Layer, Model
 from ov_gather.ir.shapes import PartialShape
 from ov_gather.kernels.native import set_num_threads
 from ov_gather.ops import find_operation
+from ov_gather.ops.fields import OperationError
 from ov_gather.ops.meanings import ENDS
 from ov_gather.ops.spec import Operation
 from ov_gather.runtimes.base import RefusedError, Runtime
@@ -47,7 +48,12 @@ def execute(layer: Layer, inputs: Sequence[ArrayLike]) -> list[NDArray[Any]]:
     arrays = [np.asarray(array) for array in inputs]
     _check_inputs(operation, layer, arrays)
     shapes = [PartialShape.of(array.shape) for array in arrays]
-    attributes = operation.read_attributes(layer.attributes, shapes, arrays)
+    try:
+        attributes = operation.read_attributes(layer.attributes, shapes, arrays)
+    except OperationError:  # it has its own place
+        raise
+    except ValueError as error:
+        raise ValueError(f"{layer}: {error}") from None
     operation.infer_shapes(shapes, attributes)
     return list((operation.evaluate or operation.reference)(arrays, attributes))
 

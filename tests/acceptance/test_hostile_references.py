@@ -84,6 +84,26 @@ def test_a_hostile_reference_is_named_with_its_line(line, checked, tmp_path):
     assert gather.passed
 
 
+ABSURD = {
+    "[PartialShape.of(np.random.randint(1, 99, 2).tolist())]": "and something else for the same arguments: it must depend on",
+    "[calls.append(1), PartialShape.of([len(calls)])][1:]": "and something else for the same arguments: it must depend on",
+    "[PartialShape((Dimension(-5, -5), *shapes[0].dims[1:]))]": "it must return a PartialShape for each output",
+    "[PartialShape((Dimension(2**80, 2**80), *shapes[0].dims[1:]))]": "it must return a PartialShape for each output",
+    "[PartialShape((Dimension(2**62, 2**62), *shapes[0].dims[1:]))]": r"infer_shapes says \[4611686018427387904,",
+    "[PartialShape((*shapes[0].dims, Dimension(1, 1)))]": r"reference of Snake-example returns output of shape",
+    "[shapes[0] if shapes[0].is_static else PartialShape.of([9, 9])]": r"returns \[9,9\] for \[\?,\?\], which does not contain",
+}
+
+
+@pytest.mark.slow
+@pytest.mark.parametrize("shapes", ABSURD)
+def test_absurd_shapes_are_not_blamed_on_the_library(shapes, checked, tmp_path):
+    snake, _ = checked("pass", DECLARATION.replace("[shapes[0]]", shapes)).layers
+    assert snake.problem.startswith(f"not executed: {tmp_path / 'snake_ops.py'}:")
+    assert re.search(ABSURD[shapes], snake.problem)
+    assert snake.cases == ()
+
+
 @pytest.mark.slow
 def test_a_harmless_one_passes(checked):
     assert checked("print('loud'); x = x.copy(); inputs[0][...] = 7").passed

@@ -7,10 +7,12 @@ import subprocess
 import sys
 import time
 
+import numpy as np
+import openvino as ov
 import pytest
 
 from helpers.paths import VALID
-from helpers.users_operations import write_model
+from helpers.users_operations import PYTHON, write_model
 
 DECLARATION = """import ctypes, os, threading, time
 from ov_gather.ops.spec import *
@@ -153,3 +155,71 @@ def test_in_several_processes_only_the_file_fails(written, cli, tmp_path):
     assert "model.xml: error OVG099" in done.stdout
     assert " of Snake-example ends the process, with exit code 0: it must return\n    correct the declaration\n" in done.stdout
     assert "files: 2, errors: 1," in done.stdout
+
+
+LAYER = """<layer id="0" name="s" type="Snake" version="example">
+<data alpha="1"/><input><port id="0"><dim>2</dim></port></input><output><port id="1"><dim>2</dim></port></output></layer>
+"""
+
+
+@pytest.fixture
+def run(written, cli, tmp_path):
+    """A function that runs one layer with this line in the reference."""
+
+    def execute(line, layer=LAYER, ops="ops.py", **options):
+        written()
+        text = DECLARATION.replace("TOP", "").replace("RULE", "pass").replace("[rule(inputs[0])]", f"[({line}, inputs[0])[1]]")
+        (tmp_path / "ops.py").write_text(text)
+        (tmp_path / "layer.xml").write_text(layer)
+        np.save(tmp_path / "x.npy", np.ones(2, np.float32))
+        own = ["--ops", ops] if ops else []
+        return cli("run", "layer.xml", "--input", "x=x.npy", "-o", "out.npy", *own, cwd=tmp_path, **options)
+
+    return execute
+
+
+def test_run_writes_where_it_was_started(run, tmp_path):
+    run("os.chdir('/')", code=0)
+    assert (tmp_path / "out.npy").exists()
+
+
+def test_run_writes_once(run):
+    assert run("os.fork()", code=0).stdout == "out.npy: float32[2]\n"
+
+
+def test_run_ends_though_a_thread_does_not(run):
+    assert run("threading.Thread(target=time.sleep, args=(1000,)).start()", code=0).stdout == "out.npy: float32[2]\n"
+
+
+def test_run_names_a_reference_that_exits(run, tmp_path):
+    done = run("os._exit(0)", code=2)
+    where = f"{tmp_path}/ops.py:19: reference of Snake-example"
+    assert done.stderr == f"error: {where} ends the process, with exit code 0: it must return\n"
+    assert not (tmp_path / "out.npy").exists()
+
+
+@pytest.mark.parametrize(
+    ("value", "said"), [("1000", "alpha=1000.0 is out of range (0.1 to 100)"), ("x", "alpha: 'x' is not a number")]
+)
+def test_run_names_the_layer_of_a_wrong_attribute(value, said, run):
+    done = run("0", layer=LAYER.replace('alpha="1"', f'alpha="{value}"'), code=2)
+    assert done.stderr == f"error: layer.xml:1: Snake 's' (layer 0): {said}\n"
+
+
+def test_run_says_how_a_layer_becomes_known(run):
+    assert "it holds none; declare Snake of opset 'example' by --ops FILE.py\n" in run("0", ops="", code=2).stderr
+
+
+def test_harden_says_how_a_layer_is_executed(written, refusal, tmp_path):
+    written()
+    said = refusal("harden", "model.xml", "--policy", "clamp", "--ops", "ops.py", cwd=tmp_path)
+    assert said.endswith("from unsupported opset: example: give the library that has the operation by --extension\n")
+
+
+@pytest.mark.skipif(not hasattr(ov, "Op"), reason="this OpenVINO takes no operations in Python")
+def test_check_names_a_library_that_lacks_the_operation(written, cli, tmp_path):
+    written()
+    (tmp_path / "classes.py").write_text(PYTHON.replace('DiscreteTypeInfo("Snake"', 'DiscreteTypeInfo("Other"'))
+    options = ("--extension", "classes:Snake", "--runtimes", "openvino", "--cases", "2")
+    done = cli("check", "model.xml", "--ops", "ops.py", *options, cwd=tmp_path, code=1)
+    assert "library: FAILED (does not have the operation: Cannot create Snake layer" in done.stdout

@@ -43,7 +43,10 @@ from ov_gather.crosscheck.library.variants import (
     with_other_values,
 )
 from ov_gather.crosscheck.references import compute, confirm
+from ov_gather.extension import lacks_operation
 from ov_gather.ir.shapes import PartialShape
+from ov_gather.ops.fields import OperationError
+from ov_gather.ops.functions import place_of
 from ov_gather.ops.layer_view import LayerView
 from ov_gather.ops.spec import Attribute
 from ov_gather.runtimes.base import CrashedError, Evaluation, HungError, RefusedError
@@ -97,15 +100,33 @@ class _Probing:
             yield fault_of_crash(READ, error, f"{where}when it infers shapes")
             return
         except RefusedError as error:
-            yield LibraryFault(READ, "refuses a valid layer", f"{where}{error}")
+            wrong = "does not have the operation" if lacks_operation(error) else "refuses a valid layer"
+            yield LibraryFault(READ, wrong, f"{where}{error}")
             return
         wanted = zip(view.operation.outputs, output_types(view), view.output_shapes or (), inferred, strict=True)
         for name, kind, shape, (found_kind, found_shape) in wanted:
+            is_same = agree(shape, PartialShape.parse(found_shape.strip("[]")))
+            if kind.name != found_kind or not is_same:
+                self._check_declaration(view)
             if kind.name != found_kind:
                 yield LibraryFault(TYPE, "infers a wrong element type", f"{where}{name} is {found_kind}, expected {kind}")
-            elif not agree(shape, PartialShape.parse(found_shape.strip("[]"))):
+            elif not is_same:
                 wrong = "infers a wrong open shape" if probe == OPEN_SHAPE else "infers a wrong shape"
                 yield LibraryFault(probe, wrong, f"{where}{name} is {found_shape}, expected {shape}")
+
+    def _check_declaration(self, view: LayerView) -> None:
+        """Raise OperationError if the expected inference is wrong: by the reference, or by what static inputs give."""
+        if all(shape.is_static for shape in view.input_shapes):
+            expected_outputs(view, self._inputs(view))
+            return
+        operation = view.operation
+        for shape, known in zip(view.output_shapes or (), self._view.output_shapes or (), strict=True):
+            if known.is_static and known.sizes not in shape:
+                given = [" and ".join(map(str, each.input_shapes)) for each in (view, self._view)]
+                raise OperationError(
+                    f"{place_of(operation.infer_shapes)}: infer_shapes of {operation.name} returns {shape} for {given[0]}, "
+                    f"which does not contain what it returns for {given[1]}: {known}"
+                )
 
     # What evaluate does
 
