@@ -15,17 +15,22 @@ from ov_gather.extension.installed import find
 from ov_gather.system import logs
 from ov_gather.system.interrupts import held
 
-_TYPE = re.compile(r"[A-Z][A-Za-z0-9]*(?:_[A-Za-z0-9]+)*")
-"""What is an identifier in C++ and Python, no keyword and not reserved, and begins with a capital letter as types do."""
+_TYPE = re.compile(r"(?!.{81})[A-Z][A-Za-z0-9]*(?:_[A-Za-z0-9]+)*")
+"""What is an identifier in C++ and Python, no keyword and not reserved, and begins with a capital letter as types do.
+
+Names of files are made of it, which file systems limit to 255 bytes.
+"""
 _MACRO = re.compile(
     r"[A-Z0-9]+(_[A-Z0-9]+)+|NULL|FILE|W?EOF|BUFSIZ|S?NAN[A-Z0-9]*|INFINITY|MAXFLOAT|NZERO|NFDBITS|CSIGNAL|NOMINMAX|GLUE"
     r"|PARTITIONING|W[A-Z]+ED|WTERMSIG|WSTOPSIG|WEXITSTATUS|WNOHANG|WNOWAIT"
 )
 """Macros of the headers of C, C++ and OpenVINO beside those of errno.h, and the type FILE, which a class cannot be called."""
-_OPSET = re.compile(r"[A-Za-z][A-Za-z0-9_]*")
+_OPSET = re.compile(r"[A-Za-z][A-Za-z0-9_]{0,79}")
 _USED = {"numpy", "onnx", "openvino", "ov_gather", "pytest", "torch", "make_model", "host", "tests"}
 _USED |= {"all", "clean", "help", "install", "package", "preinstall", "test"}
-"""Modules that the files of a project import, the target `host` of its CMakeLists.txt, and targets that CMake reserves."""
+_USED |= {"build", "cmake", "conftest", "dist", "ninja", "pip", "scikit_build_core", "setup", "setuptools", "wheel"}
+"""Modules that the files of a project import, the target `host` of its CMakeLists.txt, targets that CMake reserves, and what
+tools that build or test a project look for by its name."""
 _NAMES = re.compile(r"Snake|snake|\bexample\b")
 """The names in the template: of the type, of files and packages, and of the opset."""
 _MADE = {"build", "dist", "__pycache__"}
@@ -50,19 +55,26 @@ def create(name: str, folder: Path, *, opset: str | None = None, openvino_types:
     file_name = _file_name(name, openvino_types)
     opset = file_name if opset is None else opset
     if not _OPSET.fullmatch(opset) or re.fullmatch(r"opset\d+|ov_gather", opset):
-        raise ValueError(f"'{opset}' cannot be the opset: give letters, digits and _, none of OpenVINO's or ours, as 'mine'")
+        raise ValueError(
+            f"'{opset}' cannot be the opset: give up to 80 letters, digits and _, none of OpenVINO's or ours, as 'mine'"
+        )
     place = _checked(folder)
     is_new, release = not place.exists(), find().release
-    with TemporaryDirectory(dir=place.parent if is_new else place, prefix=".new.") as work:
-        project = Path(work, place.name)
-        project.mkdir()
-        written = [folder / path for path in _write(project, {"Snake": name, "snake": file_name, "example": opset}, release)]
-        if is_new:
-            project.replace(place)
-        else:  # perhaps the current directory, which must stay the same one
-            with held():
-                for path in project.iterdir():
-                    path.rename(place / path.name)
+    try:
+        with TemporaryDirectory(dir=place.parent if is_new else place, prefix=".new.") as work:
+            project = Path(work, place.name)
+            project.mkdir()
+            written = [
+                folder / path for path in _write(project, {"Snake": name, "snake": file_name, "example": opset}, release)
+            ]
+            if is_new:
+                project.replace(place)
+            else:  # perhaps the current directory, which must stay the same one
+                with held():
+                    for path in project.iterdir():
+                        path.rename(place / path.name)
+    except OSError as error:  # it names a temporary directory
+        raise OSError(error.errno, error.strerror, str(folder)) from None
     logs.info("files", "%s: written", folder)
     return written
 
@@ -70,7 +82,9 @@ def create(name: str, folder: Path, *, opset: str | None = None, openvino_types:
 def _file_name(name: str, openvino_types: Mapping[str, str]) -> str:
     """Return the name of files for a type: GridSample3D -> grid_sample3d. Raises ValueError."""
     if not _TYPE.fullmatch(name):
-        raise ValueError(f"'{name}' cannot be the type: give an identifier that begins with a capital, such as GridSample3D")
+        raise ValueError(
+            f"'{name}' cannot be the type: give an identifier that begins with a capital, such as GridSample3D, of up to 80"
+        )
     if _MACRO.fullmatch(name) or hasattr(errno, name):
         raise ValueError(
             f"'{name}' cannot be the type: it is a macro of C, or may be one; write {name.title().replace('_', '')}"

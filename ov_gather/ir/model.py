@@ -10,7 +10,7 @@ from typing import TYPE_CHECKING
 
 from ov_gather.ir import element_types
 from ov_gather.ir.element_types import ElementType
-from ov_gather.ir.shapes import UNKNOWN, PartialShape
+from ov_gather.ir.shapes import UNKNOWN, PartialShape, listed
 from ov_gather.ir.weights import Weights
 from ov_gather.system.tables import InNotebooks, counted, one_line, table_of
 
@@ -205,7 +205,7 @@ class Edge:
 
 
 def _outline(port: Port) -> str:
-    return f"{port.precision or '?'}{list(port.dims)}"
+    return f"{port.precision or '?'}{listed(port.dims)}"
 
 
 @dataclass(frozen=True, repr=False)

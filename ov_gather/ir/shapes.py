@@ -3,12 +3,15 @@
 from __future__ import annotations
 
 import re
-from collections.abc import Iterable
+from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
 from functools import lru_cache
 
 MAX_DIMENSION = 2**63 - 1
 """Largest dimension, and largest number of elements of a shape: both are int64 in OpenVINO."""
+
+_SHOWN = 32
+"""Maximum number of dimensions that are shown of a shape."""
 
 BLANKS = " \t\r\n"
 
@@ -125,14 +128,20 @@ class PartialShape:
         return None if None in dims else PartialShape(tuple(dim for dim in dims if dim is not None))
 
     def __str__(self) -> str:
-        return "[...]" if self.dims is None else f"[{','.join(map(str, self.dims))}]"
+        return "[...]" if self.dims is None else listed(self.dims, ",")
 
     def attribute(self) -> str:
         """Format the shape as the `shape` attribute of a Parameter."""
-        return str(self)[1:-1]
+        return "..." if self.dims is None else ",".join(map(str, self.dims))
 
 
 UNKNOWN = PartialShape(None)
+
+
+def listed(dims: Sequence[object], separator: str = ", ") -> str:
+    """Return dimensions for people: the first ones of very many."""
+    more = f"{separator}... ({len(dims):,} dimensions)" if len(dims) > _SHOWN else ""
+    return f"[{separator.join(map(str, dims[:_SHOWN]))}{more}]"
 
 
 def element_count(sizes: Iterable[int]) -> int:

@@ -21,6 +21,8 @@ if TYPE_CHECKING:
 
 RESERVED = re.compile(r"opset\d+|ov_gather")
 """Opsets of OpenVINO, and ours."""
+_MODULE = re.compile(r"[^\W\d][\w.]*(\s*:\s*[^\W\d][\w.]*)?(\s*\[.*\])?")
+"""What an entry point names."""
 
 
 def executed(path: Path, source: bytes) -> list[Operation]:
@@ -31,14 +33,23 @@ def executed(path: Path, source: bytes) -> list[Operation]:
     try:
         with running("", str(path)):
             exec(compile(source, str(path), "exec"), vars(module))
-    except OperationError:
+    except OperationError as error:
         del sys.modules[module.__name__]
-        raise
+        raise OperationError(f"{error}{_hint(error.__cause__, path.parent)}") from None
     return _among(vars(module).values(), str(path))
+
+
+def _hint(error: BaseException | None, directory: Path) -> str:
+    """Return how a module beside a file is imported; "" if none was missing."""
+    name = (error.name or "").partition(".")[0] if isinstance(error, ModuleNotFoundError) else ""
+    is_beside = bool(name) and ((directory / f"{name}.py").is_file() or (directory / name).is_dir())
+    return f": {name} is beside the file, where Python does not look: set PYTHONPATH={directory}" if is_beside else ""
 
 
 def imported(point: EntryPoint) -> list[Operation]:
     """Import what an entry point names, a module or an operation, and return the operations. Raises OperationError."""
+    if not _MODULE.fullmatch(point.value):
+        raise OperationError(f"'{point.value}' is no module: write {point.name} = package.module, or package.module:variable")
     with running("", point.value):
         found = point.load()
     return _among(vars(found).values() if isinstance(found, ModuleType) else [found], point.value)

@@ -33,12 +33,14 @@ class _Function:
         returns: for people; "" if the result is not used.
         is_right: from the result and the operation.
         is_repeated: whether each call is done twice, and must have the same result.
+        fits: from the result and the arguments.
     """
 
     returns: str = ""
     is_right: Callable[[Any, Operation], bool] = lambda found, operation: True
     may_raise: tuple[type[Exception], ...] = ()
     is_repeated: bool = False
+    fits: Callable[[Any, Sequence[Any]], bool] = lambda found, arguments: True
 
 
 def _is_dimension(value: Any) -> bool:
@@ -101,8 +103,11 @@ FUNCTIONS: Mapping[str, _Function] = {
         is_repeated=True,
     ),
     "lowest_specified": _Function(
-        "an integer, or an array of integers if the size is one",
+        "0, or -size if negative indices count from the end; an array if the size is one",
         lambda found, operation: is_integer(found) or found.dtype.kind in "iu",
+        fits=lambda found, sizes: (
+            bool(((found == 0) | (found == -sizes[0])).all()) if hasattr(found, "all") else found in (0, -sizes[0])
+        ),
     ),
     "zero_fill": _Function("True or False", lambda found, operation: isinstance(found, bool)),
 }
@@ -125,7 +130,7 @@ def checked(operation: Operation, name: str) -> Operation:
             place = place_of(own) or name
             with running(subject, place, may_raise, len(operation.inputs), is_limited=spec is not FUNCTIONS["reference"]):
                 found = own(*arguments)
-                if not holds(partial(spec.is_right, found, operation)):
+                if not (holds(partial(spec.is_right, found, operation)) and holds(partial(spec.fits, found, arguments))):
                     raise OperationError(f"{place}: {subject} returns {shown(found)}: it must return {spec.returns}")
                 if spec.is_repeated and not holds(lambda: own(*arguments) == found):
                     raise OperationError(

@@ -64,6 +64,7 @@ def declare(*files: Given) -> tuple[UserOperations, ...]:
         The files with their digests, for other processes.
 
     Raises:
+        TypeError: what is given is no path.
         ValueError: a file cannot be read or executed, declares no operation, or declares one that is known already.
     """
     _declare_installed()
@@ -94,6 +95,8 @@ def operations_of_files() -> list[Operation]:
 
 
 def _declare(given: Given) -> UserOperations:
+    if not isinstance(given, str | os.PathLike | UserOperations):
+        raise TypeError(f"declare: give paths of Python files that declare operations, not {type(given).__name__}")
     path = Path(given.name if isinstance(given, UserOperations) else given).absolute()
     try:
         if path.exists() and not path.is_file():

@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Iterator
 
 from ov_gather.ir.model import Model, Port
-from ov_gather.ir.shapes import PartialShape
+from ov_gather.ir.shapes import PartialShape, listed
 from ov_gather.ops.layer_view import LayerView
 from ov_gather.ops.spec import RankError, ShapeError
 from ov_gather.rules.base import Violation, rule
@@ -41,7 +41,7 @@ def output_shape(view: LayerView) -> Iterator[Violation]:
     for inferred, port in zip(view.output_shapes or (), view.layer.outputs, strict=False):
         if not fits_declaration(port, inferred):
             message = f"declares {dims_text(port)}, but {view.operation.name} gives {inferred} for these inputs"
-            hint = f"declare the dims {list(inferred.sizes)}"
+            hint = f"declare the dims {listed(inferred.sizes)}"
             yield Violation.at(view.layer, message, hint, port=port, fix=_dims(inferred.sizes))
 
 
@@ -76,7 +76,7 @@ def declared_shape(graph: Model) -> Iterator[Violation]:
         for port in layer.outputs:
             if port.dims != declared.sizes:
                 message = f"declares {dims_text(port)}, but the attribute shape is {declared}"
-                hint = f"declare the dims {list(declared.sizes)}, or correct shape"
+                hint = f"declare the dims {listed(declared.sizes)}, or correct shape"
                 yield Violation.at(layer, message, hint, port=port, fix=_dims(declared.sizes))
 
 
@@ -107,4 +107,4 @@ def fits_declaration(port: Port, inferred: PartialShape) -> bool:
 
 def dims_text(port: Port) -> str:
     """Describe the dims of a port for people."""
-    return f"dims {list(port.dims)}" if port.dims else "no dims"
+    return f"dims {listed(port.dims)}" if port.dims else "no dims"

@@ -7,7 +7,7 @@ from collections.abc import Iterator
 
 from ov_gather.ir.bodies import BODIES, MAPPING, OWN_INPUTS, SLICING, Entry, back_edges, entries, port_map
 from ov_gather.ir.model import Layer, Model, Port
-from ov_gather.ir.shapes import PartialShape
+from ov_gather.ir.shapes import PartialShape, listed
 from ov_gather.ops.attribute import parse_integer
 from ov_gather.rules.base import Violation, rule
 
@@ -129,8 +129,8 @@ def boundary_shape(graph: Model) -> Iterator[Violation]:
             wrong = sum(other.port is entry.port and not other.is_input for other, _ in found)
             if layer.type == "If" and not entry.is_input and wrong < len(layer.bodies):
                 continue
-            outside = f"declares dims {list(entry.port.dims)}"
-            text = f"{outside}, but {entry.inner} of <{entry.body.tag}> has {list(inside.dims)}"
+            outside = f"declares dims {listed(entry.port.dims)}"
+            text = f"{outside}, but {entry.inner} of <{entry.body.tag}> has {listed(inside.dims)}"
             yield Violation.at(layer, text, "declare dims that agree inside and outside", port=entry.port)
 
 

@@ -72,6 +72,12 @@ def test_the_current_directory_if_it_is_empty(cli, tmp_path):
         (["EINVAL", "new"], "write Einval"),
         (["INT_MAX", "new"], "write IntMax"),
         (["Errno", "new"], "its package would be called 'errno', which is taken"),
+        (["Pip", "new"], "its package would be called 'pip', which is taken"),
+        (["Setup", "new"], "its package would be called 'setup', which is taken"),
+        (["Conftest", "new"], "its package would be called 'conftest', which is taken"),
+        (["S" * 81, "new"], "give an identifier that begins with a capital, such as GridSample3D, of up to 80"),
+        (["SoftStep", "new", "--opset", "s" * 81], "cannot be the opset: give up to 80 letters"),
+        (["SoftStep", "n" * 300], "File name too long"),
         (["Class", "new"], "its package would be called 'class', which is taken"),
         (["Extension", "new"], "'Extension' cannot be the type: the project has a file extension.cpp of its own"),
         (["Gpu", "new"], "the project has a file tests/test_gpu.py of its own"),
@@ -89,7 +95,9 @@ def test_what_is_refused_writes_nothing(arguments, said, refusal, tmp_path):
     (tmp_path / "full" / "mine.txt").write_text("mine")
     (tmp_path / "dangling").symlink_to("nothing")
     (tmp_path / "file_link").symlink_to("full/mine.txt")
-    assert said in refusal("extension", "new", *arguments, cwd=tmp_path)
+    refused = refusal("extension", "new", *arguments, cwd=tmp_path)
+    assert said in refused
+    assert ".new." not in refused  # the name of a temporary directory
     assert sorted(path.name for path in tmp_path.rglob("*")) == ["dangling", "file_link", "full", "mine.txt"]
 
 

@@ -206,7 +206,10 @@ def hostile(tmp_path):
 
 SIZE = "lowest_specified=lambda size: 0 * size"
 FAILING = {
-    (SIZE, "lowest_specified=lambda size: None"): "lowest_specified of SegmentSum-mine returns None: it must return an integer",
+    (
+        SIZE,
+        "lowest_specified=lambda size: None",
+    ): "lowest_specified of SegmentSum-mine returns None: it must return 0, or -size",
     ("    data, ids = shapes\n", "    data = None\n"): "infer_shapes of SegmentSum-mine raises AttributeError: ",
 }
 

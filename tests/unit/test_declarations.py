@@ -292,6 +292,23 @@ def test_an_installed_package_that_is_broken_is_left_out(tmp_path, text):
     )
 
 
+def test_an_entry_point_that_names_no_module(tmp_path):
+    install(tmp_path, "shift", DECLARATION)
+    install(tmp_path, "broken", "")
+    (tmp_path / "broken_package-1.0.dist-info" / "entry_points.txt").write_text("[ov_gather.operations]\nx = a b\n")
+    (line,) = validated(write_shift(tmp_path / "m.xml"), PYTHONPATH=str(tmp_path)).stderr.splitlines()
+    said = "'a b' is no module: write x = package.module, or package.module:variable"
+    assert line.endswith(f"(entry point x = a b of ov_gather.operations): {said}")
+
+
+def test_an_installed_package_that_ends_the_process_is_named(tmp_path):
+    install(tmp_path, "broken", "import os; os._exit(0)")
+    command = [sys.executable, "-m", "ov_gather", "validate", write_shift(tmp_path / "m.xml")]
+    done = subprocess.run(command, capture_output=True, text=True, check=False, env=os.environ | {"PYTHONPATH": str(tmp_path)})
+    assert (done.returncode, done.stdout) == (2, "")
+    assert done.stderr == "error: broken_package ends the process, with exit code 0: it must return\n"
+
+
 def test_damaged_metadata_are_named_once(tmp_path):
     install(tmp_path, "shift", DECLARATION)
     (tmp_path / "shift_package-1.0.dist-info" / "entry_points.txt").write_text(

@@ -235,6 +235,33 @@ FILES = {
 }
 
 
+@pytest.mark.parametrize("given", [None, 5, b"x.py", ["x.py"]])
+def test_what_is_no_path_is_refused(given):
+    with pytest.raises(TypeError, match=f"declare: give paths of Python files .*, not {type(given).__name__}"):
+        ov_gather.declare(given)
+
+
+@pytest.mark.parametrize("place", ["helping.py", "helping/__init__.py"])
+def test_a_module_beside_the_file_is_found_by_the_path_of_python(tmp_path, place):
+    (tmp_path / place).parent.mkdir(exist_ok=True)
+    (tmp_path / place).write_text("")
+    hint = f": helping is beside the file, where Python does not look: set PYTHONPATH={tmp_path}"
+    with pytest.raises(ValueError, match="No module named 'helping'") as error, declared(tmp_path / "ops.py", "import helping"):
+        pass
+    assert str(error.value).endswith(hint)
+    with pytest.raises(ValueError, match=r"'nowhere'$"), declared(tmp_path / "ops.py", "import nowhere"):
+        pass
+
+
+def test_very_many_dimensions_are_not_shown(tmp_path):
+    text = changed("[shapes[0]]", "[PartialShape.of([1] * 200_000)]")
+    with declared(tmp_path / "ops.py", text):
+        (finding,) = ov_gather.validate(write_pick(tmp_path / "m.xml"))
+    assert finding.rule == "OVG403"
+    assert "1,... (200,000 dimensions)]" in finding.message
+    assert len(finding.message + finding.hint) < 500
+
+
 @pytest.mark.parametrize("text", FILES)
 def test_a_wrong_file_changes_nothing(tmp_path, text):
     path, known = tmp_path / "my_ops.py", ops.known_types()
@@ -315,6 +342,14 @@ RESULTS_OF_RULES = {
     "index_rule=IndexRule(1, AxisSize(0), lowest_specified=lambda size: size / 2)": (
         "returns 1.5",
         lambda pick: pick.index_rule.lowest_specified(3),
+    ),
+    "index_rule=IndexRule(1, AxisSize(0), lowest_specified=lambda size: -10 * size)": (
+        "returns -30: it must return 0, or -size if negative indices count from the end",
+        lambda pick: pick.index_rule.lowest_specified(3),
+    ),
+    "index_rule=IndexRule(1, CoordinateSizes(1), lowest_specified=lambda size: 1 + 0 * size)": (
+        "it must return 0, or -size",
+        lambda pick: pick.index_rule.lowest_specified(np.array([3, 4])),
     ),
 }  # fmt: skip
 ROWS = PartialShape.of((4, 3))
