@@ -1,7 +1,9 @@
 """The models of reproducers of upstream faults, and larger models that hold them."""
 
+import math
 from collections.abc import Callable
 from contextlib import suppress
+from pathlib import Path
 from typing import Any
 from unittest.mock import patch
 
@@ -45,6 +47,11 @@ _IN_ONNX = {
 """Reproducers that are not in ONNX, as ONNX models."""
 
 
+EXPORTS = ("light_resnet50", "light_shufflenet", "light_inception_v2")
+"""Exported networks, without their weights, that the package onnx holds for tests of backends."""
+_EXPORTS = Path(onnx.__file__).parent / "backend/test/data/light"
+
+
 class _CaughtError(BaseException):
     """A reproducer compiles its model."""
 
@@ -52,6 +59,14 @@ class _CaughtError(BaseException):
 def model_of(report: str) -> ov.Model:
     """Return the model that a reproducer compiles, without compiling it."""
     return _executed(report)[0]
+
+
+def met_by(report: str) -> ov.Model:
+    """Return a model that OVG7 reports for this fault: that of the reproducer, if no rule for gathers reports it before."""
+    if report != "u32_constants_saturate":
+        return model_of(report)
+    values, x = op.constant(np.array([1, 2**32 - 1], np.uint32)), op.parameter([2], np.uint32)
+    return ov.Model([op.concat([x, values], 0)], [x])
 
 
 def onnx_of(report: str) -> onnx.ModelProto:
@@ -98,6 +113,29 @@ def between_layers(model: ov.Model) -> ov.Model:
         beside = op.relu(op.matmul(beside, op.constant(weights), False, False))
     outputs = [op.result(_neutral(result.input_value(0).get_node(), result.input_value(0))) for result in model.get_results()]
     return ov.Model([*outputs, op.result(beside)], model.get_sinks(), [*inputs, x], "large")
+
+
+def in_export(model: ov.Model, name: str) -> ov.Model:
+    """Return an exported network that the model is planted into, with "planted" in the names of its layers.
+
+    The inputs of the model are computed from what the network returns, except strings and inputs of open sizes.
+    """
+    for number, node in enumerate(model.get_ordered_ops()):
+        node.set_friendly_name(f"planted.{number}")
+    export = ov.Core().read_model(_EXPORTS / f"{name}.onnx")
+    inputs, scores = [], op.reshape(export.get_results()[0].input_value(0), op.constant(np.array([-1])), False)
+    for parameter in model.get_parameters():
+        shape, dtype = parameter.get_output_partial_shape(0), parameter.get_output_element_type(0)
+        if shape.is_dynamic or dtype == ov.Type.string:
+            inputs.append(parameter)
+            continue
+        sizes = shape.to_shape()
+        first = op.slice(scores, *(op.constant(np.array([number])) for number in (0, math.prod(sizes), 1)))
+        given = op.convert(op.reshape(first, op.constant(np.array(sizes, np.int64)), False), dtype)
+        for reader in parameter.output(0).get_target_inputs():
+            reader.replace_source_output(given.output(0))
+    results = [*export.get_results(), *model.get_results()]
+    return ov.Model(results, model.get_sinks(), [*export.get_parameters(), *inputs], name)
 
 
 def in_branch(model: ov.Model) -> ov.Model:

@@ -7,7 +7,7 @@ import openvino as ov
 import pytest
 from openvino import opset13 as op
 
-from helpers.known_faults import HOSTS, as_ir, between_layers, model_of, onnx_of
+from helpers.known_faults import EXPORTS, HOSTS, as_ir, between_layers, in_export, met_by, model_of, onnx_of
 from ov_gather import validate
 from ov_gather.converters import ConversionError, convert_model
 from ov_gather.rules.known.register import ELSEWHERE, KNOWN
@@ -20,7 +20,6 @@ from tools.upstream.running import shows
 
 BY_OTHERS = {report: rule[:6] for report, rule in ELSEWHERE.items() if rule[:6] in RULES}
 NOT_IN_BODIES = ("i64_state", "string_input_is_output")  # states belong to models, and this output is one of a model
-BESIDE_GATHERS = ("u32_constants_saturate",)  # its reproducer gathers, which OVG704 checks
 
 
 def found(model, path, *, target=RELEASES[-1]):
@@ -54,24 +53,31 @@ def test_releases_are_those_measured(known):
 
 @pytest.mark.parametrize("known", KNOWN, ids=lambda known: known.report)
 def test_a_reproducer_is_found(known, tmp_path):
-    if known.report in BESIDE_GATHERS:
-        pytest.skip("OVG704 reports it")
-    rule, path = found(model_of(known.report), tmp_path / "model.xml")[known.report]
+    rule, path = found(met_by(known.report), tmp_path / "model.xml")[known.report]
     assert rule == RULE_OF[known.effect]
     assert path == ()
     if known.since:
         earlier = RELEASES[RELEASES.index(known.since) - 1]
-        assert known.report not in found(model_of(known.report), tmp_path / "model.xml", target=earlier)
+        assert known.report not in found(met_by(known.report), tmp_path / "model.xml", target=earlier)
 
 
 @pytest.mark.parametrize("host", HOSTS, ids=lambda host: host.__name__)
 @pytest.mark.parametrize("known", KNOWN, ids=lambda known: known.report)
 def test_a_planted_reproducer_is_found(known, host, tmp_path):
-    if known.report in BESIDE_GATHERS or (host is not between_layers and known.report in NOT_IN_BODIES):
-        pytest.skip("not legal there, or reported by another rule")
-    rule, path = found(host(model_of(known.report)), tmp_path / "model.xml")[known.report]
+    if host is not between_layers and known.report in NOT_IN_BODIES:
+        pytest.skip("not legal there")
+    rule, path = found(host(met_by(known.report)), tmp_path / "model.xml")[known.report]
     assert rule == RULE_OF[known.effect]
     assert bool(path) is (host is not between_layers)
+
+
+@pytest.mark.parametrize("export", EXPORTS)
+@pytest.mark.parametrize("known", KNOWN, ids=lambda known: known.report)
+def test_a_reproducer_planted_into_an_export_is_found(known, export, tmp_path):
+    as_ir(in_export(met_by(known.report), export), tmp_path / "model.xml")
+    findings = validate(tmp_path / "model.xml", target=RELEASES[-1], select=["OVG7"])
+    assert (RULE_OF[known.effect], f"{known.report}.md") in [(one.rule, one.hint.rpartition("/")[2]) for one in findings]
+    assert [one for one in findings if "planted" not in one.location.layer_name] == []  # the export itself meets none
 
 
 @pytest.mark.parametrize(
