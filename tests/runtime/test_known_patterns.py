@@ -12,6 +12,7 @@ from openvino import opset13 as op
 
 from helpers.known_faults import as_ir
 from ov_gather import validate
+from ov_gather.rules.releases import RELEASES
 
 pytestmark = pytest.mark.onnxruntime
 F32 = {"INFERENCE_PRECISION_HINT": "f32"}
@@ -22,10 +23,10 @@ NEW = np.newaxis
 def agrees(tmp_path):
     """Return a check that a model is warned of if one of its outputs is wrong, and only then."""
 
-    def check(outputs, inputs, feeds, expected):
+    def check(outputs, inputs, feeds, expected, rules=("OVG710", "OVG711")):
         model = outputs if isinstance(outputs, ov.Model) else ov.Model(outputs, inputs)
         as_ir(model, tmp_path / "model.xml")
-        warned = [finding.message for finding in validate(tmp_path / "model.xml", select=["OVG710", "OVG711"])]
+        warned = [finding.message for finding in validate(tmp_path / "model.xml", target=RELEASES[-1], select=rules)]
         found = ov.compile_model(model, "CPU", F32)(feeds)
         right = all(same(found[i], values) for i, values in enumerate(expected))
         assert right is not bool(warned), (warned, [found[i] for i in range(len(expected))], expected)
@@ -296,6 +297,44 @@ def test_pad(value, mode, agrees):
     data = op.parameter([2], np.int32)
     padded = op.pad(data, constant(1), constant(1), mode, op.constant(np.int32(value)))
     agrees([padded], [data], [x], [np.pad(x, 1, mode, **({"constant_values": value} if mode == "constant" else {}))])
+
+
+@pytest.mark.parametrize("size", [2, -1])
+@pytest.mark.parametrize("value", ["constant", "converted", "input", "computed", "size"])
+@pytest.mark.parametrize("first", [[1, 0], [0, 0], [-1, 0], "static sizes", "input"])
+@pytest.mark.parametrize("last", [[0, 0], [0, 1], [0, -1]])
+def test_value_of_pad(last, first, value, size, agrees):
+    x, number, rows = np.int32([[1, 2], [3, 4]]), np.array(2, np.int32), np.array([1, 0])
+    data, given, widths = op.parameter([size, 2], np.int32), op.parameter([], np.int32), op.parameter([2], np.int64)
+    of = {
+        "constant": op.constant(number),
+        "converted": op.convert(op.constant(np.int8(2)), "i32"),
+        "input": given,
+        "computed": op.add(given, op.constant(np.int32(0))),
+        "size": op.convert(op.gather(op.shape_of(data), op.constant(0), op.constant(0)), "i32"),
+    }[value]
+    known = {"static sizes": (op.gather(op.shape_of(widths), constant(0, 0), op.constant(0)), [2, 2]), "input": (widths, rows)}
+    before, begin = known[first] if isinstance(first, str) else (constant(*first), first)
+    padded = op.pad(data, before, constant(*last), "constant", of)
+    ends = [(max(0, begin[0]), 0), (max(0, begin[1]), max(0, last[1]))]
+    expected = np.pad(x[max(0, -begin[0]) :, : 2 + min(0, last[1])], ends, constant_values=2)
+    others = [op.add(given, given), op.add(widths, widths)]
+    agrees([padded, *others], [data, given, widths], [x, number, rows], [expected, number * 2, rows * 2])
+
+
+WIDE = {np.float32: [0, 0.5, -0.5, 1], np.int32: [0, 256, 65536, -1], np.int16: [0, 256, 1, -256], np.uint8: [0, 1, 255, 0]}
+
+
+@pytest.mark.parametrize("is_read", [False, True])
+@pytest.mark.parametrize("names", ["i32", "u8", "boolean", "f32", "i64", "u8 i32", "boolean i32", "i32 boolean", "f32 i64"])
+@pytest.mark.parametrize("dtype", WIDE)
+def test_non_zero_of_converted_numbers(dtype, names, is_read, agrees):
+    x = np.array(WIDE[dtype], dtype)
+    value, expected = (data := op.parameter([4], dtype)), x
+    for name in names.split():
+        value, expected = op.convert(value, name), expected.astype(getattr(ov.Type, name).to_dtype())
+    outputs, results = ([value], [expected]) if is_read else ([], [])
+    agrees([op.non_zero(value), *outputs], [data], [x], [np.array(np.nonzero(expected)), *results], rules=["OVG712"])
 
 
 @pytest.mark.parametrize("value", [2**31 - 1, 2**31, 2**32 - 1])

@@ -126,6 +126,14 @@ def _pad(graph: PatternGraph, layer: Layer) -> bool:
     return bool((value.astype("f4").astype("f8") != value.astype("f8")).any())
 
 
+def _late_value(graph: PatternGraph, layer: Layer) -> bool:
+    """Return True if widths of Pad are known in compile_model, one is positive, and the value is computed in the inference."""
+    if layer.attributes.get("pad_mode") != "constant" or graph.origins(layer, 3):
+        return False
+    widths = [graph.constant(layer, i) for i in (1, 2)]
+    return all(graph.origins(layer, i) for i in (1, 2)) and any(one is None or (one > 0).any() for one in widths)
+
+
 _ABS = "write Maximum(x, -x), or the constant with its absolute values"
 
 FOLDED = (
@@ -186,5 +194,13 @@ FOLDED = (
         operands=4,
         instead="the value with which integers are padded is rounded to float32",
         remedy="pad with 0, and add or select the value afterwards",
+    ),
+    KnownFault(
+        report="pad_value_of_run_time",
+        types=("Pad",),
+        occurs=_late_value,
+        operands=4,
+        instead="new elements are 0, or hold the value of an earlier inference, if the widths are constant and the value is computed",
+        remedy="use Concat with a Broadcast of the value, or make the value a constant",
     ),
 )

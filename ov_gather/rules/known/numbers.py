@@ -9,6 +9,11 @@ from ov_gather.rules.known.pattern_graph import PatternGraph
 _COMPARISONS = ("Equal", "NotEqual", "Less", "LessEqual", "Greater", "GreaterEqual")
 _WIDE = ("i32", "i64", "u32", "u64")
 _BYTES = ("i8", "u8")
+_REAL = ("bf16", "f16", "f32", "f64")
+_INTEGER_BITS = {"i8": 8, "u8": 8, "i16": 16, "u16": 16, "i32": 32, "u32": 32, "i64": 32, "u64": 32}
+"""The CPU plugin computes integers of 64 bits with 32."""
+_CONVERSIONS = ("Convert", "ConvertLike")
+_WHOLE = ("Ceiling", "Floor", "Round", "Sign")
 
 
 def _is_large(graph: PatternGraph, layer: Layer, *positions: int) -> bool:
@@ -81,6 +86,34 @@ def _too_short(graph: PatternGraph, layer: Layer) -> bool:
     if lengths is None or axis is None or not dims or axis.size != 1 or -1 not in lengths:
         return False
     return int(lengths.clip(0).sum()) > dims[int(axis.ravel()[0])].lower
+
+
+def _before_conversion(graph: PatternGraph, layer: Layer) -> bool:
+    """Return True if a Convert before NonZero, which OpenVINO removes, may make 0 of another number."""
+    source = None if graph.origins(layer, 0) else graph.producer(layer, 0, *_CONVERSIONS)
+    while source and graph.only_reader(source):
+        if _makes_zero(graph, source):
+            return True
+        source = graph.producer(source, 0, *_CONVERSIONS)
+    return False
+
+
+def _makes_zero(graph: PatternGraph, convert: Layer) -> bool:
+    """Return True for a conversion of fractions to integers, or of integers to those of fewer bits."""
+    given, made = graph.type(convert), str(convert.outputs[0].element_type)
+    if made not in _INTEGER_BITS:
+        return False
+    if given not in _INTEGER_BITS:
+        return given in _REAL and not _is_whole(graph, convert)
+    low, high = graph.bounds(convert, 0)
+    limit = 1 << _INTEGER_BITS[made]
+    return _INTEGER_BITS[given] > _INTEGER_BITS[made] and not -limit < low <= high < limit
+
+
+def _is_whole(graph: PatternGraph, layer: Layer) -> bool:
+    """Return True if an input is rounded, or converted from integers."""
+    converted = graph.producer(layer, 0, *_CONVERSIONS)
+    return graph.producer(layer, 0, *_WHOLE) is not None or (converted is not None and graph.type(converted) not in _REAL)
 
 
 _IN_FLOAT = "exact only below 2^24: keep the integers smaller, or compute with parts of 16 bits"
@@ -191,6 +224,14 @@ NUMBERS = (
         remedy="compute in i32 and convert",
         effect=Effect.DEPENDS,
         converter="avoids",
+    ),
+    KnownFault(
+        report="non_zero_before_convert",
+        types=("NonZero",),
+        occurs=_before_conversion,
+        instead="a Convert before NonZero is removed: what it makes 0 counts as not 0",
+        remedy="use NotEqual with 0 between Convert and NonZero",
+        effect=Effect.DEPENDS,
     ),
     KnownFault(
         report="range_away_from_its_limit",
