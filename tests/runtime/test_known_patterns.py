@@ -11,37 +11,11 @@ import pytest
 from openvino import opset13 as op
 
 from helpers.known_faults import as_ir
+from helpers.known_patterns import constant
 from ov_gather import validate
-from ov_gather.rules.releases import RELEASES
 
 pytestmark = pytest.mark.onnxruntime
-F32 = {"INFERENCE_PRECISION_HINT": "f32"}
 NEW = np.newaxis
-
-
-@pytest.fixture
-def agrees(tmp_path):
-    """Return a check that a model is warned of if one of its outputs is wrong, and only then."""
-
-    def check(outputs, inputs, feeds, expected, rules=("OVG710", "OVG711")):
-        model = outputs if isinstance(outputs, ov.Model) else ov.Model(outputs, inputs)
-        as_ir(model, tmp_path / "model.xml")
-        warned = [finding.message for finding in validate(tmp_path / "model.xml", target=RELEASES[-1], select=rules)]
-        found = ov.compile_model(model, "CPU", F32)(feeds)
-        right = all(same(found[i], values) for i, values in enumerate(expected))
-        assert right is not bool(warned), (warned, [found[i] for i in range(len(expected))], expected)
-
-    return check
-
-
-def same(found, expected):
-    if found.shape != np.shape(expected):
-        return False
-    return np.allclose(found, expected, atol=1e-4) if found.dtype.kind == "f" else np.array_equal(found, expected)
-
-
-def constant(*values, dtype=np.int64):
-    return op.constant(np.array(values, dtype))
 
 
 FOLDED = {
@@ -115,69 +89,6 @@ VIEWS_OF_NUMPY = {
     "twice": lambda both: np.concatenate([both, both]),
     "negative": lambda both: -both,
 }
-
-ARITHMETIC = {
-    "add": (op.add, np.add),
-    "subtract": (op.subtract, np.subtract),
-    "multiply": (op.multiply, np.multiply),
-    "divide": (op.divide, np.floor_divide),
-    "maximum": (op.maximum, np.maximum),
-    "mod": (op.mod, np.mod),
-}
-SHAPES = ([5], [4, 3], [1, 2, 3], [4, 2, 3], [2, 3, 4, 2])
-
-
-@pytest.mark.parametrize("is_first", [False, True])
-@pytest.mark.parametrize("name", ARITHMETIC)
-@pytest.mark.parametrize("dtype", [np.int32, np.float32])
-@pytest.mark.parametrize(("shape", "axis"), [(shape, axis) for shape in SHAPES for axis in range(len(shape))])
-def test_arithmetic_after_reductions(shape, axis, dtype, name, is_first, agrees):
-    x = (np.arange(np.prod(shape)) * 7 % 11 + 8).astype(dtype).reshape(shape)
-    data, number = op.parameter(shape, dtype), op.constant(dtype(200 if is_first else 3))
-    largest = op.reduce_max(data, constant(axis), keep_dims=axis % 2 == 0)
-    build, compute = ARITHMETIC[name]
-    if dtype is np.float32 and name == "divide":
-        compute = np.divide
-    top, fixed = x.max(axis, keepdims=axis % 2 == 0), dtype(200 if is_first else 3)
-    if name == "divide" and dtype is np.int32 and not is_first and not (top % 3 == 2).any():
-        return  # no quotient is rounded up
-    operands, numbers = ((number, largest), (fixed, top)) if is_first else ((largest, number), (top, fixed))
-    agrees([build(*operands)], [data], [x], [compute(*numbers)])
-
-
-STEPS = {
-    "convert": lambda value, dtype: op.convert(value, ov.Type(dtype)),
-    "absolute": lambda value, dtype: op.abs(value),
-    "positive": lambda value, dtype: op.relu(value),
-    "clamp": lambda value, dtype: op.clamp(value, 0, 100),
-    "twice": lambda value, dtype: op.concat([value, value], 0),
-}
-
-
-@pytest.mark.parametrize("is_read", [False, True])
-@pytest.mark.parametrize("step", STEPS)
-@pytest.mark.parametrize("dtype", [np.int16, np.int32, np.uint16, np.int64])
-def test_steps_between_a_reduction_and_arithmetic(dtype, step, is_read, agrees):
-    x = np.arange(1, 25).reshape(4, 2, 3).astype(dtype)
-    data = op.parameter([4, 2, 3], dtype)
-    between, top = STEPS[step](op.reduce_max(data, constant(1), keep_dims=True), dtype), x.max(1, keepdims=True)
-    top = np.concatenate([top, top]) if step == "twice" else top
-    for build, compute, number in ((op.add, np.add, 1), (op.divide, np.floor_divide, 5)):
-        outputs, expected = [build(between, op.constant(dtype(number)))], [compute(top, dtype(number))]
-        agrees([*outputs, *([between] if is_read else [])], [data], [x], [*expected, *([top] if is_read else [])])
-
-
-@pytest.mark.parametrize("shape", [[1, 1], [4, 1], [1, 3], [4, 3]])
-@pytest.mark.parametrize("is_read", [False, True])
-def test_operands_of_reductions(shape, is_read, agrees):
-    """A constant of one element, or of one a channel, is fused with a reduction that nothing else reads."""
-    x = (np.arange(12) * 7 % 11 + 8).astype(np.int32).reshape(4, 3)
-    data, reduced = op.parameter([4, 3], np.int32), np.full(shape, 200, np.int32)
-    for axis in (0, 1):
-        largest = op.reduce_max(data, constant(axis), keep_dims=True)
-        top = x.max(axis, keepdims=True)
-        outputs, expected = [op.divide(op.constant(reduced), largest)], [reduced // top]
-        agrees([*outputs, *([largest] if is_read else [])], [data], [x], [*expected, *([top] if is_read else [])])
 
 
 @pytest.mark.parametrize("transposed", [False, True])
@@ -266,18 +177,6 @@ def test_convert_of_an_output_that_is_no_default(to, kind, part, tmp_path):
     assert bool(warned) is (to == "boolean")
     with pytest.raises(RuntimeError, match="Default output") if warned else nullcontext():
         ov.compile_model(model, "CPU")
-
-
-@pytest.mark.parametrize("is_read", [False, True])
-@pytest.mark.parametrize("axis", [0, 1])
-@pytest.mark.parametrize("numbers", [100, [[100]], [[100, 101, 102]], [[100, 101, 102]] * 2])
-@pytest.mark.parametrize("dtype", [np.uint8, np.int8, np.uint16, np.int16, np.uint32, np.uint64])
-def test_constant_minus_a_reduction_of_bytes(dtype, numbers, axis, is_read, agrees):
-    x, fixed = np.array([[1, 2, 3], [4, 5, 6]], dtype), np.array(numbers, dtype)
-    data = op.parameter([2, 3], dtype)
-    largest, top = op.reduce_max(data, constant(axis), keep_dims=True), x.max(axis, keepdims=True)
-    outputs, expected = [op.subtract(op.constant(fixed), largest)], [fixed - top]
-    agrees([*outputs, *([largest] if is_read else [])], [data], [x], [*expected, *([top] if is_read else [])])
 
 
 @pytest.mark.parametrize("mode", ["NUMPY", "BIDIRECTIONAL"])

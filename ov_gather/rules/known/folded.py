@@ -200,7 +200,7 @@ FOLDED = (
         types=("Pad",),
         occurs=_late_value,
         operands=4,
-        instead="new elements are 0, or hold the value of an earlier inference, if the widths are constant and the value is computed",
+        instead="with constant widths and a computed value, new elements are 0, or hold the value of an earlier inference",
         remedy="use Concat with a Broadcast of the value, or make the value a constant",
     ),
 )

@@ -8,38 +8,59 @@ from ov_gather.rules.known.pattern_graph import PatternGraph
 
 _INTEGERS = ("i8", "u8", "i16", "u16", "i32", "u32", "i64", "u64")
 _UNSIGNED = ("u8", "u16", "u32", "u64")
-_BETWEEN = ("Abs", "Clamp", "Convert", "ReLU", "Reshape", "Squeeze", "Unsqueeze")
-"""Steps that are removed, or fused with the reduction, too."""
+_FUSED = ("Abs", "Broadcast", "Clamp", "Convert", "ConvertLike", "Negative", "ReLU")
+"""Steps that are fused with the reduction, too, removed, or done later."""
+_WITH_CONSTANT = ("Add", "Divide", "Multiply", "Subtract")
+_DONE_LATER = ("Gather", "Reshape", "Roll", "Squeeze", "Transpose", "Unsqueeze")
+"""Steps that OpenVINO does after arithmetic whose second operand is a constant."""
 
 
-def _reduction(graph: PatternGraph, layer: Layer, position: int, types: tuple[str, ...], *, views: bool) -> Layer | None:
-    """Return the reduction of integers of these types that only this input reads; with `views`, behind other steps, too."""
+def _reduction(graph: PatternGraph, layer: Layer, position: int, types: tuple[str, ...]) -> Layer | None:
+    """Return the reduction of integers of these types that only this input reads, possibly behind other steps."""
     source = graph.producer(layer, position)
-    while source and views and source.type in _BETWEEN and graph.only_reader(source):
-        source = graph.producer(source, 0)
+    while source and source is not layer and graph.only_reader(source):
+        before = _step(graph, source, position)
+        if before is None:
+            break
+        source = graph.producer(source, before)
     if source is None or not source.type.startswith("Reduce") or source.type.startswith("ReduceLogical"):
         return None
     return source if graph.type(source) in types and graph.only_reader(source) else None
 
 
+def _step(graph: PatternGraph, layer: Layer, position: int) -> int | None:
+    """Return the input of a step that does not keep arithmetic from being fused with a reduction before; None if it does."""
+    if layer.type in _WITH_CONSTANT:
+        return next((i for i in (0, 1) if _is_fused(graph, layer, 1 - i, None)), None)
+    passes = layer.type in _FUSED or (position == 0 and layer.type in _DONE_LATER) or _changes_nothing(graph, layer)
+    return 0 if passes and str(layer.outputs[0].element_type) in _INTEGERS else None
+
+
+def _changes_nothing(graph: PatternGraph, layer: Layer) -> bool:
+    shape = graph.shape(layer)
+    if layer.type == "Transpose":
+        order = graph.constant(layer, 1)
+        return order is not None and sorted(order.tolist()) == order.tolist()
+    return layer.type in ("Concat", "Pad", "Reshape", "Tile") and shape.is_static and shape == layer.outputs[0].shape
+
+
 def _is_fused(graph: PatternGraph, layer: Layer, position: int, neutral: int | None) -> bool:
     """Return True for a constant of one element, or of one a channel, unless it is neutral."""
-    source = graph.producer(layer, position, "Const")
-    if source is None or source.declared_shape is None:
+    if not graph.origins(layer, position):
         return False
-    sizes, reduced = source.declared_shape.sizes, graph.shape(layer, 1 - position).sizes
+    sizes, reduced = graph.shape(layer, position).sizes, graph.shape(layer, 1 - position).sizes
     aligned = (1,) * (len(reduced) - len(sizes)) + sizes
     if any(size != 1 and (axis != 1 or reduced[axis] == 1) for axis, size in enumerate(aligned)):
         return False
     value = graph.constant(layer, position)
-    return value is not None and (neutral is None or bool((value != neutral).any()))
+    return neutral is None or value is None or bool((value != neutral).any())
 
 
 def _after_3d(graph: PatternGraph, layer: Layer) -> bool:
     """Return True for arithmetic with a constant after a reduction of 3-D integers that keeps the first axis."""
     neutral = 1 if layer.type == "Multiply" else 0
     for position in range(len(layer.inputs)):
-        reduction = _reduction(graph, layer, position, _INTEGERS, views=True)
+        reduction = _reduction(graph, layer, position, _INTEGERS)
         if reduction is None:
             continue
         dims, axes = graph.shape(reduction).dims or (), graph.constant(reduction, 1)
@@ -52,15 +73,15 @@ def _after_3d(graph: PatternGraph, layer: Layer) -> bool:
 def _exchanged(graph: PatternGraph, layer: Layer) -> bool:
     if layer.type == "Power" and set(graph.shape(layer, 1).sizes) <= {1}:
         return False
-    return _reduction(graph, layer, 1, _INTEGERS, views=False) is not None and _is_fused(graph, layer, 0, None)
+    return _reduction(graph, layer, 1, _INTEGERS) is not None and _is_fused(graph, layer, 0, None)
 
 
 def _saturated(graph: PatternGraph, layer: Layer) -> bool:
-    return _reduction(graph, layer, 1, _UNSIGNED, views=False) is not None and _is_fused(graph, layer, 0, None)
+    return _reduction(graph, layer, 1, _UNSIGNED) is not None and _is_fused(graph, layer, 0, None)
 
 
 def _rounded(graph: PatternGraph, layer: Layer) -> bool:
-    return _reduction(graph, layer, 0, _INTEGERS, views=True) is not None and _is_fused(graph, layer, 1, 1)
+    return _reduction(graph, layer, 0, _INTEGERS) is not None and _is_fused(graph, layer, 1, 1)
 
 
 _APART = "compute with the operand in the full shape of the result, which is not fused, or in f32"

@@ -1,6 +1,6 @@
 # title: NonZero reads what was not converted yet
 # component: OpenVINO, transformations
-# expected: NonZero-3, "Detailed description": it returns the indices of elements of its input, here of converted ones, that are not 0
+# expected: NonZero-3, "Detailed description": the indices of elements of its input that are not 0
 # actual: the Convert before NonZero is removed: 0.5 counts as not 0 though it is converted to 0
 import numpy as np
 import openvino as ov

@@ -1,0 +1,139 @@
+"""Arithmetic that OpenVINO fuses with a reduction of integers is reported if, and only if, it is not what NumPy computes."""
+
+import numpy as np
+import openvino as ov
+import pytest
+from openvino import opset13 as op
+
+from helpers.known_patterns import constant
+
+ARITHMETIC = {
+    "add": (op.add, np.add),
+    "subtract": (op.subtract, np.subtract),
+    "multiply": (op.multiply, np.multiply),
+    "divide": (op.divide, np.floor_divide),
+    "maximum": (op.maximum, np.maximum),
+    "mod": (op.mod, np.mod),
+}
+SHAPES = ([5], [4, 3], [1, 2, 3], [4, 2, 3], [2, 3, 4, 2])
+
+
+@pytest.mark.parametrize("is_first", [False, True])
+@pytest.mark.parametrize("name", ARITHMETIC)
+@pytest.mark.parametrize("dtype", [np.int32, np.float32])
+@pytest.mark.parametrize(("shape", "axis"), [(shape, axis) for shape in SHAPES for axis in range(len(shape))])
+def test_arithmetic_after_reductions(shape, axis, dtype, name, is_first, agrees):
+    x = (np.arange(np.prod(shape)) * 7 % 11 + 8).astype(dtype).reshape(shape)
+    data, number = op.parameter(shape, dtype), op.constant(dtype(200 if is_first else 3))
+    largest = op.reduce_max(data, constant(axis), keep_dims=axis % 2 == 0)
+    build, compute = ARITHMETIC[name]
+    if dtype is np.float32 and name == "divide":
+        compute = np.divide
+    top, fixed = x.max(axis, keepdims=axis % 2 == 0), dtype(200 if is_first else 3)
+    if name == "divide" and dtype is np.int32 and not is_first and not (top % 3 == 2).any():
+        return  # no quotient is rounded up
+    operands, numbers = ((number, largest), (fixed, top)) if is_first else ((largest, number), (top, fixed))
+    agrees([build(*operands)], [data], [x], [compute(*numbers)])
+
+
+STEPS = {
+    "none": (lambda value: value, lambda top: top),
+    "convert": (lambda value: op.convert(value, value.get_element_type()), lambda top: top),
+    "to 64 bits": (lambda value: op.convert(op.convert(value, "i64"), value.get_element_type()), lambda top: top),
+    "to fractions": (lambda value: op.convert(op.convert(value, "f32"), value.get_element_type()), lambda top: top),
+    "convert like": (
+        lambda value: op.convert_like(value, op.constant(np.ones(1, value.get_element_type().to_dtype()))),
+        lambda top: top,
+    ),
+    "absolute": (op.abs, abs),
+    "positive": (op.relu, lambda top: top),
+    "clamp": (lambda value: op.clamp(value, 0, 100), lambda top: top),
+    "twice": (lambda value: op.concat([value, value], 0), lambda top: np.concatenate([top, top])),
+    "alone": (lambda value: op.concat([value], 0), lambda top: top),
+    "times one": (lambda value: op.multiply(value, like(value, 1)), lambda top: top),
+    "one times": (lambda value: op.multiply(like(value, 1), value), lambda top: top),
+    "plus nothing": (lambda value: op.add(value, like(value, 0)), lambda top: top),
+    "minus nothing": (lambda value: op.subtract(value, like(value, 0)), lambda top: top),
+    "by one": (lambda value: op.divide(value, like(value, 1)), lambda top: top),
+    "plus two": (lambda value: op.add(value, like(value, 2)), lambda top: top + 2),
+    "matrix": (lambda value: op.reshape(value, constant(4, 3), False), lambda top: top[:, 0]),
+    "squeeze": (lambda value: op.squeeze(value, constant(1)), lambda top: top[:, 0]),
+    "same shape": (lambda value: op.reshape(value, constant(4, 1, 3), False), lambda top: top),
+    "transpose": (lambda value: op.transpose(value, constant(1, 2, 0)), lambda top: top.transpose(1, 2, 0)),
+    "same order": (lambda value: op.transpose(value, constant(0, 1, 2)), lambda top: top),
+    "gather": (lambda value: op.gather(value, constant(2, 0), op.constant(2)), lambda top: top[:, :, [2, 0]]),
+    "roll": (lambda value: op.roll(value, constant(1), constant(2)), lambda top: np.roll(top, 1, 2)),
+    "broadcast": (lambda value: op.broadcast(value, constant(4, 2, 3)), lambda top: np.repeat(top, 2, 1)),
+    "tile": (lambda value: op.tile(value, constant(1, 2, 1)), lambda top: np.repeat(top, 2, 1)),
+    "once": (lambda value: op.tile(value, constant(1, 1, 1)), lambda top: top),
+    "no width": (
+        lambda value: op.pad(value, constant(0, 0, 0), constant(0, 0, 0), "constant", like(value, 0)),
+        lambda top: top,
+    ),
+    "maximum": (lambda value: op.maximum(value, like(value, 0)), lambda top: top),
+    "slice": (lambda value: op.slice(value, constant(1), constant(3), constant(1), constant(0)), lambda top: top[1:3]),
+}
+
+
+def like(value, number):
+    return op.constant(value.get_element_type().to_dtype().type(number))
+
+
+@pytest.mark.parametrize("is_read", [False, True])
+@pytest.mark.parametrize("step", STEPS)
+@pytest.mark.parametrize("dtype", [np.int32, np.uint16])
+def test_steps_between_a_reduction_and_arithmetic(dtype, step, is_read, agrees):
+    x = np.arange(1, 25).reshape(4, 2, 3).astype(dtype)
+    data, (build_step, compute_step) = op.parameter([4, 2, 3], dtype), STEPS[step]
+    between, top = build_step(op.reduce_max(data, constant(1), keep_dims=True)), compute_step(x.max(1, keepdims=True))
+    others, read = ([between], [top]) if is_read else ([], [])
+    for build, compute, number in ((op.add, np.add, 1), (op.divide, np.floor_divide, 5)):
+        agrees([build(between, like(between, number)), *others], [data], [x], [compute(top, dtype(number)), *read])
+        number *= 100
+        agrees([build(like(between, number), between), *others], [data], [x], [compute(dtype(number), top), *read])
+
+
+FORMS = {
+    "of another type": lambda t: op.convert(op.constant(np.array(5, np.int8)), ov.Type(t)),
+    "like another": lambda t: op.convert_like(op.constant(np.array(5, np.int8)), op.constant(np.array(1, t))),
+    "sum": lambda t: op.add(op.constant(np.array(2, t)), op.constant(np.array(3, t))),
+    "vector": lambda t: op.unsqueeze(op.constant(np.array(5, t)), op.constant(0)),
+    "element": lambda t: op.gather(op.constant(np.array([4, 5], t)), op.constant(1), op.constant(0)),
+    "channels": lambda t: op.broadcast(op.constant(np.array(5, t)), constant(1, 1, 3)),
+}
+
+
+@pytest.mark.parametrize("form", FORMS)
+@pytest.mark.parametrize("dtype", [np.int32, np.int64])
+def test_constants_that_are_computed_beside_a_reduction(dtype, form, agrees):
+    x, fixed = (np.arange(24).reshape(4, 2, 3) * 7 % 11 + 8).astype(dtype), FORMS[form](dtype)
+    data = op.parameter([4, 2, 3], dtype)
+    largest, top = op.reduce_max(data, constant(1), keep_dims=True), x.max(1, keepdims=True)
+    for operands, numbers in (((largest, fixed), (top, dtype(5))), ((fixed, largest), (dtype(5), top))):
+        agrees([op.divide(*operands)], [data], [x], [np.floor_divide(*numbers)])
+        agrees([op.add(*operands)], [data], [x], [np.add(*numbers)])
+
+
+@pytest.mark.parametrize("shape", [[1, 1], [4, 1], [1, 3], [4, 3]])
+@pytest.mark.parametrize("is_read", [False, True])
+def test_operands_of_reductions(shape, is_read, agrees):
+    """A constant of one element, or of one a channel, is fused with a reduction that nothing else reads."""
+    x = (np.arange(12) * 7 % 11 + 8).astype(np.int32).reshape(4, 3)
+    data, reduced = op.parameter([4, 3], np.int32), np.full(shape, 200, np.int32)
+    for axis in (0, 1):
+        largest = op.reduce_max(data, constant(axis), keep_dims=True)
+        top = x.max(axis, keepdims=True)
+        outputs, expected = [op.divide(op.constant(reduced), largest)], [reduced // top]
+        agrees([*outputs, *([largest] if is_read else [])], [data], [x], [*expected, *([top] if is_read else [])])
+
+
+@pytest.mark.parametrize("is_read", [False, True])
+@pytest.mark.parametrize("axis", [0, 1])
+@pytest.mark.parametrize("numbers", [100, [[100]], [[100, 101, 102]], [[100, 101, 102]] * 2])
+@pytest.mark.parametrize("dtype", [np.uint8, np.int8, np.uint16, np.int16, np.uint32, np.uint64])
+def test_constant_minus_a_reduction_of_bytes(dtype, numbers, axis, is_read, agrees):
+    x, fixed = np.array([[1, 2, 3], [4, 5, 6]], dtype), np.array(numbers, dtype)
+    data = op.parameter([2, 3], dtype)
+    largest, top = op.reduce_max(data, constant(axis), keep_dims=True), x.max(axis, keepdims=True)
+    outputs, expected = [op.subtract(op.constant(fixed), largest)], [fixed - top]
+    agrees([*outputs, *([largest] if is_read else [])], [data], [x], [*expected, *([top] if is_read else [])])
