@@ -17,12 +17,12 @@ _MOVES = (
 _SUMS = ("Add", "Concat", "Divide", "FloorMod", "Maximum", "Minimum", "Mod", "Multiply", "Power")
 """Operations that make no negative number of others."""
 _DROPPING = ("f16", "f32", "i32", "i64")
-_NO_OPS = ("Transpose",)
+_CONVERSIONS = ("Convert", "ConvertLike")
 
 
 def _abs(graph: PatternGraph, layer: Layer) -> bool:
     """Return True if Abs reads a vector that may have negative elements, computed from constants and sizes alone."""
-    source = graph.viewed(layer, 0, _NO_OPS)
+    source = graph.kept(layer)
     if graph.shape(layer).rank != 1 or graph.type(layer) not in _DROPPING or source is None:
         return False
     if source[0].type in ("Const", "Concat"):  # OpenVINO moves Abs to the operands of Concat
@@ -96,8 +96,10 @@ def _reorders(graph: PatternGraph, layer: Layer, order: tuple[int, ...]) -> bool
 
 
 def _non_zero(graph: PatternGraph, layer: Layer) -> bool:
-    shape = graph.shape(layer)
-    return len(shape.sizes) > 1 and set(shape.sizes) == {1} and bool(graph.origins(layer, 0))
+    """Return True for one element of several dimensions, computed from constants, that may be other than 0."""
+    shape, value = graph.shape(layer), graph.constant(layer, 0)
+    is_one = len(shape.sizes) > 1 and set(shape.sizes) == {1} and bool(graph.origins(layer, 0))
+    return is_one and (value is None or bool(value.any()))
 
 
 def _too_few(graph: PatternGraph, layer: Layer) -> bool:
@@ -109,18 +111,25 @@ def _too_few(graph: PatternGraph, layer: Layer) -> bool:
 
 
 def _large_unsigned(graph: PatternGraph, layer: Layer) -> bool:
-    """Return True for a Const with values from 2^31 on, unless only gathers and scatters read it, which OVG704 checks."""
-    readers = graph.readers((layer.id, layer.outputs[0].id)) if layer.outputs else ()
-    if str(layer.declared_type) not in ("u32", "u64") or all(opsets_of_family(reader.type) for reader, _ in readers):
+    """Return True for a constant, possibly converted, that is stored with values from 2^31 on, unless OVG704 checks it."""
+    name = str(layer.outputs[0].element_type)
+    is_stored = any(_is_stored(reader) for reader, _ in graph.readers((layer.id, layer.outputs[0].id)))
+    value = graph.constant(layer, 0) if layer.inputs else graph.value(layer)
+    if name not in ("u32", "u64") or not is_stored or value is None:
         return False
-    reader, position = readers[0]
-    value = graph.constant(reader, position)
-    return value is not None and bool((value >= 2**31).any())
+    return bool((value.astype(f"uint{name[1:]}") >= 2**31).any())
+
+
+def _is_stored(reader: Layer) -> bool:
+    """Return True for a reader that gets a constant itself: not its size, nor a Convert that is computed in compile_model."""
+    if reader.type in _CONVERSIONS:
+        return str(reader.outputs[0].element_type) == "i64"  # which the CPU plugin stores as i32
+    return reader.type != "ShapeOf" and not opsets_of_family(reader.type)
 
 
 def _pad(graph: PatternGraph, layer: Layer) -> bool:
-    """Return True if the constant value with which integers are padded is no float32."""
-    value = graph.constant(layer, 3) if layer.attributes.get("pad_mode") == "constant" else None
+    """Return True if the constant value with which integers are padded is no float32, unless no width is positive."""
+    value = graph.constant(layer, 3) if layer.attributes.get("pad_mode") == "constant" and _may_grow(graph, layer) else None
     if value is None or value.dtype.kind not in "iu" or value.dtype.itemsize < 4:
         return False
     return bool((value.astype("f4").astype("f8") != value.astype("f8")).any())
@@ -130,8 +139,13 @@ def _late_value(graph: PatternGraph, layer: Layer) -> bool:
     """Return True if widths of Pad are known in compile_model, one is positive, and the value is computed in the inference."""
     if layer.attributes.get("pad_mode") != "constant" or graph.origins(layer, 3):
         return False
+    return all(graph.origins(layer, i) for i in (1, 2)) and _may_grow(graph, layer)
+
+
+def _may_grow(graph: PatternGraph, layer: Layer) -> bool:
+    """Return True unless no width of Pad is positive."""
     widths = [graph.constant(layer, i) for i in (1, 2)]
-    return all(graph.origins(layer, i) for i in (1, 2)) and any(one is None or (one > 0).any() for one in widths)
+    return any(one is None or bool((one > 0).any()) for one in widths)
 
 
 _ABS = "write Maximum(x, -x), or the constant with its absolute values"
@@ -181,7 +195,7 @@ FOLDED = (
     ),
     KnownFault(
         report="u32_constants_saturate",
-        types=("Const",),
+        types=("Const", *_CONVERSIONS),
         occurs=_large_unsigned,
         operands=0,
         instead="values from 2^31 on become 2^31 - 1",

@@ -44,8 +44,9 @@ def _repeats(graph: PatternGraph, layer: Layer) -> Sequence[int | None]:
     if found and found[0].type == "Concat":
         parts = [graph.constant(found[0], i) for i in range(len(found[0].inputs))]
         sizes = [graph.shape(found[0], i).sizes for i in range(len(parts))]
-        if all(size == (1,) for size in sizes):
-            return [None if part is None else int(part.ravel()[0]) for part in parts]
+        if all(len(size) == 1 and size[0] >= 0 for size in sizes):
+            given = [[None] * size[0] if part is None else part.tolist() for part, size in zip(parts, sizes, strict=True)]
+            return [times for part in given for times in part]
     return [None] * count[0] if len(count) == 1 and count[0] > 0 else ()
 
 
@@ -95,12 +96,15 @@ def _open_axis(graph: PatternGraph, layer: Layer) -> bool:
 
 
 def _mixed_masks(graph: PatternGraph, layer: Layer) -> bool:
+    """Return True if an axis is added and another one removed; an axis that is added is not removed."""
     added, removed, rest = (_mask(layer, name) for name in ("new_axis_mask", "shrink_axis_mask", "ellipsis_mask"))
-    return added and removed and not rest
+    return bool(added) and bool(removed - added) and not rest
 
 
-def _mask(layer: Layer, name: str) -> bool:
-    return "1" in layer.attributes.get(name, "")
+def _mask(layer: Layer, name: str) -> set[int]:
+    """Return the positions that a mask names."""
+    flags = layer.attributes.get(name, "").split(",")
+    return {position for position, flag in enumerate(flags) if flag.strip() == "1"}
 
 
 def _broadcast_of_nothing(graph: PatternGraph, layer: Layer) -> bool:
@@ -116,35 +120,37 @@ def _broadcast_of_empty_constant(graph: PatternGraph, layer: Layer) -> bool:
 
 def _is_refused(graph: PatternGraph, layer: Layer) -> bool:
     """Return True if a bidirectional Broadcast has to turn a 1 of the target into a 0."""
+    return (0, 1) in _pairs(graph, layer)
+
+
+def _pairs(graph: PatternGraph, layer: Layer) -> Sequence[tuple[int, int]]:
+    """Return the sizes of the operand, each beside that of the target, of a bidirectional Broadcast; none if one is open."""
     shape, target = graph.shape(layer), graph.constant(layer, 1)
     if layer.attributes.get("mode") != "bidirectional" or target is None or not shape.is_static:
-        return False
-    pairs = zip(reversed(shape.sizes), reversed(target.ravel().tolist()), strict=False)
-    return any(have == 0 and wanted == 1 for have, wanted in pairs)
+        return ()
+    return list(zip(reversed(shape.sizes), reversed(target.ravel().tolist()), strict=False))
 
 
 def _broadcast_to_nothing(graph: PatternGraph, layer: Layer) -> bool:
     """Return True if a bidirectional Broadcast has to turn a 1 of the operand into a 0."""
-    shape, target = graph.shape(layer), graph.constant(layer, 1)
-    if layer.attributes.get("mode") != "bidirectional" or target is None or not shape.is_static:
-        return False
-    return 0 not in shape.sizes and 0 in target and not graph.origins(layer, 0)
+    return (1, 0) in _pairs(graph, layer) and 0 not in graph.shape(layer).sizes and not graph.origins(layer, 0)
 
 
 def _boolean_of_another_output(graph: PatternGraph, layer: Layer) -> bool:
     """Return True for a Convert to boolean of another output than the first one, of an operation that has a default output."""
-    source = graph.source(layer)
+    source = graph.kept(layer)
     if source is None or source[0].bodies or source[0].type in _NO_DEFAULT_OUTPUT:
         return False
     return source[1].id != source[0].outputs[0].id and _converts_to_boolean(graph, layer)
 
 
 def _boolean_without_default_output(graph: PatternGraph, layer: Layer) -> bool:
-    return graph.producer(layer, 0, *_NO_DEFAULT_OUTPUT) is not None and _converts_to_boolean(graph, layer)
+    source = graph.kept(layer)
+    return source is not None and source[0].type in _NO_DEFAULT_OUTPUT and _converts_to_boolean(graph, layer)
 
 
 def _converts_to_boolean(graph: PatternGraph, layer: Layer) -> bool:
-    return layer.attributes.get("destination_type") == "boolean" and graph.type(layer) != "boolean"
+    return str(layer.outputs[0].element_type) == "boolean" and graph.type(layer) != "boolean"
 
 
 _NOT_ZERO = "use NotEqual with 0 instead of Convert"
@@ -237,7 +243,7 @@ MOVES = (
     ),
     KnownFault(
         report="convert_to_boolean_of_another_output",
-        types=("Convert",),
+        types=("Convert", "ConvertLike"),
         occurs=_boolean_of_another_output,
         instead="Convert to boolean reads the first output of the layer before it, not the one it is connected to",
         remedy=_NOT_ZERO,
@@ -245,7 +251,7 @@ MOVES = (
     ),
     KnownFault(
         report="convert_to_boolean_is_refused",
-        types=("Convert",),
+        types=("Convert", "ConvertLike"),
         occurs=_boolean_without_default_output,
         instead="Convert to boolean of an output of TopK or VariadicSplit is refused by compile_model",
         remedy=_NOT_ZERO,

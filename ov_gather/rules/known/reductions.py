@@ -32,16 +32,8 @@ def _step(graph: PatternGraph, layer: Layer, position: int) -> int | None:
     """Return the input of a step that does not keep arithmetic from being fused with a reduction before; None if it does."""
     if layer.type in _WITH_CONSTANT:
         return next((i for i in (0, 1) if _is_fused(graph, layer, 1 - i, None)), None)
-    passes = layer.type in _FUSED or (position == 0 and layer.type in _DONE_LATER) or _changes_nothing(graph, layer)
+    passes = layer.type in _FUSED or (position == 0 and layer.type in _DONE_LATER) or graph.changes_nothing(layer)
     return 0 if passes and str(layer.outputs[0].element_type) in _INTEGERS else None
-
-
-def _changes_nothing(graph: PatternGraph, layer: Layer) -> bool:
-    shape = graph.shape(layer)
-    if layer.type == "Transpose":
-        order = graph.constant(layer, 1)
-        return order is not None and sorted(order.tolist()) == order.tolist()
-    return layer.type in ("Concat", "Pad", "Reshape", "Tile") and shape.is_static and shape == layer.outputs[0].shape
 
 
 def _is_fused(graph: PatternGraph, layer: Layer, position: int, neutral: int | None) -> bool:
