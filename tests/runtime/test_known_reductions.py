@@ -40,6 +40,7 @@ STEPS = {
     "none": (lambda value: value, lambda top: top),
     "convert": (lambda value: op.convert(value, value.get_element_type()), lambda top: top),
     "to 64 bits": (lambda value: op.convert(op.convert(value, "i64"), value.get_element_type()), lambda top: top),
+    "to 32 bits": (lambda value: op.convert(value, "i32"), lambda top: top.astype(np.int32)),
     "to fractions": (lambda value: op.convert(op.convert(value, "f32"), value.get_element_type()), lambda top: top),
     "convert like": (
         lambda value: op.convert_like(value, op.constant(np.ones(1, value.get_element_type().to_dtype()))),
@@ -137,3 +138,14 @@ def test_constant_minus_a_reduction_of_bytes(dtype, numbers, axis, is_read, agre
     largest, top = op.reduce_max(data, constant(axis), keep_dims=True), x.max(axis, keepdims=True)
     outputs, expected = [op.subtract(op.constant(fixed), largest)], [fixed - top]
     agrees([*outputs, *([largest] if is_read else [])], [data], [x], [*expected, *([top] if is_read else [])])
+
+
+@pytest.mark.parametrize("dtype", [np.uint8, np.uint16, np.uint32])
+@pytest.mark.parametrize("to", ["i32", "i64", "same"])
+def test_constant_minus_a_reduction_of_bytes_in_another_type(to, dtype, agrees):
+    x = np.array([[1, 2, 3], [4, 5, 6]], dtype)
+    data = op.parameter([2, 3], dtype)
+    largest = op.reduce_max(data, constant(1), keep_dims=True)
+    largest = op.convert(largest, to) if to != "same" else op.abs(largest)
+    expected = like(largest, 100).data - x.max(1, keepdims=True).astype(largest.get_element_type().to_dtype())
+    agrees([op.subtract(like(largest, 100), largest)], [data], [x], [expected])

@@ -69,7 +69,11 @@ def _exchanged(graph: PatternGraph, layer: Layer) -> bool:
 
 
 def _saturated(graph: PatternGraph, layer: Layer) -> bool:
-    return _reduction(graph, layer, 1, _UNSIGNED) is not None and _is_fused(graph, layer, 0, None)
+    return (
+        graph.type(layer) in _UNSIGNED
+        and _reduction(graph, layer, 1, _UNSIGNED) is not None
+        and _is_fused(graph, layer, 0, None)
+    )
 
 
 def _rounded(graph: PatternGraph, layer: Layer) -> bool:
