@@ -18,7 +18,7 @@ from importlib.util import find_spec
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, TypeAlias
 
-from ov_gather.extension import reason, register
+from ov_gather.extension import extension_path, reason, register
 from ov_gather.extension.installed import find
 
 if TYPE_CHECKING:
@@ -208,6 +208,8 @@ def _probed(names: Sequence[str]) -> Mapping[str, _Loaded]:
     from tempfile import TemporaryFile
 
     find()
+    with suppress(ImportError, OSError):
+        extension_path()  # if it must be compiled, do so here, with a progress bar and no time limit
     digests = {name: _digest(name) for name in names if not is_class(name)}
     command = [sys.executable, "-c", _PROGRAM.format(path=sys.path), *names]
     with TemporaryFile() as file:  # a pipe stays open as long as processes that a library starts

@@ -41,7 +41,8 @@ def test_values(outputs, number):
 
 
 def test_a_negative_axis_is_refused(outputs):
-    assert "CL_BUILD_PROGRAM_FAILURE" in str(outputs["refusal"])
+    words = ("CL_BUILD_PROGRAM_FAILURE", "failed to build the program")  # of OpenVINO 2026 and 2024
+    assert any(word in str(outputs["refusal"]) for word in words)
 
 
 if __name__ == "__main__":
