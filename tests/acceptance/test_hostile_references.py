@@ -15,7 +15,7 @@ from helpers.paths import VALID
 from helpers.users_operations import PYTHON, write_model
 from ov_gather.crosscheck import references
 
-pytestmark = pytest.mark.skipif(not hasattr(ov, "Op"), reason="this OpenVINO takes no operations in Python")
+pytestmark = pytest.mark.skipif(not hasattr(ov, "DiscreteTypeInfo"), reason="this OpenVINO takes no operations in Python")
 
 DECLARATION = """import numpy as np
 from ov_gather.ops.spec import *

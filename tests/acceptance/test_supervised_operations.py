@@ -216,7 +216,7 @@ def test_harden_says_how_a_layer_is_executed(written, refusal, tmp_path):
     assert said.endswith("from unsupported opset: example: give the library that has the operation by --extension\n")
 
 
-@pytest.mark.skipif(not hasattr(ov, "Op"), reason="this OpenVINO takes no operations in Python")
+@pytest.mark.skipif(not hasattr(ov, "DiscreteTypeInfo"), reason="this OpenVINO takes no operations in Python")
 def test_check_names_a_library_that_lacks_the_operation(written, cli, tmp_path):
     written()
     (tmp_path / "classes.py").write_text(PYTHON.replace('DiscreteTypeInfo("Snake"', 'DiscreteTypeInfo("Other"'))

@@ -11,7 +11,7 @@ import pytest
 from helpers.users_operations import LAYER, PYTHON, REGISTERED, WITH_ONNX, build, write_model, write_onnx
 
 NEEDS_COMPILER = pytest.mark.skipif(shutil.which("g++") is None, reason="needs g++")
-NEEDS_PYTHON = pytest.mark.skipif(not hasattr(ov, "Op"), reason="this OpenVINO takes no operations in Python")
+NEEDS_PYTHON = pytest.mark.skipif(not hasattr(ov, "DiscreteTypeInfo"), reason="this OpenVINO takes no operations in Python")
 
 COMMANDS = {
     "check": ("check model.xml --runtimes openvino", 0, "whole models: 1, outputs: 1, passed: 1, failed: 0, not run: 0"),
