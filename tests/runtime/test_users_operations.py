@@ -175,3 +175,15 @@ def test_a_library_for_another_release(tmp_path):
     with pytest.raises(ExtensionError) as error:
         loaded([library])
     assert str(error.value) == f"{library} is built for OpenVINO 2024.6.0: build it for OpenVINO {release}, which is installed"
+
+
+def test_our_library_is_compiled_before_the_time_of_loading_runs(tmp_path, monkeypatch):
+    """The process that loads an extension needs it, and compiling takes minutes."""
+    calls = []
+    (tmp_path / "text.so").write_text("no library at all, but a text")
+    monkeypatch.setattr(users, "extension_path", lambda: calls.append("compiled"))
+    run = subprocess.run
+    monkeypatch.setattr(subprocess, "run", lambda *given, **options: (calls.append("loaded"), run(*given, **options))[1])
+    with pytest.raises(ValueError, match="is no shared library"):
+        users.loaded([str(tmp_path / "text.so")])
+    assert calls == ["compiled", "loaded"]
