@@ -5,8 +5,11 @@ from __future__ import annotations
 from enum import Enum
 
 from ov_gather.ir.location import Location
+from ov_gather.system.tables import shortened
 
 NOWHERE = Location("", 0)
+_LONGEST = 300
+"""Longest part of a message, in characters."""
 
 
 class Fault(Enum):
@@ -28,7 +31,7 @@ class IRError(ValueError):
     """A document cannot be read: the reason, the file, line and layer if known, and a hint at what would be right."""
 
     def __init__(self, fault: Fault, reason: str, location: Location = NOWHERE, hint: str = "") -> None:
-        self.fault, self.reason, self.location, self.hint = fault, _shorten(reason), location, hint
+        self.fault, self.reason, self.location, self.hint = fault, shortened(reason, _LONGEST), location, hint
         super().__init__(fault, reason)
 
     @property
@@ -44,17 +47,12 @@ class IRError(ValueError):
     @property
     def layer(self) -> str:
         """The layer, as a text for people; empty if unknown."""
-        return _shorten(self.location.layer_text)
+        return shortened(self.location.layer_text, _LONGEST)
 
     def __str__(self) -> str:
         place = f"{self.path or '<memory>'}:{self.line}" if self.line else self.path or "<memory>"
         layer = f"{self.layer}: " if self.layer else ""
         return f"{place}: {_escaped(layer + self.reason)}" + (f" ({self.hint})" if self.hint else "")
-
-
-def _shorten(text: str) -> str:
-    """Truncate a text, which a hostile document may make long."""
-    return text if len(text) <= 300 else f"{text[:297]}..."
 
 
 def _escaped(text: str) -> str:

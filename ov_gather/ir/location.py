@@ -4,6 +4,8 @@ from __future__ import annotations
 
 from dataclasses import dataclass
 
+from ov_gather.system.tables import shortened
+
 
 @dataclass(frozen=True, slots=True)
 class Location:
@@ -23,9 +25,9 @@ class Location:
 
     @property
     def layer_text(self) -> str:
-        """Sub-graphs and layer, as in "If 'x' / then_body / GatherElements 'y' (layer 2), port 1"."""
+        """Sub-graphs and layer, as in "If 'x' / then_body / GatherElements 'y' (layer 2), port 1"; shortened if long."""
         if self.layer_id is None and not self.layer_type:
-            return " / ".join(self.subgraph_path)
+            return shortened(" / ".join(self.subgraph_path))
         layer_id = "?" if self.layer_id is None else self.layer_id
         port = "" if self.port is None else f", port {self.port}"
-        return " / ".join((*self.subgraph_path, f"{self.layer_type} '{self.layer_name}' (layer {layer_id}){port}"))
+        return shortened(" / ".join((*self.subgraph_path, f"{self.layer_type} '{self.layer_name}' (layer {layer_id}){port}")))

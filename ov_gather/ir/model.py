@@ -12,7 +12,7 @@ from ov_gather.ir import element_types
 from ov_gather.ir.element_types import ElementType
 from ov_gather.ir.shapes import UNKNOWN, PartialShape, listed
 from ov_gather.ir.weights import Weights
-from ov_gather.system.tables import InNotebooks, counted, one_line, table_of
+from ov_gather.system.tables import InNotebooks, counted, one_line, shortened, table_of
 
 if TYPE_CHECKING:
     from dataclasses import dataclass as record
@@ -141,9 +141,12 @@ class Layer:
     data_line: int = field(default=0, compare=False)
 
     def __str__(self) -> str:
-        # Shorten: a hostile name may be long, and every finding about a layer names its neighbours.
-        name = self.name if len(self.name) <= 100 else f"{self.name[:97]}..."
-        return f"{self.type[:100]} '{name}' (layer {self.id})" if name else f"{self.type[:100]} (layer {self.id})"
+        name = shortened(self.name, 100)  # every finding about a layer names its neighbours
+        return (
+            f"{shortened(self.type, 100)} '{name}' (layer {self.id})"
+            if name
+            else f"{shortened(self.type, 100)} (layer {self.id})"
+        )
 
     def __repr__(self) -> str:
         sides = (f"({', '.join(map(_outline, ports))})" for ports in (self.inputs, self.outputs))

@@ -26,6 +26,7 @@ from ov_gather.rules.register import RULES
 from ov_gather.rules.releases import release_named
 from ov_gather.rules.selection import select_rules
 from ov_gather.rules.targets import Targeted
+from ov_gather.system.tables import shortened
 
 NOT_CHECKED = "OVG099"
 """The rule that reports an unfinished check."""
@@ -164,7 +165,8 @@ def _findings(path: str, rules: Iterable[Rule], subjects: Iterable[tuple[tuple[s
             for violation in _violations(rule, subject, subgraph_path):
                 way = subgraph_path or violation.location.subgraph_path
                 location = replace(violation.location, path=path, subgraph_path=way)
-                yield Finding(rule.id, rule.severity, violation.message, violation.hint, location, fix=violation.fix)
+                message, hint = shortened(violation.message), shortened(violation.hint)
+                yield Finding(rule.id, rule.severity, message, hint, location, fix=violation.fix)
 
 
 def _violations(rule: Rule, subject: Any, subgraph_path: tuple[str, ...]) -> Iterator[Violation]:

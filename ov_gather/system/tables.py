@@ -18,7 +18,7 @@ _PRE = '<pre style="white-space:pre;overflow-x:auto;line-height:normal;font-fami
 _WIDTH = 160
 """Width of a table in a notebook, in columns; a longer name is folded."""
 _LONGEST = 300
-"""Longest headline in a `repr`, in characters: a hostile name may be megabytes."""
+"""Longest headline in a `repr`, in characters."""
 _MOST_ROWS = 200
 """Most rows of a list in a notebook. Formatting 1,000 takes 3 seconds on two cores of a Xeon."""
 _MANY_ROWS = 500
@@ -80,6 +80,12 @@ def _lines(table: Table) -> Iterator[str]:
             yield ""
 
 
+def shortened(text: str, longest: int = 1000) -> str:
+    """Return a text with at most `longest` characters: its two ends if it is longer, as names of hostile models may be."""
+    end = longest // 3 + 1
+    return text if len(text) <= longest else f"{text[: longest - 3 - end]}...{text[-end:]}"
+
+
 def printable(text: str) -> str:
     r"""Escape a text so that it is one line and neither a terminal nor a CI service obeys it.
 
@@ -101,8 +107,7 @@ class Styled(str):
 
 def one_line(value: object, headline: str) -> str:
     """Return a `repr` for a value: its class and a headline, escaped, and shortened if a name in it is long."""
-    text = printable(headline)
-    return f"<{type(value).__name__} {text if len(text) <= _LONGEST else text[: _LONGEST - 3] + '...'}>"
+    return f"<{type(value).__name__} {shortened(printable(headline), _LONGEST)}>"
 
 
 def counted(number: int, noun: str) -> str:

@@ -1,5 +1,7 @@
 """Names become harmless where they are printed, also in notebooks, and legal where they are written to XML."""
 
+import re
+
 import openvino
 import pytest
 from lxml import html
@@ -8,7 +10,7 @@ import ov_gather
 from helpers.paths import SAMPLES
 from ov_gather.ir.tree import legal
 from ov_gather.system import tables
-from ov_gather.system.tables import as_text, cell, printable, table_of
+from ov_gather.system.tables import as_text, cell, printable, shortened, table_of
 
 
 @pytest.mark.parametrize(
@@ -66,3 +68,34 @@ def test_a_long_table_is_written_as_rich_writes_it(monkeypatch):
     by_rich = as_text(table)
     monkeypatch.setattr(tables, "_MANY_ROWS", 3)
     assert as_text(table) == by_rich
+
+
+@pytest.mark.parametrize(
+    ("pattern", "replacement"),
+    [
+        (r'version="opset8"', f'version="opset{"9" * 5_000}"'),
+        (r'shape="[^"]*"', f'shape="{",".join(["7"] * 200_000)}"'),
+        (r'type="Gather"', f'type="{"G" * 1_000_000}"'),
+        (r'element_type="[^"]*"', f'element_type="{"e" * 1_000_000}"'),
+        (r'precision="[^"]*"', f'precision="{"P" * 1_000_000}"'),
+        (r'name="[^"]*"(?= type="Gather")', f'batch_dims="x" name="{"n" * 1_000_000}"'),
+        (r"<data ", f'<data {"a" * 1_000_000}="1" '),
+        (r'batch_dims="[^"]*"', f'batch_dims="{"1" * 5_000}"'),
+    ],
+)
+def test_findings_quote_the_two_ends_of_long_values(pattern, replacement, tmp_path):
+    text = (SAMPLES / "valid/gather_8.xml").read_text()
+    changed = re.sub(pattern, lambda _: replacement, text, count=1)
+    assert changed != text
+    (tmp_path / "long.xml").write_text(changed)
+    (tmp_path / "long.bin").write_bytes((SAMPLES / "valid/gather_8.bin").read_bytes())
+    findings = ov_gather.validate(tmp_path / "long.xml")
+    assert findings
+    for finding in findings:
+        assert max(map(len, (finding.message, finding.hint, finding.location.layer_text))) <= 1000
+        assert len(finding.headline) < 2_500
+
+
+def test_a_long_text_keeps_its_ends():
+    assert shortened("a" * 1000) == "a" * 1000
+    assert shortened("start" + "a" * 1000 + "end", 100) == "start" + "a" * 58 + "..." + "a" * 31 + "end"
