@@ -51,6 +51,8 @@ def repair_arithmetic(model: Model) -> None:
        in f32, which rounds x and y
     4. Minimum(x[], constant[1]), which becomes       ->  Unsqueeze(Minimum(x[], Squeeze(constant[1])))
        [] if x is a Reshape
+    5. NonZero(Convert(x)), which counts what the     ->  NonZero(NotEqual(Convert(x), 0))
+       Convert makes 0, as OpenVINO removes it
     """
     for absolute in nodes_of(model, "Abs-1"):  # case 1
         rank = absolute.get_output_partial_shape(0).rank
@@ -71,6 +73,11 @@ def repair_arithmetic(model: Model) -> None:
         select.input(0).replace_source_output(ops.convert(numbers, "boolean").output(0))
     for node in nodes_of(model, *_BINARY):
         _keep_rank(node)
+    for non_zero in nodes_of(model, "NonZero-3"):  # case 5
+        value = non_zero.input_value(0)
+        if value.get_node().get_type_name() == "Convert" and value.get_element_type().get_type_name() in _NUMBERS:
+            counted = ops.not_equal(value, ops.constant(0, value.get_element_type()))
+            non_zero.input(0).replace_source_output(counted.output(0))
 
 
 def _keep_rank(node: Node) -> None:

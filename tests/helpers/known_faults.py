@@ -17,6 +17,13 @@ from tools.upstream.registry import FAULTS
 
 _ITEMS = ",".join(map(str, range(60)))
 _IN_ONNX = {
+    "abs_of_clamp": """<ir_version: 8, opset_import: ["" : 10]> g (float[2] x) => (float[2] y) {
+        c = Constant<value = float[2] {-7, 2}>() d = Clip<min = -3.0, max = 3.0>(c) a = Abs(d) y = Add(x, a)
+    }""",
+    "abs_of_folded_convert": """g (float[2] x) => (float[2] y) {
+        c = Constant<value = int32[2] {-7, 2}>() d = Cast<to = 1>(c) a = Abs(d) y = Add(x, a)
+    }""",
+    "non_zero_before_convert": "g (float[4] x) => (int64[1, n] y) { w = Cast<to = 6>(x) y = NonZero(w) }",
     "abs_overwrites_concat": "g (float[2] x) => (float[4] b, float[4] y) { b = Concat<axis = 0>(x, x) y = Abs(b) }",
     "constant_gather_before_matmul": f"""g (float[3,2,5] x) => (float[3,2,4] y) {{
         d = Constant<value = float[4,3,5] {{{_ITEMS}}}>()

@@ -258,6 +258,12 @@ def test_booleans_of_a_second_output():
     check_gathered(text, [1, 0], "int64[2] x", {"x": np.array([7, 3])})
 
 
+def test_places_of_converted_numbers():
+    """OpenVINO's NonZero reads what a Convert before it was given."""
+    proto = model("(float[4] x) => (int64[1, n] y) { whole = Cast <to = 6> (x) y = NonZero (whole) }")
+    assert both(proto, x=np.float32([0, 0.5, -0.5, 2])) == [[3]]
+
+
 def test_booleans_of_not_a_number():
     proto = model("(float[n] x) => (bool[n] y) { y = Cast <to = 9> (x) }")
     assert both(proto, x=np.array([np.nan, 0, 0.25, -np.inf], np.float32)) == [True, False, True, True]

@@ -158,6 +158,7 @@ FOLDED = (
         instead="Abs of a Clamp of constants disappears: negative elements stay negative",
         remedy=_ABS,
         since="2025.4",
+        converter="avoids",
     ),
     KnownFault(
         report="abs_of_folded_convert",
@@ -166,6 +167,7 @@ FOLDED = (
         instead="Abs of what is computed from constants or sizes disappears: negative elements stay negative",
         remedy=_ABS,
         since="2025.4",
+        converter="avoids",
     ),
     KnownFault(
         report="constant_gather_before_matmul",

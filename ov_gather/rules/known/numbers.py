@@ -232,6 +232,7 @@ NUMBERS = (
         instead="a Convert before NonZero is removed: what it makes 0 counts as not 0",
         remedy="use NotEqual with 0 between Convert and NonZero",
         effect=Effect.DEPENDS,
+        converter="avoids",
     ),
     KnownFault(
         report="range_away_from_its_limit",
