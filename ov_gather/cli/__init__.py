@@ -163,6 +163,10 @@ def run_command(arguments: Sequence[str] | None = None) -> None:
     warnings.showwarning = lambda message, *_: warn(message)
     try:
         group(arguments)
+    except SystemExit as end:
+        if place := supervision.foreign(end):
+            _fail(f"{place} ends the command: code of a declared operation must return")
+        raise
     except ImportError as error:
         _fail(str(explained(error)))
     except OSError as error:

@@ -50,7 +50,7 @@ def imported(point: EntryPoint) -> list[Operation]:
     """Import what an entry point names, a module or an operation, and return the operations. Raises OperationError."""
     if not _MODULE.fullmatch(point.value):
         raise OperationError(f"'{point.value}' is no module: write {point.name} = package.module, or package.module:variable")
-    with running("", point.value):
+    with running("", f"{point.value} of package {point.dist.name}" if point.dist else point.value):
         found = point.load()
     return _among(vars(found).values() if isinstance(found, ModuleType) else [found], point.value)
 

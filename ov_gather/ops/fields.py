@@ -44,7 +44,7 @@ def shown(value: object) -> str:
     """Return a value of a user for a message, in at most 60 characters."""
     try:
         text = repr(value)
-    except Exception as error:  # its __repr__ is code of the user
+    except (Exception, SystemExit) as error:  # its __repr__ is code of the user
         return f"a {type(value).__name__} whose repr raises {type(error).__name__}"
     return text if len(text) <= 60 else f"{text[:57]}..."
 
@@ -53,7 +53,7 @@ def holds(test: Callable[[], bool]) -> bool:
     """Return True if a test of a value of a user holds; it does not if it raises, as an odd object may when it is compared."""
     try:
         return bool(test())
-    except Exception:
+    except (Exception, SystemExit):
         return False
 
 

@@ -13,6 +13,7 @@ from collections.abc import Callable, Iterator, Mapping, Sequence
 from contextlib import contextmanager, redirect_stdout, suppress
 from dataclasses import dataclass, replace
 from functools import partial, wraps
+from inspect import unwrap
 from typing import Any
 
 from ov_gather.ir.element_types import DYNAMIC, ElementType, by_dtype
@@ -23,6 +24,7 @@ from ov_gather.ops.index_rule import AttributeSize, AxisSize, CoordinateSizes, I
 from ov_gather.ops.spec import Arrays, Attributes, Operation, ShapeError, TypeRuleError
 from ov_gather.system import supervision
 from ov_gather.system.interrupts import is_interruption
+from ov_gather.system.tables import shortened
 
 
 @dataclass(frozen=True, slots=True)
@@ -137,7 +139,7 @@ def checked(operation: Operation, name: str) -> Operation:
                         f"{place}: {subject} returns {shown(found)}, and something else for the same arguments: "
                         "it must depend on them alone, and not change them"
                     )
-            return tuple(found) if isinstance(found, list) else found
+                return tuple(found) if isinstance(found, list) else found
 
         return call
 
@@ -238,7 +240,7 @@ def running(
     except BaseException as error:  # code of a user raises anything
         if is_interruption(error):
             raise
-        what = error.msg if isinstance(error, SyntaxError) and error.filename == place else _text(error)
+        what = error.msg if isinstance(error, SyntaxError) and error.filename == place else shortened(_text(error))
         named = f"{type(error).__name__}: {what}" if what else type(error).__name__
         allowed = f"; it may raise {' or '.join(kind.__name__ for kind in may_raise)}" if may_raise else ""
         raise OperationError(f"{_line(error, place)}: {f'{subject} raises ' if subject else ''}{named}{allowed}") from error
@@ -269,7 +271,7 @@ def _wrong_error(error: Exception, inputs: int) -> str:
 def _text(error: BaseException) -> str:
     try:
         return str(error)
-    except Exception:  # its __str__ is code of the user
+    except (Exception, SystemExit):  # its __str__ is code of the user
         return ""
 
 
@@ -284,7 +286,11 @@ def _line(error: BaseException, place: str) -> str:
 
 def place_of(function: Any) -> str:
     """Return the file and line where a function is defined; "" if it has none, such as a built-in one."""
-    while own := getattr(function, "__wrapped__", None) or (function.func if isinstance(function, partial) else None):
-        function = own
-    code = getattr(function, "__code__", None) or getattr(type(function).__call__, "__code__", None)
-    return f"{code.co_filename}:{code.co_firstlineno}" if code else ""
+    try:
+        while isinstance(function, partial):
+            function = function.func
+        function = unwrap(function)
+        code = getattr(function, "__code__", None) or getattr(type(function).__call__, "__code__", None)
+        return f"{code.co_filename}:{code.co_firstlineno}" if code else ""
+    except (Exception, SystemExit):  # it wraps itself, or its attributes are code of the user
+        return ""

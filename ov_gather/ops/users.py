@@ -13,6 +13,7 @@ from contextlib import suppress
 from dataclasses import dataclass
 from functools import cache, partial
 from pathlib import Path
+from threading import RLock
 from typing import TypeAlias
 from warnings import warn
 
@@ -48,6 +49,7 @@ class _Declared:
 
 
 _declared: dict[str, _Declared] = {}
+_LOCK = RLock()
 
 
 def declare(*files: Given) -> tuple[UserOperations, ...]:
@@ -67,8 +69,9 @@ def declare(*files: Given) -> tuple[UserOperations, ...]:
         TypeError: what is given is no path.
         ValueError: a file cannot be read or executed, declares no operation, or declares one that is known already.
     """
-    _declare_installed()
-    return tuple(map(_declare, files))
+    with _LOCK:
+        _declare_installed()
+        return tuple(map(_declare, files))
 
 
 def declare_only(files: Iterable[UserOperations]) -> None:

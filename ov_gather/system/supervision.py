@@ -11,6 +11,7 @@ import signal
 import struct
 import sys
 import time
+import traceback
 from collections.abc import Iterator
 from contextlib import contextmanager
 from mmap import mmap
@@ -61,10 +62,20 @@ def supervise() -> None:
     if not (_Supervisor.is_command and HAS_FORKS) or _Supervisor.shared:
         return
     shared, parent = mmap(-1, _SIZE), os.getpid()
+    signal.signal(signal.SIGCHLD, signal.SIG_DFL)  # a caller that ignores it would hide how the child ends
     if child := os.fork():
         sys.exit(_wait(child, shared))
     _Supervisor.shared = shared
     end_with_parent(parent)
+
+
+def foreign(end: SystemExit) -> str:
+    """Return the file and line that end a supervised command if they are neither ours nor click's; "" otherwise."""
+    if not _Supervisor.shared or end.__traceback__ is None:
+        return ""
+    *_, (frame, line) = traceback.walk_tb(end.__traceback__)
+    is_ours = str(frame.f_globals.get("__name__")).partition(".")[0] in ("ov_gather", "click")
+    return "" if is_ours else f"{frame.f_code.co_filename}:{line}"
 
 
 @contextmanager
@@ -105,7 +116,7 @@ def _watch(child: int, shared: mmap, *, is_interrupted: bool = False) -> int:
         seen, waited = note, waited + _POLL if note == seen else 0.0
         end: int = note[0]
         limit: float = _GRACE if is_interrupted else note[1]
-        if note[2] and limit and waited > limit:
+        if (note[2] or is_interrupted) and limit and waited > limit:
             os.kill(child, signal.SIGKILL)
             os.waitpid(child, 0)
             if end or is_interrupted:
@@ -119,7 +130,7 @@ def _result(code: int, shared: mmap) -> int:
     end: int
     end, _, number = _NOTE.unpack_from(shared)
     if end:
-        return max(end - 1, code if code >= 0 else 128 - code)  # it may also fail after the end of the command
+        return end - 1  # whatever code of a user does when Python ends
     how = f"crashes: {signal.Signals(-code).name}" if code < 0 else f"ends the process, with exit code {code}"
     if number:
         raise EndedError(f"{_what(shared)} {how}: it must return")

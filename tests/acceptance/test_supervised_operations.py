@@ -223,3 +223,80 @@ def test_check_names_a_library_that_lacks_the_operation(written, cli, tmp_path):
     options = ("--extension", "classes:Snake", "--runtimes", "openvino", "--cases", "2")
     done = cli("check", "model.xml", "--ops", "ops.py", *options, cwd=tmp_path, code=1)
     assert "library: FAILED (does not have the operation: Cannot create Snake layer" in done.stdout
+
+
+def outcome_of(*arguments, **options):
+    process = started(*arguments, **options)
+    output, errors = process.communicate(timeout=60)
+    return process.returncode, output, errors
+
+
+def test_a_caller_may_ignore_the_end_of_children(written):
+    model = written()
+    code, output, errors = outcome_of(
+        "validate", model, "--ops", model.parent / "ops.py", preexec_fn=lambda: signal.signal(signal.SIGCHLD, signal.SIG_IGN)
+    )
+    assert (code, errors) == (0, "") and "errors: 0" in output
+
+
+EXITS = "class Exits(Exception):\n    def __str__(self):\n        __import__('sys').exit(0)"
+
+
+@pytest.mark.parametrize(
+    ("top", "rule"),
+    [
+        (EXITS, "raise Exits"),
+        (EXITS + "\n\nraise Exits", "pass"),
+        ("class Name(str):\n    def __eq__(self, other):\n        __import__('sys').exit(0)\n    __hash__ = str.__hash__", ""),
+    ],
+    ids=["error", "error of the file", "name"],
+)
+def test_an_exit_in_odd_places_is_no_success(written, top, rule):
+    model = written(rule or "pass", top)
+    if not rule:
+        file = model.parent / "ops.py"
+        file.write_text(file.read_text().replace('type="Snake"', 'type=Name("Snake")'))
+    code, output, errors = outcome_of("validate", model, "--ops", model.parent / "ops.py")
+    assert code and "ops.py" in output + errors, (code, output, errors)
+
+
+def test_a_function_that_wraps_itself(written):
+    model = written()
+    file = model.parent / "ops.py"
+    file.write_text(
+        file.read_text() + "rule.__wrapped__ = rule\n" + "SNAKE = __import__('dataclasses').replace(SNAKE, reference=rule)\n"
+    )
+    assert outcome_of("validate", model, "--ops", file)[0] == 0
+
+
+@pytest.mark.parametrize("end", ["os._exit, 1", "os._exit, 7", "os.abort"])
+def test_what_comes_after_the_command_does_not_change_its_exit_code(written, end):
+    model = written(top=f"import atexit\natexit.register({end})")
+    code, output, _ = outcome_of("validate", model, "--ops", model.parent / "ops.py")
+    assert (code, "errors: 0" in output) == (0, True)
+
+
+def test_a_hang_anywhere_ends_after_a_signal(written):
+    ignored = "import signal\nfor one in (1, 2, 15):\n    signal.signal(one, signal.SIG_IGN)\n"
+    model = written(top=ignored + "class Name(str):\n    def __len__(self):\n        time.sleep(1000)\n")
+    file = model.parent / "ops.py"
+    file.write_text(file.read_text() + "import atexit\natexit.register(time.sleep, 1000)\n")
+    process = started("validate", model, "--ops", file)
+    time.sleep(2)
+    process.send_signal(signal.SIGTERM)
+    assert process.wait(timeout=30) is not None
+
+
+def test_threads_declare_at_once(written, tmp_path):
+    written()
+    script = """
+import sys, threading, ov_gather
+found = []
+def use():
+    ov_gather.declare(sys.argv[1])
+    found.append(len(ov_gather.validate(sys.argv[2])))
+threads = [threading.Thread(target=use) for _ in range(8)]
+[thread.start() for thread in threads], [thread.join() for thread in threads]
+assert found == [0] * 8, found
+"""
+    subprocess.run([sys.executable, "-c", script, tmp_path / "ops.py", tmp_path / "model.xml"], check=True, timeout=60)

@@ -306,7 +306,7 @@ def test_an_installed_package_that_ends_the_process_is_named(tmp_path):
     command = [sys.executable, "-m", "ov_gather", "validate", write_shift(tmp_path / "m.xml")]
     done = subprocess.run(command, capture_output=True, text=True, check=False, env=os.environ | {"PYTHONPATH": str(tmp_path)})
     assert (done.returncode, done.stdout) == (2, "")
-    assert done.stderr == "error: broken_package ends the process, with exit code 0: it must return\n"
+    assert done.stderr == "error: broken_package of package broken-package ends the process, with exit code 0: it must return\n"
 
 
 def test_damaged_metadata_are_named_once(tmp_path):
