@@ -7,6 +7,7 @@ from dataclasses import replace
 from typing import Any
 from weakref import WeakKeyDictionary
 
+from ov_gather.ir.element_types import BOOLEAN
 from ov_gather.ranges.algebra.polynomials import Polynomial
 from ov_gather.ranges.algebra.values import LARGEST_SIZE, Value, every_value, is_integer, is_of_sizes, name_of_number
 from ov_gather.ranges.graph import Graph, Key, Step
@@ -55,7 +56,12 @@ def folded_or_fused(graph: Graph, step: Step, call: Operands, rule: TransferFunc
     9. Convert before NonZero is dropped, so that fractions count that would have become 0: NonZero(Convert([0.5])) = [[0]].
     10. Pad by constant numbers of elements writes 0 for a value that is computed.
     11. Arithmetic of constants is folded in 64 bits, before they become i32: (2^31 + 5) - (2^31 - 2) = 7, executed 1.
+    12. Convert to boolean of an output reads the first output of the same operation: Convert(Unique([3, 1, 1]).inverse)
+        has two elements.
     """
+    is_boolean = step.type == "Convert" and call.outputs[0].element_type is BOOLEAN
+    if is_boolean and not _is_first_output(graph, step.inputs[0]):  # case 12
+        return list(call.outputs)
     if step.type in _EXTREMES:  # case 5
         call = replace(call, is_exact=not any(_is_rounded(graph, key) for key in step.inputs))
     if step.type == "NonZero" and _is_converted(graph, step.inputs[0]):  # case 9
@@ -84,6 +90,11 @@ def folded_or_fused(graph: Graph, step: Step, call: Operands, rule: TransferFunc
         if is_fused(graph, dividend):  # case 2
             return [_maybe_rounded_up(call, value) for value in found]
     return found
+
+
+def _is_first_output(graph: Graph, key: Key | None) -> bool:
+    step = None if key is None else graph.step_of(key)
+    return step is None or step.outputs[0] == key
 
 
 def _is_cut(value: Value | None) -> bool:

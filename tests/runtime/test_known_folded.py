@@ -1,5 +1,7 @@
 """A fault in what OpenVINO computes from constants is reported if, and only if, the result is not what NumPy computes."""
 
+from itertools import count
+
 import numpy as np
 import openvino as ov
 import pytest
@@ -56,16 +58,20 @@ def test_pad(width, mode, value, agrees):
     agrees([padded], [data], [x], [np.pad(x, width, mode, **({"constant_values": value} if mode == "constant" else {}))])
 
 
+NEVER_USED = count(1000)
+
+
 @pytest.mark.parametrize("size", [2, -1])
 @pytest.mark.parametrize("value", ["constant", "converted", "input", "computed", "size"])
 @pytest.mark.parametrize("first", [[1, 0], [0, 0], [-1, 0], "static sizes", "input"])
 @pytest.mark.parametrize("last", [[0, 0], [0, 1], [0, -1]])
 def test_value_of_pad(last, first, value, size, agrees):
-    x, number, rows = np.int32([[1, 2], [3, 4]]), np.array(2, np.int32), np.array([1, 0])
+    x, rows = np.int32([[1, 2], [3, 4]]), np.array([1, 0])
+    number = np.array(len(x) if value == "size" else next(NEVER_USED), np.int32)  # the fault may find it in freed memory
     data, given, widths = op.parameter([size, 2], np.int32), op.parameter([], np.int32), op.parameter([2], np.int64)
     of = {
         "constant": op.constant(number),
-        "converted": op.convert(op.constant(np.int8(2)), "i32"),
+        "converted": op.convert(op.constant(np.int16(number)), "i32"),
         "input": given,
         "computed": op.add(given, op.constant(np.int32(0))),
         "size": op.convert(op.gather(op.shape_of(data), op.constant(0), op.constant(0)), "i32"),
@@ -74,7 +80,7 @@ def test_value_of_pad(last, first, value, size, agrees):
     before, begin = known[first] if isinstance(first, str) else (constant(*first), first)
     padded = op.pad(data, before, constant(*last), "constant", of)
     ends = [(max(0, begin[0]), 0), (max(0, begin[1]), max(0, last[1]))]
-    expected = np.pad(x[max(0, -begin[0]) :, : 2 + min(0, last[1])], ends, constant_values=2)
+    expected = np.pad(x[max(0, -begin[0]) :, : 2 + min(0, last[1])], ends, constant_values=number)
     others = [op.add(given, given), op.add(widths, widths)]
     agrees([padded, *others], [data, given, widths], [x, number, rows], [expected, number * 2, rows * 2])
 

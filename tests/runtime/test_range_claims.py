@@ -244,6 +244,11 @@ CASES = {
         lambda x, i: ops.clamp(ops.elu(ops.gather(ops.clamp(x, 5, 6), i, number(0)), 1.0), 3, 9),
         [np.full((2, 1), 5, F32), np.array([0, 7, 1])],
     ),
+    "a conversion to boolean of another output than the first": (
+        {"x": "i64[?]"},
+        lambda x: ops.convert(ops.unique(x).output(2), "boolean"),
+        [np.array([3, 1, 1, 2])],
+    ),
     "a range of fractions": (
         {"x": "f32[0..4]"},
         lambda x: ops.range(number(0, F32), ops.convert(size_of(x), "f32"), number(0.5, F32), "f32"),

@@ -21,7 +21,7 @@ VIEWS = ("Reshape", "Squeeze", "Unsqueeze")
 """Operations that keep the elements and their order."""
 _NEUTRAL = {"Add": 0, "Subtract": 0, "Multiply": 1, "Divide": 1}
 """The second operand with which arithmetic returns its first one."""
-_LAYERS = 64
+LAYERS = 64
 """Most layers that one question looks at, so that a whole model takes linear time."""
 
 
@@ -106,7 +106,7 @@ class PatternGraph:
     def viewed(self, layer: Layer, position: int = 0, types: Sequence[str] = VIEWS) -> tuple[Layer, Port] | None:
         """Return what feeds an input, before the layers of these types; None if there are too many."""
         source = self.source(layer, position)
-        for _ in range(_LAYERS):
+        for _ in range(LAYERS):
             if source is None or source[0].type not in types:
                 return source
             source = self.source(source[0])
@@ -115,15 +115,17 @@ class PatternGraph:
     def kept(self, layer: Layer, position: int = 0) -> tuple[Layer, Port] | None:
         """Return what feeds an input, before layers that change nothing and that nothing else reads, which OpenVINO removes."""
         source = self.source(layer, position)
-        for _ in range(_LAYERS):
+        for _ in range(LAYERS):
             if source is None or not self.changes_nothing(source[0]) or not self.only_reader(source[0]):
                 break
             source = self.source(source[0])
         return source
 
     def only_reader(self, layer: Layer) -> bool:
-        """Return True if the value of a layer is read once."""
-        return sum(len(self.readers((layer.id, port.id))) for port in layer.outputs) == 1
+        """Return True if the value of a layer is read once, beside ShapeOf of a known shape, which OpenVINO folds."""
+        values = [(layer.id, port.id) for port in layer.outputs]
+        readers = [reader for value in values for reader, _ in self.readers(value)]
+        return sum(reader.type != "ShapeOf" or not self.shape(reader).is_static for reader in readers) == 1
 
     def changes_nothing(self, layer: Layer) -> bool:
         """Return True for a layer that returns its first input, so that OpenVINO removes it."""
@@ -143,7 +145,7 @@ class PatternGraph:
         waiting = [self.source(layer, position)]
         while waiting:
             source = waiting.pop()
-            if source is None or len(found) > _LAYERS or source[0].bodies:
+            if source is None or len(found) > LAYERS or source[0].bodies:
                 return ()
             one = source[0]
             if one.id in found:

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from ov_gather.ir.model import Layer
 from ov_gather.rules.known.base import KnownFault
-from ov_gather.rules.known.pattern_graph import PatternGraph
+from ov_gather.rules.known.pattern_graph import LAYERS, VIEWS, PatternGraph
 
 _INTEGERS = ("i8", "u8", "i16", "u16", "i32", "u32", "i64", "u64")
 _UNSIGNED = ("u8", "u16", "u32", "u64")
@@ -15,25 +15,32 @@ _DONE_LATER = ("Gather", "Reshape", "Roll", "Squeeze", "Transpose", "Unsqueeze")
 """Steps that OpenVINO does after arithmetic whose second operand is a constant."""
 
 
-def _reduction(graph: PatternGraph, layer: Layer, position: int, types: tuple[str, ...]) -> Layer | None:
-    """Return the reduction of integers of these types that only this input reads, possibly behind other steps."""
-    source = graph.producer(layer, position)
-    while source and source is not layer and graph.only_reader(source):
-        before = _step(graph, source, position)
-        if before is None:
-            break
-        source = graph.producer(source, before)
-    if source is None or not source.type.startswith("Reduce") or source.type.startswith("ReduceLogical"):
+def _reduction(graph: PatternGraph, layer: Layer, position: int) -> Layer | None:
+    """Return the reduction of integers that only this input reads, possibly behind other steps."""
+    if graph.type(layer, position) not in _INTEGERS:
         return None
-    return source if graph.type(source) in types and graph.only_reader(source) else None
+    source, has_views = graph.producer(layer, position), False
+    for _ in range(LAYERS):
+        before = _step(graph, source, position) if source and graph.only_reader(source) else None
+        if source is None or before is None:
+            break
+        has_views = has_views or source.type in VIEWS
+        source = graph.producer(source, before)
+    if source is None or (position and has_views and source.outputs[0].shape != graph.shape(layer, position)):
+        return None
+    if not source.type.startswith("Reduce") or source.type.startswith("ReduceLogical"):
+        return None
+    return source if graph.type(source) in _INTEGERS and graph.only_reader(source) else None
 
 
 def _step(graph: PatternGraph, layer: Layer, position: int) -> int | None:
     """Return the input of a step that does not keep arithmetic from being fused with a reduction before; None if it does."""
+    if not layer.outputs or str(layer.outputs[0].element_type) not in _INTEGERS:
+        return None
     if layer.type in _WITH_CONSTANT:
         return next((i for i in (0, 1) if _is_fused(graph, layer, 1 - i, None)), None)
-    passes = layer.type in _FUSED or (position == 0 and layer.type in _DONE_LATER) or graph.changes_nothing(layer)
-    return 0 if passes and str(layer.outputs[0].element_type) in _INTEGERS else None
+    is_done_later = layer.type in (VIEWS if position else _DONE_LATER)  # views may undo one another
+    return 0 if layer.type in _FUSED or is_done_later or graph.changes_nothing(layer) else None
 
 
 def _is_fused(graph: PatternGraph, layer: Layer, position: int, neutral: int | None) -> bool:
@@ -48,11 +55,17 @@ def _is_fused(graph: PatternGraph, layer: Layer, position: int, neutral: int | N
     return neutral is None or value is None or bool((value != neutral).any())
 
 
+def _keeps_fusion(graph: PatternGraph, layer: Layer, reduction: Layer) -> bool:
+    """Return True if no conversion from or to bytes stands between a layer and the reduction before it."""
+    kinds = {graph.type(layer), graph.type(reduction)}
+    return len(kinds) == 1 or not kinds & {"i8", "u8"}
+
+
 def _after_3d(graph: PatternGraph, layer: Layer) -> bool:
     """Return True for arithmetic with a constant after a reduction of 3-D integers that keeps the first axis."""
     neutral = 1 if layer.type == "Multiply" else 0
     for position in range(len(layer.inputs)):
-        reduction = _reduction(graph, layer, position, _INTEGERS)
+        reduction = _reduction(graph, layer, position)
         if reduction is None:
             continue
         dims, axes = graph.shape(reduction).dims or (), graph.constant(reduction, 1)
@@ -63,21 +76,17 @@ def _after_3d(graph: PatternGraph, layer: Layer) -> bool:
 
 
 def _exchanged(graph: PatternGraph, layer: Layer) -> bool:
-    if layer.type == "Power" and set(graph.shape(layer, 1).sizes) <= {1}:
-        return False
-    return _reduction(graph, layer, 1, _INTEGERS) is not None and _is_fused(graph, layer, 0, None)
+    reduction = _reduction(graph, layer, 1)
+    return reduction is not None and _keeps_fusion(graph, layer, reduction) and _is_fused(graph, layer, 0, None)
 
 
 def _saturated(graph: PatternGraph, layer: Layer) -> bool:
-    return (
-        graph.type(layer) in _UNSIGNED
-        and _reduction(graph, layer, 1, _UNSIGNED) is not None
-        and _is_fused(graph, layer, 0, None)
-    )
+    return graph.type(layer) in _UNSIGNED and _exchanged(graph, layer)
 
 
 def _rounded(graph: PatternGraph, layer: Layer) -> bool:
-    return _reduction(graph, layer, 0, _INTEGERS) is not None and _is_fused(graph, layer, 1, 1)
+    reduction = _reduction(graph, layer, 0)
+    return reduction is not None and _keeps_fusion(graph, layer, reduction) and _is_fused(graph, layer, 1, 1)
 
 
 _APART = "compute with the operand in the full shape of the result, which is not fused, or in f32"
@@ -92,7 +101,7 @@ REDUCTIONS = (
     ),
     KnownFault(
         report="constant_divided_by_reduction",
-        types=("Divide", "Power"),
+        types=("Divide",),
         occurs=_exchanged,
         operands=2,
         instead="the constant and the reduction of integers are exchanged",
