@@ -1,11 +1,14 @@
 """Arithmetic that OpenVINO fuses with a reduction of integers is reported if, and only if, it is not what NumPy computes."""
 
+import time
+
 import numpy as np
 import openvino as ov
 import pytest
 from openvino import opset13 as op
 
 from helpers.known_patterns import constant
+from ov_gather import validate
 
 ARITHMETIC = {
     "add": (op.add, np.add),
@@ -59,6 +62,14 @@ STEPS = {
     "plus two": (lambda value: op.add(value, like(value, 2)), lambda top: top + 2),
     "matrix": (lambda value: op.reshape(value, constant(4, 3), False), lambda top: top[:, 0]),
     "squeeze": (lambda value: op.squeeze(value, constant(1)), lambda top: top[:, 0]),
+    "there and back": (
+        lambda value: op.reshape(op.reshape(value, constant(12), False), constant(4, 1, 3), False),
+        lambda top: top,
+    ),
+    "squeeze and unsqueeze": (
+        lambda value: op.unsqueeze(op.squeeze(value, constant(1)), constant(1)),
+        lambda top: top,
+    ),
     "same shape": (lambda value: op.reshape(value, constant(4, 1, 3), False), lambda top: top),
     "transpose": (lambda value: op.transpose(value, constant(1, 2, 0)), lambda top: top.transpose(1, 2, 0)),
     "same order": (lambda value: op.transpose(value, constant(0, 1, 2)), lambda top: top),
@@ -113,6 +124,33 @@ def test_constants_that_are_computed_beside_a_reduction(dtype, form, agrees):
     for operands, numbers in (((largest, fixed), (top, dtype(5))), ((fixed, largest), (dtype(5), top))):
         agrees([op.divide(*operands)], [data], [x], [np.floor_divide(*numbers)])
         agrees([op.add(*operands)], [data], [x], [np.add(*numbers)])
+
+
+def test_a_shape_that_is_folded_is_no_second_reader(agrees):
+    x = np.array([[1, 2, 3], [8, 4, 5]], np.uint8)
+    data = op.parameter([2, 3], np.uint8)
+    largest = op.reduce_max(data, constant(1))
+    agrees([op.subtract(like(largest, 100), largest), op.shape_of(largest)], [data], [x], [100 - x.max(1), np.array([2])])
+
+
+@pytest.mark.parametrize("made", [np.int16, np.uint16, np.int32, np.uint32, np.int64, np.uint8])
+@pytest.mark.parametrize("dtype", [np.int16, np.uint16, np.int32, np.uint8])
+def test_a_constant_minus_a_reduction_of_another_type(dtype, made, agrees):
+    x = np.array([[1, 2, 3], [8, 4, 5]], dtype)
+    data = op.parameter([2, 3], dtype)
+    largest = op.convert(op.reduce_max(data, constant(1)), made)
+    agrees([op.subtract(like(largest, 100), largest)], [data], [x], [100 - x.max(1).astype(made)])
+
+
+def test_validation_takes_linear_time(tmp_path):
+    value = data = op.parameter([4, 2, 3], np.int32)
+    value = op.reduce_max(value, constant(1), keep_dims=True)
+    for _ in range(2000):
+        value = op.add(value, like(value, 0))
+    ov.save_model(ov.Model([value], [data], "m"), tmp_path / "m.xml")
+    start = time.process_time()
+    validate(tmp_path / "m.xml")
+    assert time.process_time() - start < 40  # 5 s; 2 minutes with quadratic time
 
 
 @pytest.mark.parametrize("shape", [[1, 1], [4, 1], [1, 3], [4, 3]])
