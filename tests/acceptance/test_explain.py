@@ -52,7 +52,8 @@ def test_a_known_fault_and_one_that_no_rule_can_foresee(cli):
     assert cli("explain", "abs_of_clamp", code=0).stdout.splitlines() == [
         "abs_of_clamp (OVG710): Abs of a Clamp of constants disappears: negative elements stay negative",
         "    Abs; wrong results; since 2025.4",
-        "    write Maximum(x, -x), or the constant with its absolute values; see docs/evidence/upstream/abs_of_clamp.md",
+        "    write Maximum(x, -x), or the constant with its absolute values; ov-gather convert avoids this; "
+        "see docs/evidence/upstream/abs_of_clamp.md",
     ]
     assert "`ov-gather prove` says for which inputs" in cli("explain", "gather_nd_out_of_bounds", code=0).stdout
     listed = cli("explain", "faults", code=0).stdout
