@@ -55,12 +55,6 @@ def _is_fused(graph: PatternGraph, layer: Layer, position: int, neutral: int | N
     return neutral is None or value is None or bool((value != neutral).any())
 
 
-def _keeps_fusion(graph: PatternGraph, layer: Layer, reduction: Layer) -> bool:
-    """Return True if no conversion from or to bytes stands between a layer and the reduction before it."""
-    kinds = {graph.type(layer), graph.type(reduction)}
-    return len(kinds) == 1 or not kinds & {"i8", "u8"}
-
-
 def _after_3d(graph: PatternGraph, layer: Layer) -> bool:
     """Return True for arithmetic with a constant after a reduction of 3-D integers that keeps the first axis."""
     neutral = 1 if layer.type == "Multiply" else 0
@@ -75,9 +69,17 @@ def _after_3d(graph: PatternGraph, layer: Layer) -> bool:
     return False
 
 
+def _is_fused_with_reduction(graph: PatternGraph, layer: Layer, position: int, neutral: int | None = None) -> bool:
+    """Return True if one operand is a reduction, without a conversion of bytes between, and the other a constant."""
+    reduction = _reduction(graph, layer, position)
+    if reduction is None or not _is_fused(graph, layer, 1 - position, neutral):
+        return False
+    kinds = {graph.type(layer), graph.type(reduction)}
+    return len(kinds) == 1 or not kinds & {"i8", "u8"}
+
+
 def _exchanged(graph: PatternGraph, layer: Layer) -> bool:
-    reduction = _reduction(graph, layer, 1)
-    return reduction is not None and _keeps_fusion(graph, layer, reduction) and _is_fused(graph, layer, 0, None)
+    return _is_fused_with_reduction(graph, layer, 1)
 
 
 def _saturated(graph: PatternGraph, layer: Layer) -> bool:
@@ -85,8 +87,7 @@ def _saturated(graph: PatternGraph, layer: Layer) -> bool:
 
 
 def _rounded(graph: PatternGraph, layer: Layer) -> bool:
-    reduction = _reduction(graph, layer, 0)
-    return reduction is not None and _keeps_fusion(graph, layer, reduction) and _is_fused(graph, layer, 1, 1)
+    return _is_fused_with_reduction(graph, layer, 0, neutral=1)
 
 
 _APART = "compute with the operand in the full shape of the result, which is not fused, or in f32"
