@@ -36,6 +36,18 @@ def in_forked_processes(function: Callable[[], None]) -> None:
         os.register_at_fork(after_in_child=function)
 
 
+def forked() -> int:
+    """Fork this process: return the id of the child, and 0 in the child. Only where HAS_FORKS."""
+    signal.signal(signal.SIGCHLD, signal.SIG_DFL)  # a caller that ignores it would hide how the child ends
+    return os.fork()
+
+
+def exit_code_of(child: int, *, is_awaited: bool = False) -> int | None:
+    """Return the exit code of a forked process, once: negative for a signal, None while it runs unless it is awaited."""
+    ended, status = os.waitpid(child, 0 if is_awaited else os.WNOHANG)
+    return os.waitstatus_to_exitcode(status) if ended else None
+
+
 def leave_no_core_dump() -> None:
     """Disable core dumps of this process, on systems that have them."""
     with suppress(ImportError):

@@ -17,7 +17,7 @@ from contextlib import contextmanager
 from mmap import mmap
 
 from ov_gather.system.interrupts import exit_code
-from ov_gather.system.platforms import HAS_FORKS, end_with_parent
+from ov_gather.system.platforms import HAS_FORKS, end_with_parent, exit_code_of, forked
 
 LIMIT = 60.0
 """Seconds that limited code of a user may run."""
@@ -52,6 +52,8 @@ def command() -> Iterator[None]:
             sys.stdout.flush()
             _note(_Supervisor.shared, "", _GRACE, ended=int(end.code or 0) + 1)
         raise
+    finally:
+        _Supervisor.is_command = False
 
 
 def supervise() -> None:
@@ -62,8 +64,7 @@ def supervise() -> None:
     if not (_Supervisor.is_command and HAS_FORKS) or _Supervisor.shared:
         return
     shared, parent = mmap(-1, _SIZE), os.getpid()
-    signal.signal(signal.SIGCHLD, signal.SIG_DFL)  # a caller that ignores it would hide how the child ends
-    if child := os.fork():
+    if child := forked():
         sys.exit(_wait(child, shared))
     _Supervisor.shared = shared
     end_with_parent(parent)
@@ -111,19 +112,19 @@ def _wait(child: int, shared: mmap) -> int:
 
 def _watch(child: int, shared: mmap, *, is_interrupted: bool = False) -> int:
     seen, waited = (0, 0.0, 0), 0.0
-    while not (ended := os.waitpid(child, os.WNOHANG))[0]:
+    while (code := exit_code_of(child)) is None:
         note = _NOTE.unpack_from(shared)
         seen, waited = note, waited + _POLL if note == seen else 0.0
         end: int = note[0]
         limit: float = _GRACE if is_interrupted else note[1]
         if (note[2] or is_interrupted) and limit and waited > limit:
             os.kill(child, signal.SIGKILL)
-            os.waitpid(child, 0)
+            exit_code_of(child, is_awaited=True)
             if end or is_interrupted:
                 return max(end - 1, 0)
             raise EndedError(f"{_what(shared)} hangs: no answer within {limit:g} s")
         time.sleep(_POLL)
-    return _result(os.waitstatus_to_exitcode(ended[1]), shared)
+    return _result(code, shared)
 
 
 def _result(code: int, shared: mmap) -> int:

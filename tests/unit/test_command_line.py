@@ -15,7 +15,7 @@ from ov_gather.cli import output
 from ov_gather.cli.options import Jobs, parsed
 from ov_gather.cli.output import COLOR, QUIET, VERBOSE
 from ov_gather.cli.paths import paths_argument
-from ov_gather.system import interrupts
+from ov_gather.system import interrupts, supervision
 from ov_gather.system.platforms import core_count
 from ov_gather.system.tables import cell, new_table
 
@@ -45,6 +45,13 @@ def test_what_openvino_throws_is_its_last_line(raising, capsys):
 def test_a_fault_of_ours_stays_one(raising):
     with pytest.raises(RecursionError):
         raising(RecursionError("too deep"))
+
+
+def test_after_a_command_no_process_is_supervised(raising, monkeypatch):
+    with pytest.raises(SystemExit):
+        raising(RuntimeError("done"))
+    monkeypatch.setattr(supervision, "forked", lambda: pytest.fail("a process of tests forks"))
+    supervision.supervise()
 
 
 def test_what_a_signal_became_on_its_way_through_other_libraries_is_not_told(raising, monkeypatch, capsys):
@@ -273,6 +280,7 @@ def test_the_package_is_a_command():
 
 @pytest.mark.parametrize(("width", "is_table"), [(80, True), (40, True), (25, False)])
 def test_a_table_breaks_no_word(width, is_table, monkeypatch, capsys):
+    monkeypatch.setattr(output, "has_colour", lambda: True)  # without colour and terminal, lines may have any length
     monkeypatch.setattr(output, "console", lambda: Console(width=width, force_terminal=False))
     table = new_table("layer", "why")
     table.add_row(cell("models/encoder.xml", "  Gather 'pick'"), cell("in bounds if ids are"))

@@ -97,9 +97,11 @@ def _reorders(graph: PatternGraph, layer: Layer, order: tuple[int, ...]) -> bool
 
 def _non_zero(graph: PatternGraph, layer: Layer) -> bool:
     """Return True for one element of several dimensions, computed from constants, that may be other than 0."""
-    shape, value = graph.shape(layer), graph.constant(layer, 0)
-    is_one = len(shape.sizes) > 1 and set(shape.sizes) == {1} and bool(graph.origins(layer, 0))
-    return is_one and (value is None or bool(value.any()))
+    sizes = graph.shape(layer).sizes
+    if len(sizes) < 2 or set(sizes) != {1} or not graph.origins(layer, 0):
+        return False
+    value = graph.constant(layer, 0)
+    return value is None or bool(value.any())
 
 
 def _too_few(graph: PatternGraph, layer: Layer) -> bool:
@@ -114,10 +116,10 @@ def _large_unsigned(graph: PatternGraph, layer: Layer) -> bool:
     """Return True for a constant, possibly converted, that is stored with values from 2^31 on, unless OVG704 checks it."""
     name = str(layer.outputs[0].element_type)
     is_stored = any(_is_stored(reader) for reader, _ in graph.readers((layer.id, layer.outputs[0].id)))
-    value = graph.constant(layer, 0) if layer.inputs else graph.value(layer)
-    if name not in ("u32", "u64") or not is_stored or value is None:
+    if name not in ("u32", "u64") or not is_stored:
         return False
-    return bool((value.astype(f"uint{name[1:]}") >= 2**31).any())
+    value = graph.constant(layer, 0) if layer.inputs else graph.value(layer)
+    return value is not None and bool((value.astype(f"uint{name[1:]}") >= 2**31).any())
 
 
 def _is_stored(reader: Layer) -> bool:
