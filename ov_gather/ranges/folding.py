@@ -25,6 +25,21 @@ COMPUTED_ANEW = (
 """Operations whose integers are not fused with what computes their operands. OpenVINO may drop or move most others."""
 MOVES = ("ConvertLike", "Reshape", "Slice", "Split", "Squeeze", "StridedSlice", "Transpose", "Unsqueeze", "VariadicSplit")
 """Operations above which OpenVINO may move the arithmetic of each element, together with a Gather before them."""
+_REMOVABLE = (
+    *MOVES,
+    *SCALING,
+    "Broadcast",
+    "Concat",
+    "Convert",
+    "Gather",
+    "Identity",
+    "Pad",
+    "Power",
+    "Roll",
+    "Select",
+    "Tile",
+)
+"""Operations that OpenVINO removes if they change nothing, or does later."""
 _EXTREMES = ("Maximum", "Minimum")
 _EXACT = """
     Abs Add BitwiseAnd BitwiseNot BitwiseOr BitwiseXor Broadcast Clamp Concat Convert ConvertLike Gather GatherElements GatherND
@@ -57,10 +72,10 @@ def folded_or_fused(graph: Graph, step: Step, call: Operands, rule: TransferFunc
     10. Pad by constant numbers of elements writes 0 for a value that is computed.
     11. Arithmetic of constants is folded in 64 bits, before they become i32: (2^31 + 5) - (2^31 - 2) = 7, executed 1.
     12. Convert to boolean of an output reads the first output of the same operation: Convert(Unique([3, 1, 1]).inverse)
-        has two elements.
+        has two elements. Operations between that change nothing are removed, and Transpose follows later.
     """
     is_boolean = step.type == "Convert" and call.outputs[0].element_type is BOOLEAN
-    if is_boolean and not _is_first_output(graph, step.inputs[0]):  # case 12
+    if is_boolean and _is_another_output(graph, step.inputs[0]):  # case 12
         return list(call.outputs)
     if step.type in _EXTREMES:  # case 5
         call = replace(call, is_exact=not any(_is_rounded(graph, key) for key in step.inputs))
@@ -92,9 +107,19 @@ def folded_or_fused(graph: Graph, step: Step, call: Operands, rule: TransferFunc
     return found
 
 
-def _is_first_output(graph: Graph, key: Key | None) -> bool:
-    step = None if key is None else graph.step_of(key)
-    return step is None or step.outputs[0] == key
+def _is_another_output(graph: Graph, key: Key | None) -> bool:
+    """Return True if a tensor is another output than the first, maybe behind operations that OpenVINO may remove or move."""
+
+    def is_another(key: Key) -> bool:
+        step = graph.step_of(key)
+        return step is not None and step.outputs[0] != key
+
+    def before(key: Key) -> Sequence[Key]:
+        step = graph.step_of(key)
+        given = () if step is None or step.type not in _REMOVABLE else step.inputs
+        return [one for one in given if one is not None]
+
+    return key is not None and _leads_to(is_another, key, before, graph, "another output")
 
 
 def _is_cut(value: Value | None) -> bool:

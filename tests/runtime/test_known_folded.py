@@ -23,6 +23,13 @@ FOLDED = {
     "reshape": lambda t: op.reshape(op.constant(np.array([[-3, 4]], t)), constant(2), False),
     "concat": lambda t: op.concat([op.constant(np.array([one], t)) for one in (-3, 4)], 0),
     "gather": lambda t: op.gather(op.constant(np.array([-3, 4, 5], t)), constant(0, 1), op.constant(0)),
+    "concat of computed": lambda t: op.concat(
+        [op.constant(np.array([-3], t)), op.subtract(op.constant(np.array([5], t)), op.constant(np.array(1, t)))], 0
+    ),
+    "concat of negative": lambda t: op.concat([op.negative(op.constant(np.array([one], t))) for one in (3, -4)], 0),
+    "reversed": lambda t: op.slice(op.constant(np.array([4, -3], t)), constant(-1), constant(-9), constant(-1)),
+    "rolled": lambda t: op.roll(op.constant(np.array([4, -3], t)), constant(1), constant(0)),
+    "squared": lambda t: op.squared_difference(op.constant(np.array([3, 4], t)), op.constant(np.array([0, 2], t))),
     "matrix": lambda t: op.negative(op.constant(np.array([[3, -4]], t))),
 }
 
@@ -32,7 +39,9 @@ FOLDED = {
 def test_abs_of_constants(name, dtype, agrees):
     x = op.parameter([2], dtype)
     value = FOLDED[name](dtype)
-    expected = np.abs({"positive": [3, 8], "clamp": [-3, -1], "clamp to positive": [1, 2]}.get(name, [-3, 4]))
+    expected = np.abs(
+        {"positive": [3, 8], "squared": [9, 4], "clamp": [-3, -1], "clamp to positive": [1, 2]}.get(name, [-3, 4])
+    )
     expected = [-3, -2] if name == "clamp" else expected
     shape = tuple(value.get_output_shape(0))
     agrees([op.add(x, op.abs(value))], [x], [np.zeros(2, dtype)], [np.abs(expected).reshape(shape).astype(dtype)])
@@ -103,6 +112,24 @@ def test_constants_that_become_large_unsigned(numbers, agrees):
     for made in (op.convert(op.constant(numbers), "u32"), op.convert_like(op.constant(numbers), data)):
         joined = op.concat([data, made], 0)
         agrees([joined], [data], [np.zeros(1, np.uint32)], [np.concatenate([[0], numbers]).astype(np.uint32)])
+
+
+FROM_LARGE = {
+    "tile": lambda large: op.tile(large, constant(1)),
+    "two views": lambda large: op.squeeze(op.reshape(large, constant(1, 1), False), constant(0)),
+    "gather": lambda large: op.gather(large, constant(0), op.constant(0)),
+    "minimum": lambda large: op.minimum(large, op.constant(np.uint32(5))),
+    "divide": lambda large: op.divide(large, op.constant(np.uint32(1000))),
+}
+
+
+@pytest.mark.parametrize("value", [7, 2**31 + 7])
+@pytest.mark.parametrize("name", FROM_LARGE)
+def test_what_is_computed_from_a_large_unsigned_constant(name, value, agrees):
+    """What is computed in compile_model is right, unless it is itself too large."""
+    data, result = op.parameter([1], np.uint32), {"minimum": min(value, 5), "divide": value // 1000}.get(name, value)
+    made = FROM_LARGE[name](constant(value, dtype=np.uint32))
+    agrees([op.concat([data, made], 0)], [data], [np.zeros(1, np.uint32)], [np.array([0, result], np.uint32)])
 
 
 def test_size_of_a_large_unsigned_constant(agrees):

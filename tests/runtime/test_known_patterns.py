@@ -2,6 +2,7 @@
 
 from contextlib import nullcontext
 from itertools import permutations, product
+from math import prod
 
 import numpy as np
 import openvino as ov
@@ -75,6 +76,31 @@ def test_tile(repeats, agrees):
     parts = [op.gather(sizes, constant(i), op.constant(0)) if n is None else constant(n) for i, n in enumerate(repeats)]
     times = [2 if n is None else n for n in repeats]
     agrees([op.tile(data, op.concat(parts, 0))], [data], [x], [np.tile(x, times)])
+
+
+@pytest.mark.parametrize(
+    ("shape", "repeats"),
+    [
+        ((2, 2, 2, 3, 3), (1, 2, 2, 1, 2)),
+        ((3, 2, 3, 2, 3), (1, 2, 1, 2, 2)),
+        ((3, 2, 3, 2, 3), (2, 2, 1, 1, 2)),
+        ((2, 2, 2, 1, 3, 2), (2, 1, 2, 1, 2, 1)),
+        ((2, 1, 1, 2, 2), (1, 2, 2, 2, 2)),
+        ((2, 2, 2, 2), (1, 2, 2, 2, 1)),
+        ((2, 2, 2, 2), (2, 1, 1, 2, 2)),
+        ((2, 2, 2), (2, 2, 2, 2, 2)),
+        ((2, 3, 2, 1), (2, 2, 2, 2)),
+    ],
+)
+@pytest.mark.parametrize("is_viewed", [False, True])
+def test_tile_of_several_axes(shape, repeats, is_viewed, agrees):
+    """Neighbouring axes are repeated together; those of one element do not count."""
+    x = np.arange(1, prod(shape) + 1, dtype=np.float32).reshape(shape)
+    data, twice = op.parameter(shape, np.float32), op.parameter([1], np.int64)
+    times = op.concat([twice if n > 1 else constant(1) for n in repeats], 0)
+    times = op.reshape(op.convert(times, "i32"), constant(-1), False) if is_viewed else times
+    outputs = [op.tile(data, times), op.add(twice, twice)]
+    agrees(outputs, [data, twice], [x, np.array([2])], [np.tile(x, repeats), np.array([4])])
 
 
 @pytest.mark.parametrize("fixed", [[1, 1, 1], [1, 1, 3], [1, 3, 1], [1, 3, 3], [3, 3, 3], [1, 1], [3, 1], [1, 3]])

@@ -249,6 +249,22 @@ CASES = {
         lambda x: ops.convert(ops.unique(x).output(2), "boolean"),
         [np.array([3, 1, 1, 2])],
     ),
+    **{
+        f"a conversion to boolean of another output, {name}": (
+            {"x": "i32[2,3]"},
+            lambda x, change=change: ops.convert(
+                change(ops.split(ops.concat([ops.clamp(x, 5, 6), ops.clamp(x, 0, 0)], 0), number(0), 2).output(1)), "boolean"
+            ),
+            [np.ones((2, 3), I32)],
+        )
+        for name, change in {
+            "turned": lambda part: ops.transpose(part, number([1, 0])),
+            "times one": lambda part: ops.multiply(part, number(1, I32)),
+            "in two views": lambda part: ops.squeeze(ops.unsqueeze(part, number(0)), number(0)),
+            "chosen by a constant": lambda part: ops.select(number(1, bool), part, part),
+            "of two signs": lambda part: ops.negative(ops.negative(part)),
+        }.items()
+    },
     "a range of fractions": (
         {"x": "f32[0..4]"},
         lambda x: ops.range(number(0, F32), ops.convert(size_of(x), "f32"), number(0.5, F32), "f32"),

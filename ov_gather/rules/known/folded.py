@@ -3,31 +3,45 @@
 from __future__ import annotations
 
 from collections.abc import Iterator
+from itertools import islice
 
 from ov_gather.ir.model import Layer
 from ov_gather.ops import opsets_of_family
 from ov_gather.rules.known.base import Effect, KnownFault
-from ov_gather.rules.known.pattern_graph import PatternGraph
+from ov_gather.rules.known.pattern_graph import LAYERS, PatternGraph
+from ov_gather.rules.known.removed import kept
+from ov_gather.system.traversal import reachable
 
-_POSITIVE = ("Abs", "Exp", "ReLU", "Sigmoid", "Sqrt", "ShapeOf")
+_POSITIVE = ("Abs", "Exp", "ReLU", "Sigmoid", "Sqrt", "SquaredDifference", "ShapeOf")
 _MOVES = (
     *("Broadcast", "Ceiling", "Convert", "Floor", "Gather", "Reshape", "Round", "Slice", "Squeeze", "StridedSlice", "Tile"),
     *("Transpose", "Unsqueeze"),
 )
 _SUMS = ("Add", "Concat", "Divide", "FloorMod", "Maximum", "Minimum", "Mod", "Multiply", "Power")
 """Operations that make no negative number of others."""
+_NOT_DROPPED = ("Concat", "Const", "Roll")
+"""Operations of which Abs stays."""
 _DROPPING = ("f16", "f32", "i32", "i64")
 _CONVERSIONS = ("Convert", "ConvertLike")
 
 
 def _abs(graph: PatternGraph, layer: Layer) -> bool:
     """Return True if Abs reads a vector that may have negative elements, computed from constants and sizes alone."""
-    source = graph.kept(layer)
-    if graph.shape(layer).rank != 1 or graph.type(layer) not in _DROPPING or source is None:
+    if graph.shape(layer).rank != 1 or graph.type(layer) not in _DROPPING:
         return False
-    if source[0].type in ("Const", "Concat"):  # OpenVINO moves Abs to the operands of Concat
+    source = kept(graph, layer, is_folded=True)
+    if source is None or source[0].type != "Concat":
+        return _is_dropped(graph, layer, 0)
+    operands = range(min(len(source[0].inputs), LAYERS))  # to which OpenVINO moves Abs
+    return any(_is_dropped(graph, source[0], position) for position in operands)
+
+
+def _is_dropped(graph: PatternGraph, layer: Layer, position: int) -> bool:
+    """Return True if OpenVINO drops Abs of an input, and it may have negative elements."""
+    source = kept(graph, layer, position, is_folded=True)
+    if source is None or source[0].type in _NOT_DROPPED or not graph.origins(layer, position, sizes=True):
         return False
-    return bool(graph.origins(layer, 0, sizes=True)) and _may_be_negative(graph, layer, 0)
+    return graph.bounds(layer, position)[0] < 0 and _may_be_negative(graph, layer, position)
 
 
 def _may_be_negative(graph: PatternGraph, layer: Layer, position: int) -> bool:
@@ -115,18 +129,37 @@ def _too_few(graph: PatternGraph, layer: Layer) -> bool:
 def _large_unsigned(graph: PatternGraph, layer: Layer) -> bool:
     """Return True for a constant, possibly converted, that is stored with values from 2^31 on, unless OVG704 checks it."""
     name = str(layer.outputs[0].element_type)
-    is_stored = any(_is_stored(reader) for reader, _ in graph.readers((layer.id, layer.outputs[0].id)))
-    if name not in ("u32", "u64") or not is_stored:
+    if name not in ("u32", "u64") or not _is_stored(graph, layer):
         return False
     value = graph.constant(layer, 0) if layer.inputs else graph.value(layer)
     return value is not None and bool((value.astype(f"uint{name[1:]}") >= 2**31).any())
 
 
-def _is_stored(reader: Layer) -> bool:
-    """Return True for a reader that gets a constant itself: not its size, nor a Convert that is computed in compile_model."""
+def _is_stored(graph: PatternGraph, layer: Layer) -> bool:
+    """Return True if a constant is read in the inference, maybe after its elements were moved while the model is compiled."""
+
+    def moved(constant: Layer) -> list[Layer]:
+        readers = _readers(graph, constant)
+        return [one for one in readers if one.type in _MOVES and one.type not in _CONVERSIONS and _is_folded(graph, one)]
+
+    constants = islice(reachable([layer], moved, lambda one: one.id), LAYERS)
+    return any(_stores(graph, reader) for constant in constants for reader in _readers(graph, constant))
+
+
+def _stores(graph: PatternGraph, reader: Layer) -> bool:
+    """Return True for a reader that gets a constant itself in the inference, not its size."""
     if reader.type in _CONVERSIONS:
         return str(reader.outputs[0].element_type) == "i64"  # which the CPU plugin stores as i32
-    return reader.type != "ShapeOf" and not opsets_of_family(reader.type)
+    is_apart = reader.type == "ShapeOf" or opsets_of_family(reader.type) or _is_folded(graph, reader)
+    return reader.type == "Result" or not is_apart
+
+
+def _readers(graph: PatternGraph, layer: Layer) -> list[Layer]:
+    return [reader for reader, _ in graph.readers((layer.id, layer.outputs[0].id))]
+
+
+def _is_folded(graph: PatternGraph, layer: Layer) -> bool:
+    return all(graph.origins(layer, position) for position in range(len(layer.inputs)))
 
 
 def _pad(graph: PatternGraph, layer: Layer) -> bool:

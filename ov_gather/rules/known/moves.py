@@ -3,15 +3,19 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
+from itertools import groupby
 from math import prod
 
-from ov_gather.ir.model import Layer
+from ov_gather.ir.model import Layer, Port
 from ov_gather.rules.known.base import Effect, KnownFault
 from ov_gather.rules.known.pattern_graph import VIEWS, PatternGraph
+from ov_gather.rules.known.removed import is_output, kept
 
 _LONGEST = 64
 """Most layers between Abs and a Concat that it overwrites."""
 _NO_DEFAULT_OUTPUT = ("TopK", "VariadicSplit")
+_LOOPS = 6
+"""Most loops of a Tile whose repeats are computed."""
 _LANES = 16
 """Elements of a vector of the widest kernel of Gather."""
 
@@ -19,7 +23,7 @@ _LANES = 16
 def _concat_abs(graph: PatternGraph, layer: Layer) -> bool:
     """Return True if Abs reads a vector from Concat, possibly in views of one dimension, that another layer reads, too."""
     seen: set[int] = set()
-    waiting = [(layer, 0, False)] if graph.shape(layer).rank == 1 else []
+    waiting = [(layer, 0, False)] if graph.shape(layer).rank == 1 and not graph.origins(layer, 0) else []
     while waiting and len(seen) < _LONGEST:
         reader, position, shared = waiting.pop()
         source = graph.source(reader, position)
@@ -40,7 +44,7 @@ def _concat_abs(graph: PatternGraph, layer: Layer) -> bool:
 
 def _repeats(graph: PatternGraph, layer: Layer) -> Sequence[int | None]:
     """Return the repeats of a Tile, by axis; None for one that is only known at run time."""
-    found, count = graph.viewed(layer, 1, ("Convert",)), graph.shape(layer, 1).sizes
+    found, count = graph.viewed(layer, 1, ("Convert", *VIEWS)), graph.shape(layer, 1).sizes
     if found and found[0].type == "Concat":
         parts = [graph.constant(found[0], i) for i in range(len(found[0].inputs))]
         sizes = [graph.shape(found[0], i).sizes for i in range(len(parts))]
@@ -51,14 +55,17 @@ def _repeats(graph: PatternGraph, layer: Layer) -> Sequence[int | None]:
 
 
 def _tile(graph: PatternGraph, layer: Layer) -> bool:
-    """Return True if the repeats are computed, and three axes in a row, after the first, may be repeated."""
+    """Return True if the repeats are computed, and are too many for the CPU plugin's loops.
+
+    It repeats blocks of neighbouring axes: one loop for the elements of axes that are not repeated, and one for their repeats.
+    """
     sizes, repeats = graph.shape(layer).sizes, _repeats(graph, layer)
-    rank = max(len(sizes), len(repeats))
-    if not sizes or not repeats or rank < 4 or graph.origins(layer, 1):
+    if not sizes or not repeats or graph.origins(layer, 1):
         return False
-    aligned = [(*[1] * (rank - len(given)), *given) for given in (sizes, repeats)]
-    moves = [size != 1 and times != 1 for size, times in zip(*aligned, strict=True)]
-    return any(all(moves[axis : axis + 3]) for axis in range(1, rank - 2))
+    rank = max(len(sizes), len(repeats))
+    aligned = zip((*[1] * (rank - len(sizes)), *sizes), (*[1] * (rank - len(repeats)), *repeats), strict=True)
+    loops = [kind for size, times in aligned for kind, count in (("repeats", times), ("elements", size)) if count != 1]
+    return sum(1 for _ in groupby(loops)) > _LOOPS
 
 
 def _gather_batches(graph: PatternGraph, layer: Layer) -> bool:
@@ -138,19 +145,25 @@ def _broadcast_to_nothing(graph: PatternGraph, layer: Layer) -> bool:
 
 def _boolean_of_another_output(graph: PatternGraph, layer: Layer) -> bool:
     """Return True for a Convert to boolean of another output than the first one, of an operation that has a default output."""
-    source = graph.kept(layer)
+    source = _converted_to_boolean(graph, layer)
     if source is None or source[0].bodies or source[0].type in _NO_DEFAULT_OUTPUT:
         return False
-    return source[1].id != source[0].outputs[0].id and _converts_to_boolean(graph, layer)
+    return source[1].id != source[0].outputs[0].id
 
 
 def _boolean_without_default_output(graph: PatternGraph, layer: Layer) -> bool:
-    source = graph.kept(layer)
-    return source is not None and source[0].type in _NO_DEFAULT_OUTPUT and _converts_to_boolean(graph, layer)
+    source = _converted_to_boolean(graph, layer)
+    return source is not None and source[0].type in _NO_DEFAULT_OUTPUT
 
 
-def _converts_to_boolean(graph: PatternGraph, layer: Layer) -> bool:
-    return str(layer.outputs[0].element_type) == "boolean" and graph.type(layer) != "boolean"
+def _converted_to_boolean(graph: PatternGraph, layer: Layer) -> tuple[Layer, Port] | None:
+    """Return what OpenVINO converts to boolean, before each Transpose that it then does later; None if it is boolean."""
+    if str(layer.outputs[0].element_type) != "boolean" or graph.type(layer) == "boolean":
+        return None
+    source = kept(graph, layer)
+    while source and source[0].type == "Transpose" and graph.only_reader(source[0]) and not is_output(graph, source[0]):
+        source = kept(graph, source[0])
+    return source
 
 
 _NOT_ZERO = "use NotEqual with 0 instead of Convert"
@@ -169,7 +182,7 @@ MOVES = (
         types=("Tile",),
         occurs=_tile,
         operands=2,
-        instead="if three axes in a row after the first are repeated, parts of the output are uninitialized memory",
+        instead="if four axes are repeated, or three after one that is not, parts of the output are uninitialized memory",
         remedy="make the repeats constant, or use Broadcast and Reshape",
     ),
     KnownFault(

@@ -5,6 +5,7 @@ from __future__ import annotations
 from ov_gather.ir.model import Layer
 from ov_gather.rules.known.base import Effect, KnownFault
 from ov_gather.rules.known.pattern_graph import PatternGraph
+from ov_gather.rules.known.removed import before_removed
 
 _COMPARISONS = ("Equal", "NotEqual", "Less", "LessEqual", "Greater", "GreaterEqual")
 _WIDE = ("i32", "i64", "u32", "u64")
@@ -90,11 +91,12 @@ def _too_short(graph: PatternGraph, layer: Layer) -> bool:
 
 def _before_conversion(graph: PatternGraph, layer: Layer) -> bool:
     """Return True if a Convert before NonZero, which OpenVINO removes, may make 0 of another number."""
-    source = None if graph.origins(layer, 0) else graph.producer(layer, 0, *_CONVERSIONS)
-    while source and graph.only_reader(source):
-        if _makes_zero(graph, source):
+    source = None if graph.origins(layer, 0) else graph.source(layer)
+    while source and graph.only_reader(source[0]):
+        is_converted = source[0].type in _CONVERSIONS
+        if is_converted and _makes_zero(graph, source[0]):
             return True
-        source = graph.producer(source, 0, *_CONVERSIONS)
+        source = graph.source(source[0]) if is_converted else before_removed(graph, source[0])
     return False
 
 

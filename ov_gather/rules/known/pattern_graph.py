@@ -19,8 +19,6 @@ if TYPE_CHECKING:
 
 VIEWS = ("Reshape", "Squeeze", "Unsqueeze")
 """Operations that keep the elements and their order."""
-_NEUTRAL = {"Add": 0, "Subtract": 0, "Multiply": 1, "Divide": 1}
-"""The second operand with which arithmetic returns its first one."""
 LAYERS = 64
 """Most layers that one question looks at, so that a whole model takes linear time."""
 
@@ -112,32 +110,11 @@ class PatternGraph:
             source = self.source(source[0])
         return None
 
-    def kept(self, layer: Layer, position: int = 0) -> tuple[Layer, Port] | None:
-        """Return what feeds an input, before layers that change nothing and that nothing else reads, which OpenVINO removes."""
-        source = self.source(layer, position)
-        for _ in range(LAYERS):
-            if source is None or not self.changes_nothing(source[0]) or not self.only_reader(source[0]):
-                break
-            source = self.source(source[0])
-        return source
-
     def only_reader(self, layer: Layer) -> bool:
         """Return True if the value of a layer is read once, beside ShapeOf of a known shape, which OpenVINO folds."""
         values = [(layer.id, port.id) for port in layer.outputs]
         readers = [reader for value in values for reader, _ in self.readers(value)]
         return sum(reader.type != "ShapeOf" or not self.shape(reader).is_static for reader in readers) == 1
-
-    def changes_nothing(self, layer: Layer) -> bool:
-        """Return True for a layer that returns its first input, so that OpenVINO removes it."""
-        given, made = self.shape(layer), layer.outputs[0].shape
-        if layer.type in ("Convert", "ConvertLike"):
-            return self.type(layer) == str(layer.outputs[0].element_type)
-        if layer.type in ("Concat", "Pad", "Reshape", "Tile"):
-            return given.is_static and given == made
-        operand = self.constant(layer, 1) if layer.type in (*_NEUTRAL, "Transpose") else None
-        if operand is None or (given.dims or ()) != (made.dims or ()):
-            return False
-        return bool((operand == _NEUTRAL.get(layer.type, range(operand.size))).all())
 
     def origins(self, layer: Layer, position: int, *, sizes: bool = False) -> Sequence[Layer]:
         """Return the layers that an input is computed by, if from constants alone, else none; `sizes` allows ShapeOf, too."""

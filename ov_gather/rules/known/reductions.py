@@ -5,6 +5,7 @@ from __future__ import annotations
 from ov_gather.ir.model import Layer
 from ov_gather.rules.known.base import KnownFault
 from ov_gather.rules.known.pattern_graph import LAYERS, VIEWS, PatternGraph
+from ov_gather.rules.known.removed import returned_input
 
 _INTEGERS = ("i8", "u8", "i16", "u16", "i32", "u32", "i64", "u64")
 _UNSIGNED = ("u8", "u16", "u32", "u64")
@@ -40,7 +41,7 @@ def _step(graph: PatternGraph, layer: Layer, position: int) -> int | None:
     if layer.type in _WITH_CONSTANT:
         return next((i for i in (0, 1) if _is_fused(graph, layer, 1 - i, None)), None)
     is_done_later = layer.type in (VIEWS if position else _DONE_LATER)  # views may undo one another
-    return 0 if layer.type in _FUSED or is_done_later or graph.changes_nothing(layer) else None
+    return 0 if layer.type in _FUSED or is_done_later else returned_input(graph, layer)
 
 
 def _is_fused(graph: PatternGraph, layer: Layer, position: int, neutral: int | None) -> bool:
