@@ -152,6 +152,16 @@ def test_masks_of_strided_slice(name, size, agrees):
     agrees([sliced], [data], [x], [expected(x)])
 
 
+@pytest.mark.parametrize("size", [-1, 3])
+@pytest.mark.parametrize("masks", [([1, 0], [0, 1]), ([0, 1], [1, 0]), ([1, 0], [1, 1])])
+def test_masks_of_strided_slice_of_a_vector(masks, size, agrees):
+    """One axis that is added beside the only one, which is removed, is right."""
+    x, data = np.float32([1, 2, 3]), op.parameter([size], np.float32)
+    new, shrink = masks
+    sliced = op.strided_slice(data, constant(1, 1), constant(2, 2), constant(1, 1), [0, 0], [0, 0], new, shrink)
+    agrees([sliced], [data], [x], [x[1:2]])
+
+
 @pytest.mark.parametrize("to", ["boolean", "i32", "u8"])
 @pytest.mark.parametrize("part", [0, 1])
 def test_convert_of_another_output(part, to, agrees):

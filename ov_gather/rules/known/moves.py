@@ -103,9 +103,9 @@ def _open_axis(graph: PatternGraph, layer: Layer) -> bool:
 
 
 def _mixed_masks(graph: PatternGraph, layer: Layer) -> bool:
-    """Return True if an axis is added and another one removed; an axis that is added is not removed."""
+    """Return True if an axis is added and another one removed, of several; an axis that is added is not removed."""
     added, removed, rest = (_mask(layer, name) for name in ("new_axis_mask", "shrink_axis_mask", "ellipsis_mask"))
-    return bool(added) and bool(removed - added) and not rest
+    return bool(added) and bool(removed - added) and not rest and graph.shape(layer).rank != 1
 
 
 def _mask(layer: Layer, name: str) -> set[int]:
