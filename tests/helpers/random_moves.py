@@ -178,6 +178,27 @@ def split_heads(b: Builder) -> object:
     return b.add("reshape", turned, b.longs(-1), False, dims=())
 
 
+def truth_of_half(b: Builder) -> object:
+    """Convert the second half of a Concat to boolean, behind operations that OpenVINO may remove or do later."""
+    value = b.integer(least_rank=1)
+    axis, one = b.axis(value), b.constant(1, value.kind)
+    halves = [b.make("clamp", value, *limits) for limits in b.pick(((5.0, 6.0), (0.0, 0.0)), ((0.0, 0.0), (5.0, 6.0)))]
+    dims = other_size(value, axis)
+    half = b.outputs("split", b.make("concat", halves, axis, dims=dims), b.constant(axis, "i64"), 2, dims=dims)[1]
+    for way in b.pick([], ["times"], ["turned"], ["turned", "times"], ["signs"], ["views", "turned"], ["chosen"]):
+        if way == "times":
+            half = b.make("multiply", half, one)
+        elif way == "turned":
+            half = b.make("transpose", half, b.longs(*b.rng.permutation(half.rank)), dims=())
+        elif way == "signs":
+            half = b.make("negative", b.make("negative", half))
+        elif way == "views":
+            half = b.make("squeeze", b.make("unsqueeze", half, b.longs(0), dims=()), b.longs(0), dims=())
+        else:
+            half = b.make("select", b.constant(True, "boolean"), half, half)
+    return b.add("convert", b.make("convert", half, "boolean"), value.kind)
+
+
 def old_broadcast(b: Builder) -> object:
     """Broadcast-1, with the axes of the output that the axes of the input become."""
     value = b.value(*INTEGERS, least_rank=1, most_rank=1)
@@ -190,7 +211,15 @@ COMMON: list[tuple[int, Operation]] = [
     *[(6, broadcast), (3, tile), (3, pad), (4, outer), (1, split_heads)],
 ]
 MOVES: dict[type[Builder], list[tuple[int, Operation]]] = {
-    OpenvinoBuilder: [*COMMON, (4, strided_slice), (1, roll), (1, reverse), (1, embedding_bag), (1, old_broadcast)],
+    OpenvinoBuilder: [
+        *COMMON,
+        (4, strided_slice),
+        (1, roll),
+        (1, reverse),
+        (1, embedding_bag),
+        (1, old_broadcast),
+        (2, truth_of_half),
+    ],
     OnnxBuilder: [*COMMON, (2, squeeze_all), (6, split), (5, tile), (6, pad), (3, reshape)],
 }
 

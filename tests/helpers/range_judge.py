@@ -16,6 +16,8 @@ from ov_gather.ranges.proof import Proof
 
 ALONE = 8
 """In one model of so many, each index is also observed at the end of a model of its own, which takes time."""
+TENSORS_ALONE = 6
+"""Number of other tensors that are observed so in such a model."""
 
 
 @dataclass(frozen=True)
@@ -76,7 +78,7 @@ class Judge:
         self._subject, self._sample = subject, subject.sample
         self._rng = np.random.default_rng([seed, 1])
         self._sites = [site for site in subject.sites if site.index[0] not in subject.miscomputed]
-        self._looks_at_sites_alone = seed % ALONE == 0
+        self._looks_alone = seed % ALONE == 0
         self._reported: set[tuple[str, str]] = set()
 
     def judgement(self) -> Judgement:
@@ -92,6 +94,9 @@ class Judge:
             for by, (_, verdicts) in self._analysed.items()
             if site.name in verdicts and self._names_are_known(site, by, verdicts[site.name])
         ]
+        outputs = [one for operation in self._subject.operations for one in operation.outputs]
+        chosen = np.random.default_rng([self._found.seed, 2]).permutation(len(outputs))[:TENSORS_ALONE]
+        self._tensors_alone = [outputs[position] for position in chosen]
         for trial in trials(self._sample, self._rng):
             self._try(trial)
         tried = set()
@@ -122,7 +127,7 @@ class Judge:
         alone: dict[Tensor, np.ndarray | None] = {}
         for site, by, verdict in known:
             self._judge_site(trial, site, by, verdict, seen)
-            if not self._looks_at_sites_alone:
+            if not self._looks_alone:
                 continue
             if site.index not in alone:
                 alone[site.index] = self._subject.observe_alone(site.index, trial, seen)
@@ -130,6 +135,16 @@ class Judge:
             if array is not None:
                 self._judge_site(trial, site, by, verdict, {**seen, site.index: array})
                 self._complain(by, trial, site.index, array, self._names(by, trial, seen), seen)
+        if self._looks_alone:
+            self._look_at_tensors_alone(trial, seen)
+
+    def _look_at_tensors_alone(self, trial: Trial, seen: Arrays) -> None:
+        """Compare some tensors, each of a model that ends there, as OpenVINO keeps the outputs of a model as they are."""
+        doubtful = self._subject.miscomputed | self._misshapen(seen)
+        for one in self._tensors_alone:
+            array = self._subject.observe_alone(one, trial, seen) if one in seen and one[0] not in doubtful else None
+            for by in self._analysed if array is not None else ():
+                self._complain(by, trial, one, array, self._names(by, trial, seen), seen)
 
     def _claims(self, by: str) -> Mapping[Tensor, Value]:
         return self._analysed[by][0]

@@ -22,11 +22,14 @@ from helpers.range_observations import Observer
 from helpers.range_trials import Trial
 from ov_gather.converters.proofs import analysed, prove_graph
 from ov_gather.ranges.rules.call import ONNX
+from ov_gather.system.traversal import reachable
 
 ONNX_SITES = ("Gather", "GatherElements", "GatherND", "ScatterElements", "ScatterND")
 ADAPTERS: Mapping[str, Callable[[ov.Model], Found]] = {"IR": by_ir, "openvino.Model": by_openvino}
 UNSTEADY = ("RandomUniform", "ReadValue")
 """These compute something else in each inference."""
+REMOVABLE = ("Add", "Concat", "Multiply", "Negative", "Reshape", "Select", "Split", "Squeeze", "Transpose", "Unsqueeze")
+"""OpenVINO removes these if they change nothing, or does them later."""
 NOT_JUDGED = ("Parameter", "Assign")
 """Nothing is computed at these; what is given to a Parameter may not even fit into the 32 bits that the plugin keeps."""
 
@@ -86,7 +89,10 @@ class OpenvinoSubject(Subject):
         return outside | {
             node.get_friendly_name()
             for node in self._nodes
-            if node.get_type_name() in UNSTEADY or _counts_fractions(node) or _gives_out_memory(node, seen)
+            if node.get_type_name() in UNSTEADY
+            or _counts_fractions(node)
+            or _is_truth_of_another_output(node)
+            or _gives_out_memory(node, seen)
         }
 
     def fits(self, one: Tensor, array: np.ndarray) -> bool:
@@ -133,6 +139,17 @@ def _counts_fractions(node: ov.Node) -> bool:
             return node.get_type_name() == "NonZero"
         one = one.input_value(0).get_node()
     return False
+
+
+def _is_truth_of_another_output(node: ov.Node) -> bool:
+    """Whether OpenVINO may convert the first output of an operation instead of another one, unless all tensors are observed."""
+    if node.get_type_name() != "Convert" or node.get_output_element_type(0) != ov.Type.boolean:
+        return False
+
+    def before(value: ov.Output) -> list[ov.Output]:
+        return value.get_node().input_values() if value.get_node().get_type_name() in REMOVABLE else []
+
+    return any(value.get_index() != 0 for value in reachable([node.input_value(0)], before, tensor))
 
 
 def _is_random(node: ov.Node) -> bool:
