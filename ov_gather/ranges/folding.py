@@ -25,21 +25,11 @@ COMPUTED_ANEW = (
 """Operations whose integers are not fused with what computes their operands. OpenVINO may drop or move most others."""
 MOVES = ("ConvertLike", "Reshape", "Slice", "Split", "Squeeze", "StridedSlice", "Transpose", "Unsqueeze", "VariadicSplit")
 """Operations above which OpenVINO may move the arithmetic of each element, together with a Gather before them."""
-_REMOVABLE = (
-    *MOVES,
-    *SCALING,
-    "Broadcast",
-    "Concat",
-    "Convert",
-    "Gather",
-    "Identity",
-    "Pad",
-    "Power",
-    "Roll",
-    "Select",
-    "Tile",
-)
-"""Operations that OpenVINO removes if they change nothing, or does later."""
+_REMOVABLE = """
+    BatchToSpace Broadcast Concat Convert DepthToSpace Gather Identity Pad Power ReverseSequence Roll ScatterElementsUpdate
+    ScatterNDUpdate ScatterUpdate Select ShuffleChannels SpaceToBatch SpaceToDepth Tile
+"""
+"""Beside moves and scaling: operations that OpenVINO removes if they change nothing, or does later."""
 _EXTREMES = ("Maximum", "Minimum")
 _EXACT = """
     Abs Add BitwiseAnd BitwiseNot BitwiseOr BitwiseXor Broadcast Clamp Concat Convert ConvertLike Gather GatherElements GatherND
@@ -53,6 +43,7 @@ _KEPT = """
 """Operations beside moves whose results are numbers of their operands."""
 _EXACT_TYPES = frozenset((*_EXACT.split(), *COMPUTED_ANEW))
 _KEPT_TYPES = frozenset((*MOVES, *_KEPT.split()))
+_REMOVABLE_TYPES = frozenset((*MOVES, *SCALING, *_REMOVABLE.split()))
 
 
 def folded_or_fused(graph: Graph, step: Step, call: Operands, rule: TransferFunction) -> Sequence[Value]:
@@ -116,7 +107,7 @@ def _is_another_output(graph: Graph, key: Key | None) -> bool:
 
     def before(key: Key) -> Sequence[Key]:
         step = graph.step_of(key)
-        given = () if step is None or step.type not in _REMOVABLE else step.inputs
+        given = () if step is None or step.type not in _REMOVABLE_TYPES else step.inputs
         return [one for one in given if one is not None]
 
     return key is not None and _leads_to(is_another, key, before, graph, "another output")

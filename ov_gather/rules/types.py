@@ -68,7 +68,7 @@ def attribute_and_output_type(graph: Model) -> Iterator[Violation]:
             stated = by_name(layer.attributes.get(name, "dynamic"))
             if stated in (None, DYNAMIC) or any(port.element_type in (None, stated) for port in layer.outputs):
                 continue
-            if not _decompresses(layer):
+            if not decompresses(layer):
                 hint = f"declare it on an output, or correct {name}"
                 yield Violation.at(layer, f"{name} is {stated}, which no output declares", hint, line=layer.data_line)
 
@@ -140,7 +140,7 @@ def _precision(precision: str | None) -> Fix | None:
     return Fix(SetAttribute("port", "precision", precision)) if precision else None
 
 
-def _decompresses(layer: Layer) -> bool:
+def decompresses(layer: Layer) -> bool:
     """Return True for the Convert that save_model inserts behind a compressed Const.
 
     OpenVINO writes the precision of the Const on its output, unless something infers the type again.

@@ -8,6 +8,8 @@ import pytest
 from openvino import opset13 as op
 
 from helpers.known_patterns import constant
+from ov_gather import validate
+from ov_gather.rules.releases import RELEASES
 
 FOLDED = {
     "constant": lambda t: op.constant(np.array([-3, 4], t)),
@@ -45,6 +47,16 @@ def test_abs_of_constants(name, dtype, agrees):
     expected = [-3, -2] if name == "clamp" else expected
     shape = tuple(value.get_output_shape(0))
     agrees([op.add(x, op.abs(value))], [x], [np.zeros(2, dtype)], [np.abs(expected).reshape(shape).astype(dtype)])
+
+
+@pytest.mark.parametrize("name", FOLDED)
+def test_abs_of_compressed_constants(name, tmp_path):
+    """OpenVINO folds constants that are saved as f16 only after it might have dropped Abs."""
+    x, value = op.parameter([2], np.float32), FOLDED[name](np.float32)
+    ov.save_model(ov.Model([op.add(x, op.abs(value))], [x]), tmp_path / "m.xml")
+    warned = validate(tmp_path / "m.xml", target=RELEASES[-1], select=["OVG710"])
+    found = ov.compile_model(tmp_path / "m.xml", "CPU", {"INFERENCE_PRECISION_HINT": "f32"})([np.zeros(2, np.float32)])[0]
+    assert bool(warned) is bool((found < 0).any())
 
 
 @pytest.mark.parametrize("is_open", [False, True])

@@ -39,6 +39,26 @@ def test_arithmetic_after_reductions(shape, axis, dtype, name, is_first, agrees)
     agrees([build(*operands)], [data], [x], [compute(*numbers)])
 
 
+@pytest.mark.parametrize("keeps", [False, True])
+@pytest.mark.parametrize("axes", [(1,), (2,), (-1,), (1, 2)])
+@pytest.mark.parametrize("shape", [(2, 2, 5), (2, 3, 5), (3, 2, 5), (4, 2, 5), (2, 33, 4), (8, 7, 3)])
+def test_slices_of_reductions(shape, axes, keeps, agrees):
+    """Of a reduction of the last axis, as many slices are right as the other axis has elements."""
+    x, data = np.arange(np.prod(shape), dtype=np.int32).reshape(shape), op.parameter(shape, np.int32)
+    reduced = op.reduce_max(data, constant(*axes), keeps)
+    agrees([op.subtract(reduced, op.constant(np.int32(3)))], [data], [x], [x.max(axes, keepdims=keeps) - 3])
+
+
+def test_reductions_of_constants_and_sizes(agrees):
+    """They are computed while the model is compiled."""
+    x, data = np.zeros((3, 5), np.float32), op.parameter([3, 5], np.float32)
+    sizes = op.reduce_prod(op.shape_of(data), constant(0), True)
+    three = op.reduce_max(op.constant(np.arange(24).reshape(4, 2, 3)), constant(1), False)
+    outputs = [op.divide(sizes, constant(4)), op.divide(constant(100), sizes), op.add(three, op.constant(3)), op.exp(data)]
+    expected = [np.array([3]), np.array([6]), np.arange(24).reshape(4, 2, 3).max(1) + 3, np.ones((3, 5))]
+    agrees(outputs, [data], [x], expected)
+
+
 STEPS = {
     "none": (lambda value: value, lambda top: top),
     "convert": (lambda value: op.convert(value, value.get_element_type()), lambda top: top),

@@ -263,6 +263,8 @@ CASES = {
             "in two views": lambda part: ops.squeeze(ops.unsqueeze(part, number(0)), number(0)),
             "chosen by a constant": lambda part: ops.select(number(1, bool), part, part),
             "of two signs": lambda part: ops.negative(ops.negative(part)),
+            "without updates": lambda part: ops.scatter_update(part, number([]), number(np.zeros((0, 3)), I32), number(0)),
+            "of each row": lambda part: ops.gather(part, number([0]), number(0)),
         }.items()
     },
     "a range of fractions": (

@@ -10,6 +10,7 @@ from ov_gather.ops import opsets_of_family
 from ov_gather.rules.known.base import Effect, KnownFault
 from ov_gather.rules.known.pattern_graph import LAYERS, PatternGraph
 from ov_gather.rules.known.removed import kept
+from ov_gather.rules.types import decompresses
 from ov_gather.system.traversal import reachable
 
 _POSITIVE = ("Abs", "Exp", "ReLU", "Sigmoid", "Sqrt", "SquaredDifference", "ShapeOf")
@@ -37,9 +38,14 @@ def _abs(graph: PatternGraph, layer: Layer) -> bool:
 
 
 def _is_dropped(graph: PatternGraph, layer: Layer, position: int) -> bool:
-    """Return True if OpenVINO drops Abs of an input, and it may have negative elements."""
-    source = kept(graph, layer, position, is_folded=True)
-    if source is None or source[0].type in _NOT_DROPPED or not graph.origins(layer, position, sizes=True):
+    """Return True if OpenVINO drops Abs of an input, and it may have negative elements.
+
+    Compressed constants are folded later, unless they are gathered.
+    """
+    source, origins = kept(graph, layer, position, is_folded=True), graph.origins(layer, position, sizes=True)
+    if source is None or source[0].type in _NOT_DROPPED or not origins:
+        return False
+    if any(map(decompresses, origins)) and not any(one.type == "Gather" for one in origins):
         return False
     return graph.bounds(layer, position)[0] < 0 and _may_be_negative(graph, layer, position)
 
@@ -131,7 +137,8 @@ def _large_unsigned(graph: PatternGraph, layer: Layer) -> bool:
     name = str(layer.outputs[0].element_type)
     if name not in ("u32", "u64") or not _is_stored(graph, layer):
         return False
-    value = graph.constant(layer, 0) if layer.inputs else graph.value(layer)
+    const = graph.const(layer, 0) if layer.inputs else layer
+    value = graph.value(const) if const else None
     return value is not None and bool((value.astype(f"uint{name[1:]}") >= 2**31).any())
 
 

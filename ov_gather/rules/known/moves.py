@@ -8,12 +8,10 @@ from math import prod
 
 from ov_gather.ir.model import Layer, Port
 from ov_gather.rules.known.base import Effect, KnownFault
-from ov_gather.rules.known.pattern_graph import VIEWS, PatternGraph
-from ov_gather.rules.known.removed import is_output, kept
+from ov_gather.rules.known.pattern_graph import LAYERS, VIEWS, PatternGraph
+from ov_gather.rules.known.removed import before_removed
 
-_LONGEST = 64
-"""Most layers between Abs and a Concat that it overwrites."""
-_NO_DEFAULT_OUTPUT = ("TopK", "VariadicSplit")
+_NO_DEFAULT_OUTPUT = ("LSTMSequence", "TopK", "VariadicSplit")
 _LOOPS = 6
 """Most loops of a Tile whose repeats are computed."""
 _LANES = 16
@@ -23,8 +21,8 @@ _LANES = 16
 def _concat_abs(graph: PatternGraph, layer: Layer) -> bool:
     """Return True if Abs reads a vector from Concat, possibly in views of one dimension, that another layer reads, too."""
     seen: set[int] = set()
-    waiting = [(layer, 0, False)] if graph.shape(layer).rank == 1 and not graph.origins(layer, 0) else []
-    while waiting and len(seen) < _LONGEST:
+    waiting = [(layer, 0, False)] if graph.shape(layer).rank == 1 else []
+    while waiting and len(seen) < LAYERS:
         reader, position, shared = waiting.pop()
         source = graph.source(reader, position)
         if source is None or source[0].id in seen:
@@ -32,12 +30,12 @@ def _concat_abs(graph: PatternGraph, layer: Layer) -> bool:
         producer, port = source
         seen.add(producer.id)
         shared |= any(other.id != reader.id for other, _ in graph.readers((producer.id, port.id)))
-        if producer.type == "Concat" and port.shape.rank == 1:
+        if producer.type == "Concat" and len(producer.inputs) > 1 and port.shape.rank == 1:
             if shared:
                 return True
-            first = range(min(len(producer.inputs), _LONGEST))
+            first = range(min(len(producer.inputs), LAYERS))
             waiting += [(producer, i, False) for i in first]  # OpenVINO moves Abs to the operands
-        elif producer.type in (*VIEWS, "Transpose"):
+        elif producer.type in (*VIEWS, "Concat", "Transpose"):
             waiting.append((producer, 0, shared))
     return False
 
@@ -45,13 +43,13 @@ def _concat_abs(graph: PatternGraph, layer: Layer) -> bool:
 def _repeats(graph: PatternGraph, layer: Layer) -> Sequence[int | None]:
     """Return the repeats of a Tile, by axis; None for one that is only known at run time."""
     found, count = graph.viewed(layer, 1, ("Convert", *VIEWS)), graph.shape(layer, 1).sizes
-    if found and found[0].type == "Concat":
+    if found and found[0].type == "Concat" and len(found[0].inputs) <= LAYERS:
         parts = [graph.constant(found[0], i) for i in range(len(found[0].inputs))]
         sizes = [graph.shape(found[0], i).sizes for i in range(len(parts))]
-        if all(len(size) == 1 and size[0] >= 0 for size in sizes):
+        if all(len(size) == 1 and 0 <= size[0] <= LAYERS for size in sizes):
             given = [[None] * size[0] if part is None else part.tolist() for part, size in zip(parts, sizes, strict=True)]
             return [times for part in given for times in part]
-    return [None] * count[0] if len(count) == 1 and count[0] > 0 else ()
+    return [None] * count[0] if len(count) == 1 and 0 < count[0] <= LAYERS else ()
 
 
 def _tile(graph: PatternGraph, layer: Layer) -> bool:
@@ -85,7 +83,7 @@ def _gather_batches(graph: PatternGraph, layer: Layer) -> bool:
 def _quantised(graph: PatternGraph, layer: Layer) -> bool:
     """Return True if data comes from a MatMul of i8 weights, and activations with a zero point, possibly scaled."""
     source = graph.producer(layer, 0)
-    if source and source.type == "Multiply" and graph.constant(source, 1) is not None:
+    if source and source.type == "Multiply" and graph.const(source, 1):
         source = graph.producer(source, 0)
     if source is None or source.type != "MatMul" or len(source.inputs) != 2:
         return False
@@ -160,10 +158,19 @@ def _converted_to_boolean(graph: PatternGraph, layer: Layer) -> tuple[Layer, Por
     """Return what OpenVINO converts to boolean, before each Transpose that it then does later; None if it is boolean."""
     if str(layer.outputs[0].element_type) != "boolean" or graph.type(layer) == "boolean":
         return None
-    source = kept(graph, layer)
-    while source and source[0].type == "Transpose" and graph.only_reader(source[0]) and not is_output(graph, source[0]):
-        source = kept(graph, source[0])
+    source = graph.source(layer)
+    for _ in range(LAYERS):
+        before = None if source is None else before_removed(graph, source[0]) or _before_transpose(graph, source[0])
+        if before is None:
+            break
+        source = before
     return source
+
+
+def _before_transpose(graph: PatternGraph, layer: Layer) -> tuple[Layer, Port] | None:
+    """Return what feeds a Transpose that OpenVINO does after a conversion behind it; None for other layers."""
+    is_later = layer.type == "Transpose" and graph.only_reader(layer) and not graph.is_output(layer)
+    return graph.source(layer) if is_later else None
 
 
 _NOT_ZERO = "use NotEqual with 0 instead of Convert"

@@ -2,10 +2,11 @@
 
 from __future__ import annotations
 
+from collections import Counter
 from collections.abc import Callable, Iterator, Sequence
 from dataclasses import dataclass
 from functools import cached_property
-from math import inf
+from math import inf, prod
 from typing import TYPE_CHECKING, Any
 
 from ov_gather.ir.constants import constant
@@ -21,8 +22,8 @@ VIEWS = ("Reshape", "Squeeze", "Unsqueeze")
 """Operations that keep the elements and their order."""
 LAYERS = 64
 """Most layers that one question looks at, so that a whole model takes linear time."""
-
-
+_LONGEST = 1 << 16
+"""Most elements of a constant that is read: more are no axes, steps or factors."""
 _EXACT = 1 << 24
 """Integers up to this one are exact in float32."""
 
@@ -71,17 +72,32 @@ class PatternGraph:
             return layer.inputs[position].shape if position < len(layer.inputs) else UNKNOWN
         return source[0].declared_shape or source[1].shape
 
-    def constant(self, layer: Layer, position: int) -> NDArray[Any] | None:
-        """Return the value of an input from a Const, possibly converted; None if it is computed or cannot be read."""
+    def const(self, layer: Layer, position: int) -> Layer | None:
+        """Return the Const that feeds an input, possibly converted; None if it is computed."""
         found = self.viewed(layer, position, ("Convert",))
-        return self.value(found[0]) if found and found[0].type == "Const" else None
+        return found[0] if found and found[0].type == "Const" else None
+
+    def constant(self, layer: Layer, position: int) -> NDArray[Any] | None:
+        """Return the numbers of an input from a Const, possibly converted; None if it is computed, or has too many elements."""
+        const = self.const(layer, position)
+        shape = const and const.declared_shape
+        if const is None or not shape or not shape.is_static or prod(shape.sizes) > _LONGEST:
+            return None
+        if const.id not in self._values:
+            self._values[const.id] = self.value(const)
+        return self._values[const.id]
 
     def value(self, layer: Layer) -> NDArray[Any] | None:
-        """Return the value of a Const; None if it cannot be read."""
+        """Return the numbers of a Const; None if it cannot be read, or holds strings."""
         try:
-            return constant(self.model, layer)
+            found = constant(self.model, layer)
         except IRError:  # OVG5 reports it
             return None
+        return None if found.dtype.kind == "O" else found
+
+    @cached_property
+    def _values(self) -> dict[int, NDArray[Any] | None]:
+        return {}
 
     def is_small(self, layer: Layer, position: int) -> bool:
         """Return True if the integers of an input are exact in float32."""
@@ -112,9 +128,20 @@ class PatternGraph:
 
     def only_reader(self, layer: Layer) -> bool:
         """Return True if the value of a layer is read once, beside ShapeOf of a known shape, which OpenVINO folds."""
-        values = [(layer.id, port.id) for port in layer.outputs]
-        readers = [reader for value in values for reader, _ in self.readers(value)]
-        return sum(reader.type != "ShapeOf" or not self.shape(reader).is_static for reader in readers) == 1
+        return self._reader_counts[layer.id] == 1
+
+    @cached_property
+    def _reader_counts(self) -> Counter[int]:
+        pairs = ((number, reader) for (number, _), readers in self._readers.items() for reader, _ in readers)
+        return Counter(number for number, one in pairs if one.type != "ShapeOf" or not self.shape(one).is_static)
+
+    def is_output(self, layer: Layer) -> bool:
+        """Return True if a layer is an output of the model or body."""
+        return layer.id in self._outputs
+
+    @cached_property
+    def _outputs(self) -> set[int]:
+        return {source[0].id for result in self.model.of_type("Result") if (source := self.source(result))}
 
     def origins(self, layer: Layer, position: int, *, sizes: bool = False) -> Sequence[Layer]:
         """Return the layers that an input is computed by, if from constants alone, else none; `sizes` allows ShapeOf, too."""

@@ -31,7 +31,8 @@ def _reduction(graph: PatternGraph, layer: Layer, position: int) -> Layer | None
         return None
     if not source.type.startswith("Reduce") or source.type.startswith("ReduceLogical"):
         return None
-    return source if graph.type(source) in _INTEGERS and graph.only_reader(source) else None
+    is_computed = graph.type(source) in _INTEGERS and graph.only_reader(source) and not graph.origins(source, 0)
+    return source if is_computed else None
 
 
 def _step(graph: PatternGraph, layer: Layer, position: int) -> int | None:
@@ -64,7 +65,10 @@ def _after_3d(graph: PatternGraph, layer: Layer) -> bool:
         if reduction is None:
             continue
         dims, axes = graph.shape(reduction).dims or (), graph.constant(reduction, 1)
-        if len(dims) != 3 or dims[0].upper == 1 or axes is None or {0, -3} & set(axes.ravel().tolist()):
+        reduced = set() if axes is None else {int(axis) % 3 for axis in axes.ravel()}
+        if len(dims) != 3 or dims[0].upper == 1 or not reduced or 0 in reduced:
+            return False
+        if reduced == {2} and dims[0].upper is not None and dims[0].upper <= dims[1].lower:  # as many slices are right
             return False
         return layer.type == "Negative" or _is_fused(graph, layer, 1 - position, neutral)
     return False

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Callable
 from typing import TYPE_CHECKING, Any
 
 from ov_gather.ir.model import Layer, Port
@@ -12,8 +13,8 @@ if TYPE_CHECKING:
 
 _NEUTRAL = {"Add": 0, "Subtract": 0, "Multiply": 1, "Divide": 1}
 """The operand with which arithmetic returns the other one: the second, and in a sum or product also the first."""
-_OF_EQUAL_SIZE = ("Broadcast", "Concat", "Pad", "Slice", "Split", "Tile", *VIEWS)
-"""Operations that may return their first input if it has the shape of the result."""
+_OF_EQUAL_SIZE = ("Broadcast", *VIEWS)
+"""Operations that return their first input if it has the shape of the result."""
 
 
 def kept(graph: PatternGraph, layer: Layer, position: int = 0, *, is_folded: bool = False) -> tuple[Layer, Port] | None:
@@ -27,11 +28,6 @@ def kept(graph: PatternGraph, layer: Layer, position: int = 0, *, is_folded: boo
     return source
 
 
-def is_output(graph: PatternGraph, layer: Layer) -> bool:
-    """Return True if a layer is an output of the model or body."""
-    return any(reader.type == "Result" for port in layer.outputs for reader, _ in graph.readers((layer.id, port.id)))
-
-
 def returned_input(graph: PatternGraph, layer: Layer, *, is_folded: bool = False) -> int | None:
     """Return the position of the input that a layer returns as it is; None if it may change something.
 
@@ -41,7 +37,9 @@ def returned_input(graph: PatternGraph, layer: Layer, *, is_folded: bool = False
     if layer.type in ("Convert", "ConvertLike"):
         return 0 if graph.type(layer) == str(layer.outputs[0].element_type) else None
     if layer.type in _OF_EQUAL_SIZE:
-        return 0 if given.is_static and given == made and not _moves(graph, layer) else None
+        return 0 if given.is_static and given == made else None
+    if layer.type in _ALL_OF_IT:
+        return 0 if _ALL_OF_IT[layer.type](graph, layer) else None
     if layer.type == "Select" and not is_folded:
         return _selected(graph, layer)
     if layer.type == "Transpose":
@@ -61,20 +59,54 @@ def _selected(graph: PatternGraph, layer: Layer) -> int | None:
     if condition is None or (condition.any() and not condition.all()):
         return None
     position = 1 if condition.all() else 2
-    return position if graph.shape(layer, position) == layer.outputs[0].shape else None
+    made = layer.outputs[0].shape
+    return position if made.is_static and graph.shape(layer, position) == made else None
 
 
-def _moves(graph: PatternGraph, layer: Layer) -> bool:
-    """Return True if a layer whose result has the shape of its input may move elements."""
-    if layer.type == "Pad":
-        return any(widths is None or bool(widths.any()) for widths in (graph.constant(layer, i) for i in (1, 2)))
-    steps = graph.constant(layer, 3) if layer.type == "Slice" else None
-    return layer.type == "Slice" and (steps is None or bool((steps < 0).any()))
+def _is_single(graph: PatternGraph, layer: Layer) -> bool:
+    """Return True for a Concat of one operand beside empty ones, or a Split into one part."""
+    given, made = graph.shape(layer), layer.outputs[0].shape
+    return len(layer.inputs if layer.type == "Concat" else layer.outputs) == 1 or (given.is_static and given == made)
+
+
+def _is_not_padded(graph: PatternGraph, layer: Layer) -> bool:
+    return all(widths is not None and not widths.any() for widths in (graph.constant(layer, i) for i in (1, 2)))
+
+
+def _is_whole(graph: PatternGraph, layer: Layer) -> bool:
+    """Return True for a Slice of all elements in their order."""
+    given, made = graph.shape(layer), layer.outputs[0].shape
+    starts, stops, steps = (graph.constant(layer, i) for i in (1, 2, 3))
+    if steps is None or (steps < 1).any():
+        return False
+    if given.is_static:
+        return given == made
+    is_open = starts is not None and not starts.any() and stops is not None and bool((stops >= _END).all())
+    return is_open and bool((steps == 1).all())
+
+
+def _is_once(graph: PatternGraph, layer: Layer) -> bool:
+    """Return True for a Tile that repeats nothing, and adds no axis."""
+    repeats, rank = graph.constant(layer, 1), graph.shape(layer).rank
+    return repeats is not None and bool((repeats == 1).all()) and rank is not None and repeats.size <= rank
+
+
+_END = 2**31 - 1
+"""Least stop of a Slice that is beyond each size."""
+_ALL_OF_IT: dict[str, Callable[[PatternGraph, Layer], bool]] = {
+    "Concat": _is_single,
+    "Identity": lambda graph, layer: True,
+    "Pad": _is_not_padded,
+    "Slice": _is_whole,
+    "Split": _is_single,
+    "Tile": _is_once,
+}
+"""Operations that return their first input if this holds."""
 
 
 def before_removed(graph: PatternGraph, layer: Layer, *, is_folded: bool = False) -> tuple[Layer, Port] | None:
-    """Return what feeds a layer that OpenVINO removes; None if it stays, as all that are outputs of the model do."""
-    if is_output(graph, layer):
+    """Return what feeds a layer that OpenVINO removes; None if it stays, as an output of the model does unless it is folded."""
+    if graph.is_output(layer) and not is_folded:
         return None
     if (position := returned_input(graph, layer, is_folded=is_folded)) is not None:
         return graph.source(layer, position)
@@ -91,8 +123,18 @@ def _undoes(graph: PatternGraph, layer: Layer, inner: Layer) -> bool:
         if order is None or before is None or order.size != before.size or order.dtype.kind not in "iu":
             return False
         return _is_identity(before.ravel().take(order.ravel(), mode="clip"))
-    given = graph.shape(inner)
-    return layer.type == "Negative" or (layer.type in VIEWS and given.is_static and given == layer.outputs[0].shape)
+    if layer.type in VIEWS:
+        given = graph.shape(inner)
+        return _is_squeezed_again(graph, layer, inner) or (given.is_static and given == layer.outputs[0].shape)
+    return layer.type == "Negative"
+
+
+def _is_squeezed_again(graph: PatternGraph, layer: Layer, inner: Layer) -> bool:
+    """Return True for a Squeeze of the axes that an Unsqueeze has inserted."""
+    squeezed, inserted = graph.constant(layer, 1), graph.constant(inner, 1)
+    if (inner.type, layer.type) != ("Unsqueeze", "Squeeze") or squeezed is None or inserted is None:
+        return False
+    return bool(squeezed.ravel().tolist() == inserted.ravel().tolist())
 
 
 def _is_identity(order: NDArray[Any] | None) -> bool:
