@@ -197,15 +197,27 @@ def test_convert_like_of_another_output(between, is_read, part, agrees):
     )
 
 
+def _sequence(data):
+    row, state = op.reshape(data, constant(1, 2, 2), False), op.constant(np.zeros((1, 1, 3), np.float32))
+    weights = [op.constant(np.ones(shape, np.float32)) for shape in ((1, 12, 2), (1, 12, 3), (1, 12))]
+    return op.lstm_sequence(row, state, state, constant(2), *weights, 3, "forward")
+
+
+OUTPUTS = {
+    "TopK": lambda data: op.topk(data, op.constant(np.int32(2)), 0, "max", "value"),
+    "VariadicSplit": lambda data: op.variadic_split(data, op.constant(0), constant(2, 2)),
+    "LSTMSequence": _sequence,
+}
+
+
 @pytest.mark.parametrize("part", [0, 1])
-@pytest.mark.parametrize("kind", ["TopK", "VariadicSplit"])
+@pytest.mark.parametrize("kind", OUTPUTS)
 @pytest.mark.parametrize("to", ["boolean", "u8"])
 @pytest.mark.parametrize("between", ["none", "times one", "times two"])
 def test_convert_of_an_output_that_is_no_default(between, to, kind, part, tmp_path):
     """OpenVINO refuses what is warned of."""
     data = op.parameter([4], np.float32)
-    both = op.topk(data, op.constant(np.int32(2)), 0, "max", "value") if kind == "TopK" else None
-    both = both or op.variadic_split(data, op.constant(0), constant(2, 2))
+    both = OUTPUTS[kind](data)
     read, truth = both.output(part), op.parameter([1], getattr(ov.Type, to))
     if between != "none":
         read = op.multiply(read, op.constant(read.get_element_type().to_dtype().type(2 if between == "times two" else 1)))

@@ -1,4 +1,4 @@
-# title: A Convert to boolean of an output of TopK or VariadicSplit is refused
+# title: A Convert to boolean of an output of LSTMSequence, TopK or VariadicSplit is refused
 # component: OpenVINO, CPU plugin
 # expected: Convert-1: any numeric type is converted to boolean, whatever computes it
 # actual: compile_model raises "Default output not supported", although the model is valid
