@@ -68,7 +68,7 @@ def _printable_errors() -> Iterator[None]:
     try:
         yield
     except BrokenPipeError:
-        os.dup2(os.open(os.devnull, os.O_WRONLY), 1)  # or the flush of stdout at exit would fail again
+        os.dup2(os.open(os.devnull, os.O_WRONLY), sys.stdout.fileno())  # or the flush of stdout at exit would fail again
         sys.exit(2)
     except click.ClickException as error:
         if not error.message.startswith("Usage: "):  # click raises the help as an error if a command is missing

@@ -6,6 +6,7 @@ once the command has ended; without it, the parent reports a failure.
 
 from __future__ import annotations
 
+import io
 import os
 import signal
 import struct
@@ -68,6 +69,18 @@ def supervise() -> None:
         sys.exit(_wait(child, shared))
     _Supervisor.shared = shared
     end_with_parent(parent)
+    _keep_results_apart()
+
+
+def _keep_results_apart() -> None:
+    """Give `sys.stdout` a descriptor of its own: what code of a user writes to descriptor 1 goes to stderr."""
+    out = sys.stdout
+    if not isinstance(out, io.TextIOWrapper) or out is not sys.__stdout__:
+        return
+    out.flush()
+    results = os.fdopen(os.dup(1), "wb")
+    sys.stdout = io.TextIOWrapper(results, out.encoding, out.errors, line_buffering=out.line_buffering)
+    os.dup2(2, 1)
 
 
 def foreign(end: SystemExit) -> str:

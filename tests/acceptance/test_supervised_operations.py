@@ -148,6 +148,24 @@ def test_a_fork_of_a_rule_does_not_report_twice(written, cli, tmp_path):
     assert json.loads(done.stdout)
 
 
+@pytest.mark.parametrize("where", ["rule", "top"])
+def test_what_code_writes_to_a_descriptor_is_no_result(where, written, tmp_path):
+    written(**{where: 'os.write(1, b"noise"), print("words"), os.system("echo more")'})
+    with started("validate", "model.xml", "--ops", "ops.py", "--format", "json", cwd=tmp_path) as process:
+        results, errors = process.communicate(timeout=60)
+    assert json.loads(results)["findings"] == []
+    assert all(words in errors for words in ("noise", "words", "more"))
+
+
+def test_a_closed_pipe_is_no_error_of_a_supervised_command(written, tmp_path):
+    written()
+    with started("validate", "model.xml", "--ops", "ops.py", cwd=tmp_path) as process:
+        process.stdout.close()
+        process.stdout = None
+        _, errors = process.communicate(timeout=60)
+    assert (process.returncode, errors) == (2, "")
+
+
 def test_in_several_processes_only_the_file_fails(written, cli, tmp_path):
     written("os._exit(0)")
     other = VALID / "spec_layer.xml"
