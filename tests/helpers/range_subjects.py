@@ -90,7 +90,7 @@ class OpenvinoSubject(Subject):
             node.get_friendly_name()
             for node in self._nodes
             if node.get_type_name() in UNSTEADY
-            or _counts_fractions(node)
+            or _counts_what_becomes_zero(node)
             or _is_truth_of_another_output(node)
             or _gives_out_memory(node, seen)
         }
@@ -131,11 +131,12 @@ def is_miscomputed(node: ov.Node) -> bool:
     return False
 
 
-def _counts_fractions(node: ov.Node) -> bool:
-    """Whether OpenVINO may drop a conversion to integers before NonZero, which counts what would become 0 then."""
+def _counts_what_becomes_zero(node: ov.Node) -> bool:
+    """Whether OpenVINO may drop a conversion to integers, or to fewer bits, before NonZero, which then counts more."""
     one = node.input_value(0).get_node() if node.get_type_name() == "NonZero" else node
     while one.get_type_name() == "Convert":
-        if one.input_value(0).get_element_type().is_real():
+        given, made = one.get_input_element_type(0), one.get_output_element_type(0)
+        if given.is_real() or given.bitwidth > made.bitwidth:
             return node.get_type_name() == "NonZero"
         one = one.input_value(0).get_node()
     return False
