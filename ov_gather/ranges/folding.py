@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Callable, Sequence
 from dataclasses import replace
-from typing import Any
+from typing import Any, Literal
 from weakref import WeakKeyDictionary
 
 from ov_gather.ir.element_types import BOOLEAN
@@ -67,7 +67,9 @@ def folded_or_fused(graph: Graph, step: Step, call: Operands, rule: TransferFunc
     """
     is_boolean = step.type == "Convert" and call.outputs[0].element_type is BOOLEAN
     if is_boolean and _is_another_output(graph, step.inputs[0]):  # case 12
-        return list(call.outputs)
+        if _is_another_output(graph, step.inputs[0], "of another shape"):
+            return list(call.outputs)
+        return [replace(value, elements=call.semantics.widest(BOOLEAN), parts=None) for value in rule(call)]
     if step.type in _EXTREMES:  # case 5
         call = replace(call, is_exact=not any(_is_rounded(graph, key) for key in step.inputs))
     if step.type == "NonZero" and _is_converted(graph, step.inputs[0]):  # case 9
@@ -98,19 +100,19 @@ def folded_or_fused(graph: Graph, step: Step, call: Operands, rule: TransferFunc
     return found
 
 
-def _is_another_output(graph: Graph, key: Key | None) -> bool:
+def _is_another_output(graph: Graph, key: Key | None, kind: Literal["", "of another shape"] = "") -> bool:
     """Return True if a tensor is another output than the first, maybe behind operations that OpenVINO may remove or move."""
 
     def is_another(key: Key) -> bool:
         step = graph.step_of(key)
-        return step is not None and step.outputs[0] != key
+        return step is not None and step.outputs[0] != key and not (kind and step.type == "Split")
 
     def before(key: Key) -> Sequence[Key]:
         step = graph.step_of(key)
         given = () if step is None or step.type not in _REMOVABLE_TYPES else step.inputs
         return [one for one in given if one is not None]
 
-    return key is not None and _leads_to(is_another, key, before, graph, "another output")
+    return key is not None and _leads_to(is_another, key, before, graph, f"another output {kind}")
 
 
 def _is_cut(value: Value | None) -> bool:
