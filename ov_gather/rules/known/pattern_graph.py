@@ -80,8 +80,8 @@ class PatternGraph:
     def constant(self, layer: Layer, position: int) -> NDArray[Any] | None:
         """Return the numbers of an input from a Const, possibly converted; None if it is computed, or has too many elements."""
         const = self.const(layer, position)
-        shape = const and const.declared_shape
-        if const is None or not shape or not shape.is_static or prod(shape.sizes) > _LONGEST:
+        shape = None if const is None else const.declared_shape
+        if const is None or shape is None or not shape.is_static or prod(shape.sizes) > _LONGEST:
             return None
         if const.id not in self._values:
             self._values[const.id] = self.value(const)
