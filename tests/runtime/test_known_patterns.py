@@ -44,6 +44,16 @@ def test_abs_of_concat(shape, is_read, view, agrees):
     agrees(outputs, [x, y], feed, expected)
 
 
+def test_abs_of_rows_that_are_joined(agrees):
+    """Abs overwrites a Concat of vectors, and not what a Concat of rows has copied."""
+    x, y = op.parameter([2], np.float32), op.parameter([2], np.float32)
+    both = op.concat([x, y], 0)
+    rows = op.concat([op.reshape(both, constant(1, 4), False)] * 2, 0)
+    feed = [np.float32([-1, 2]), np.float32([-3, -4])]
+    joined = np.concatenate(feed)
+    agrees([op.abs(op.reshape(rows, constant(8), False)), both], [x, y], feed, [np.abs(np.tile(joined, 2)), joined])
+
+
 VIEWS_OF_NUMPY = {
     "none": lambda both: both,
     "vector": lambda both: both,

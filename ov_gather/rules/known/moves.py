@@ -30,13 +30,14 @@ def _concat_abs(graph: PatternGraph, layer: Layer) -> bool:
         producer, port = source
         seen.add(producer.id)
         shared |= any(other.id != reader.id for other, _ in graph.readers((producer.id, port.id)))
-        if producer.type == "Concat" and len(producer.inputs) > 1 and port.shape.rank == 1:
+        is_view = producer.type in (*VIEWS, "Transpose") or (producer.type == "Concat" and len(producer.inputs) == 1)
+        if is_view:
+            waiting.append((producer, 0, shared))
+        elif producer.type == "Concat" and port.shape.rank == 1:
             if shared:
                 return True
             first = range(min(len(producer.inputs), LAYERS))
             waiting += [(producer, i, False) for i in first]  # OpenVINO moves Abs to the operands
-        elif producer.type in (*VIEWS, "Concat", "Transpose"):
-            waiting.append((producer, 0, shared))
     return False
 
 
