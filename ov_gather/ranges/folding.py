@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Callable, Sequence
 from dataclasses import replace
-from typing import Any, Literal
+from typing import Any
 from weakref import WeakKeyDictionary
 
 from ov_gather.ir.element_types import BOOLEAN
@@ -25,11 +25,13 @@ COMPUTED_ANEW = (
 """Operations whose integers are not fused with what computes their operands. OpenVINO may drop or move most others."""
 MOVES = ("ConvertLike", "Reshape", "Slice", "Split", "Squeeze", "StridedSlice", "Transpose", "Unsqueeze", "VariadicSplit")
 """Operations above which OpenVINO may move the arithmetic of each element, together with a Gather before them."""
-_REMOVABLE = """
-    BatchToSpace Broadcast Concat Convert DepthToSpace Gather Identity Pad Power ReverseSequence Roll ScatterElementsUpdate
-    ScatterNDUpdate ScatterUpdate Select ShuffleChannels SpaceToBatch SpaceToDepth Tile
-"""
-"""Beside moves and scaling: operations that OpenVINO removes if they change nothing, or does later."""
+DROPPED = (
+    *("BatchToSpace", "Broadcast", "Concat", "DepthToSpace", "Gather", "Identity", "Pad", "ReverseSequence", "Roll"),
+    *("ScatterNDUpdate", "ScatterUpdate", "Select", "ShuffleChannels", "SpaceToBatch", "SpaceToDepth", "Tile"),
+)
+"""Operations beside moves that OpenVINO drops if they change nothing."""
+_REMOVABLE = frozenset((*MOVES, *SCALING, *DROPPED, "Convert", "Power", "ScatterElementsUpdate"))
+"""Operations that OpenVINO drops if they change nothing, or does later."""
 _EXTREMES = ("Maximum", "Minimum")
 _EXACT = """
     Abs Add BitwiseAnd BitwiseNot BitwiseOr BitwiseXor Broadcast Clamp Concat Convert ConvertLike Gather GatherElements GatherND
@@ -43,7 +45,6 @@ _KEPT = """
 """Operations beside moves whose results are numbers of their operands."""
 _EXACT_TYPES = frozenset((*_EXACT.split(), *COMPUTED_ANEW))
 _KEPT_TYPES = frozenset((*MOVES, *_KEPT.split()))
-_REMOVABLE_TYPES = frozenset((*MOVES, *SCALING, *_REMOVABLE.split()))
 
 
 def folded_or_fused(graph: Graph, step: Step, call: Operands, rule: TransferFunction) -> Sequence[Value]:
@@ -67,7 +68,7 @@ def folded_or_fused(graph: Graph, step: Step, call: Operands, rule: TransferFunc
     """
     is_boolean = step.type == "Convert" and call.outputs[0].element_type is BOOLEAN
     if is_boolean and _is_another_output(graph, step.inputs[0]):  # case 12
-        if _is_another_output(graph, step.inputs[0], "of another shape"):
+        if _is_another_output(graph, step.inputs[0], is_shape_other=True):
             return list(call.outputs)
         return [replace(value, elements=call.semantics.widest(BOOLEAN), parts=None) for value in rule(call)]
     if step.type in _EXTREMES:  # case 5
@@ -100,19 +101,22 @@ def folded_or_fused(graph: Graph, step: Step, call: Operands, rule: TransferFunc
     return found
 
 
-def _is_another_output(graph: Graph, key: Key | None, kind: Literal["", "of another shape"] = "") -> bool:
-    """Return True if a tensor is another output than the first, maybe behind operations that OpenVINO may remove or move."""
+def _is_another_output(graph: Graph, key: Key | None, *, is_shape_other: bool = False) -> bool:
+    """Return True if a tensor is another output than the first, maybe behind operations that OpenVINO may remove or move.
+
+    `is_shape_other`: only if its shape may differ from that of the first, as those of the parts of a Split do not.
+    """
 
     def is_another(key: Key) -> bool:
         step = graph.step_of(key)
-        return step is not None and step.outputs[0] != key and not (kind and step.type == "Split")
+        return step is not None and step.outputs[0] != key and not (is_shape_other and step.type == "Split")
 
     def before(key: Key) -> Sequence[Key]:
         step = graph.step_of(key)
-        given = () if step is None or step.type not in _REMOVABLE_TYPES else step.inputs
+        given = () if step is None or step.type not in _REMOVABLE else step.inputs
         return [one for one in given if one is not None]
 
-    return key is not None and _leads_to(is_another, key, before, graph, f"another output {kind}")
+    return key is not None and _leads_to(is_another, key, before, graph, f"another output, {is_shape_other}")
 
 
 def _is_cut(value: Value | None) -> bool:

@@ -6,22 +6,19 @@ from collections.abc import Sequence
 from dataclasses import replace
 
 from ov_gather.ranges.algebra.values import Value, is_integer
-from ov_gather.ranges.folding import MOVES, folded_or_fused, is_constant
+from ov_gather.ranges.folding import DROPPED, MOVES, folded_or_fused, is_constant
 from ov_gather.ranges.graph import Graph, Step
 from ov_gather.ranges.rules.call import Operands
 
-_PASSED = """
-    BatchToSpace Broadcast Concat DepthToSpace Einsum Gather Identity Pad ReverseSequence Roll ScatterNDUpdate ScatterUpdate
-    Select ShuffleChannels SpaceToBatch SpaceToDepth Tile
-"""
-"""Beside `MOVES`: others above which arithmetic is moved, and those that OpenVINO drops if they change nothing."""
 _MOVED = """
     Abs Acos Acosh Add Asin Asinh Atan Atanh Ceiling Clamp Convert Cos Cosh Divide Elu Erf Exp Floor FloorMod Gelu HSigmoid
     HSwish Log Maximum Minimum Mish Mod Multiply Negative Power ReLU Relu Round Sigmoid Sign Sin Sinh SoftPlus SoftSign Sqrt
     SquaredDifference Subtract Tan Tanh
 """
 """Arithmetic that OpenVINO may move above a Gather, if the other operand is constant."""
-_PASSED_TYPES, _MOVED_TYPES = frozenset((*MOVES, *_PASSED.split())), frozenset(_MOVED.split())
+_MOVED_TYPES = frozenset(_MOVED.split())
+_PASSED_TYPES = frozenset((*MOVES, *DROPPED, "Einsum"))
+"""Operations above which arithmetic is moved, or that OpenVINO drops if they change nothing."""
 
 
 def results_of(graph: Graph, step: Step, call: Operands) -> Sequence[Value]:

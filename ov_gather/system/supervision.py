@@ -73,7 +73,7 @@ def supervise() -> None:
 
 
 def _keep_results_apart() -> None:
-    """Give `sys.stdout` a descriptor of its own: what code of a user writes to descriptor 1 goes to stderr."""
+    """Send to stderr what code of a user writes to descriptor 1; `sys.stdout` gets another descriptor for the results."""
     out = sys.stdout
     if not isinstance(out, io.TextIOWrapper) or out is not sys.__stdout__:
         return

@@ -141,10 +141,11 @@ class Judge:
     def _look_at_tensors_alone(self, trial: Trial, seen: Arrays) -> None:
         """Compare some tensors, each of a model that ends there, as OpenVINO keeps the outputs of a model as they are."""
         doubtful = self._subject.miscomputed | self._misshapen(seen)
+        names = {by: self._names(by, trial, seen) for by in self._analysed}
         for one in self._tensors_alone:
             array = self._subject.observe_alone(one, trial, seen) if one in seen and one[0] not in doubtful else None
-            for by in self._analysed if array is not None else ():
-                self._complain(by, trial, one, array, self._names(by, trial, seen), seen)
+            for by in names if array is not None else ():
+                self._complain(by, trial, one, array, names[by], seen)
 
     def _claims(self, by: str) -> Mapping[Tensor, Value]:
         return self._analysed[by][0]

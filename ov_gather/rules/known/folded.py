@@ -9,7 +9,7 @@ from ov_gather.ir.model import Layer
 from ov_gather.ops import opsets_of_family
 from ov_gather.rules.known.base import Effect, KnownFault
 from ov_gather.rules.known.pattern_graph import LAYERS, PatternGraph
-from ov_gather.rules.known.removed import kept
+from ov_gather.rules.known.removed import before_folded
 from ov_gather.rules.types import decompresses
 from ov_gather.system.traversal import reachable
 
@@ -21,7 +21,7 @@ _MOVES = (
 _SUMS = ("Add", "Concat", "Divide", "FloorMod", "Maximum", "Minimum", "Mod", "Multiply", "Power")
 """Operations that make no negative number of others."""
 _NOT_DROPPED = ("Concat", "Const", "Roll")
-"""Operations of which Abs stays."""
+"""Operations whose Abs OpenVINO computes; it drops that of others if they are computed from constants."""
 _DROPPING = ("f16", "f32", "i32", "i64")
 _CONVERSIONS = ("Convert", "ConvertLike")
 
@@ -30,7 +30,7 @@ def _abs(graph: PatternGraph, layer: Layer) -> bool:
     """Return True if Abs reads a vector that may have negative elements, computed from constants and sizes alone."""
     if graph.shape(layer).rank != 1 or graph.type(layer) not in _DROPPING:
         return False
-    source = kept(graph, layer, is_folded=True)
+    source = before_folded(graph, layer, 0)
     if source is None or source[0].type != "Concat":
         return _is_dropped(graph, layer, 0)
     operands = range(min(len(source[0].inputs), LAYERS))  # to which OpenVINO moves Abs
@@ -42,7 +42,7 @@ def _is_dropped(graph: PatternGraph, layer: Layer, position: int) -> bool:
 
     Compressed constants are folded later, unless they are gathered.
     """
-    source, origins = kept(graph, layer, position, is_folded=True), graph.origins(layer, position, sizes=True)
+    source, origins = before_folded(graph, layer, position), graph.origins(layer, position, sizes=True)
     if source is None or source[0].type in _NOT_DROPPED or not origins:
         return False
     if any(map(decompresses, origins)) and not any(one.type == "Gather" for one in origins):

@@ -17,14 +17,14 @@ _OF_EQUAL_SIZE = ("Broadcast", *VIEWS)
 """Operations that return their first input if it has the shape of the result."""
 
 
-def kept(graph: PatternGraph, layer: Layer, position: int = 0, *, is_folded: bool = False) -> tuple[Layer, Port] | None:
-    """Return what feeds an input, before layers that OpenVINO removes; if they are folded, it removes fewer."""
+def before_folded(graph: PatternGraph, layer: Layer, position: int) -> tuple[Layer, Port] | None:
+    """Return what feeds an input that is computed from constants, before layers that OpenVINO removes rather than folds."""
     source = graph.source(layer, position)
     for _ in range(LAYERS):
-        before = before_removed(graph, source[0], is_folded=is_folded) if source else None
-        if before is None:
+        returned = None if source is None else returned_input(graph, source[0], is_folded=True)
+        if source is None or returned is None:
             break
-        source = before
+        source = graph.source(source[0], returned)
     return source
 
 
@@ -104,14 +104,12 @@ _ALL_OF_IT: dict[str, Callable[[PatternGraph, Layer], bool]] = {
 """Operations that return their first input if this holds."""
 
 
-def before_removed(graph: PatternGraph, layer: Layer, *, is_folded: bool = False) -> tuple[Layer, Port] | None:
-    """Return what feeds a layer that OpenVINO removes; None if it stays, as an output of the model does unless it is folded."""
-    if graph.is_output(layer) and not is_folded:
+def before_removed(graph: PatternGraph, layer: Layer) -> tuple[Layer, Port] | None:
+    """Return what feeds a layer that OpenVINO removes; None if it stays, as an output of the model does."""
+    if graph.is_output(layer):
         return None
-    if (position := returned_input(graph, layer, is_folded=is_folded)) is not None:
+    if (position := returned_input(graph, layer)) is not None:
         return graph.source(layer, position)
-    if is_folded:
-        return None
     inner = graph.producer(layer, 0, *(VIEWS if layer.type in VIEWS else (layer.type,)))
     return graph.source(inner) if inner and _undoes(graph, layer, inner) else None
 
