@@ -18,9 +18,10 @@ constexpr int64_t column_buffer = 1 << 16;  // bytes of a packed column, unless 
 constexpr int64_t uninterrupted = 1 << 20;  // elements between two checks for an interrupt
 constexpr int64_t column_block = 512;       // elements per column if lines are split, but not packed
 
-// Minimum bytes of a row in a packed column. AMD's last-level cache is fast enough to gain from longer pieces.
+// Minimum bytes of a row in a packed column. The last-level cache of a Zen 5 is fast enough to gain from longer pieces. On a
+// Zen 4, columns of 4,096 rows take 0.6 to 0.9 of the time with short ones.
 int64_t shortest_piece() {
-    static const int64_t size = is_intel() ? 1 << 8 : 1 << 10;
+    static const int64_t size = is_intel() || is_zen_4() ? 1 << 8 : 1 << 10;
     return size;
 }
 
@@ -106,6 +107,20 @@ void split_into_columns(std::vector<Loop>& loops, const Gather& gather) {
                                               line.data_stride * column_block, line.output_stride * column_block});
 }
 
+// Return how far the next plane is, if it should be prefetched while this one is gathered: its rows are contiguous, most of
+// their cache lines will be read, in random order, and both planes fit into the near caches. 64 planes of 192 KB take 0.3 to
+// 0.5 of the time on a Zen 4. Intel was not measured.
+int64_t next_plane(const Gather& gather, const std::vector<Loop>& loops) {
+    const Loop& line = loops.back();
+    const Loop& axis = loops[loops.size() - 2];
+    const int64_t reach = gather.axis_size * gather.axis_stride;
+    if (is_intel() || loops.size() < 3 || axis.data_stride != 0 || line.data_stride != gather.element_size ||
+        gather.axis_stride != line.size * gather.element_size || axis.size * 64 < gather.axis_size * gather.element_size ||
+        2 * reach > near_cache())
+        return 0;
+    return loops[loops.size() - 3].data_stride;
+}
+
 Plane describe(const Gather& gather, const std::vector<Loop>& loops, int64_t positions) {
     const Loop& line = loops.back();
     const int64_t reach = gather.axis_size * std::abs(gather.axis_stride);
@@ -114,6 +129,7 @@ Plane describe(const Gather& gather, const std::vector<Loop>& loops, int64_t pos
             line,
             gather.axis_size,
             gather.axis_stride,
+            next_plane(gather, loops),
             is_beyond_near(reach),
             is_near(reach),
             reach > cached_bytes(),

@@ -35,7 +35,10 @@ bool gather_lines(const Plane& plane, const char* data, const char* indices, cha
                            count);
     if (line.index_stride == 0 && line.data_stride == size && line.output_stride == size)
         return slices<Index>(plane, data, indices, output, lines, count * size);
+    const int64_t share = plane.next == 0 ? 0 : (reach / plane.lines.size + 63) / 64 * 64;
+    const char* next = data + plane.next;
     for (int64_t i = 0; i < lines; ++i) {
+        for (const char* const end = next + share; next < end; next += 64) fetch_far(next);
         if (prefetch) prefetch_row(data + plane.lines.data_stride, reach);
         const bool in_bounds = line.index_stride == 0 ? constant<Element>(plane, data, read_once<Index>(indices), output, count)
                                : regular              ? contiguous(plane, data, reinterpret_cast<const Index*>(indices),

@@ -24,6 +24,7 @@ struct Plane {
     Loop line;
     int64_t axis_size;
     int64_t axis_stride;
+    int64_t next;   // bytes from the data of this plane to those of the next, if prefetching these pays; otherwise 0
     bool prefetch;  // the data that an index can reach exceed the near caches
     bool near;      // they exceed them a few times at most, so that gather instructions pay
     bool far;       // they exceed all caches

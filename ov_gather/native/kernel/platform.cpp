@@ -38,9 +38,9 @@ bool is_intel() {
 #endif
 }
 
-bool is_zen_3_or_4() {
+bool is_zen_4() {
 #if OV_GATHER_HAS_AVX
-    return __builtin_cpu_is("amdfam19h");
+    return __builtin_cpu_is("amdfam19h") && has_avx512();  // Zen 3 is of the same family
 #else
     return false;
 #endif

@@ -97,8 +97,7 @@ bool has_avx512();
 
 bool is_intel();
 
-// Return true for Zen 3 and Zen 4. Zen 4 has AVX-512, and Zen 3 does not.
-bool is_zen_3_or_4();
+bool is_zen_4();
 
 // Return the size of the second-level cache, which is private to a core, in bytes; 0 if unknown.
 int64_t second_level_cache_size();
