@@ -43,7 +43,7 @@ inline bool is_near(int64_t bytes) {
 // bytes of data. If these exceed the near caches, streaming 25 MB gained 1.25 on a Xeon with a last-level cache of 300 MB, and
 // lost 1.1 on one of 480 MB (Granite Rapids), where it gains from 100 MB on. `by_element` says that each element has an index:
 // if data exceed the near caches a few times, 8 MB moved gain 1.0 to 1.3 there. Whole rows lose as much. On a Zen 4, rows of
-// data beyond the caches displace the output in them anyway: 25 MB moved take 0.5 to 0.65 of the time on one thread and 0.8
+// data beyond the caches displace the output in them anyway: 25 MB moved take 0.3 to 0.8 of the time on one thread and 0.6
 // to 1.0 on two, also if the output is read afterwards.
 inline bool is_streamed(int64_t moved, int64_t reach, bool by_element) {
     static const int64_t last_level = is_intel() ? last_level_cache_size() / 16 : 0;

@@ -35,6 +35,7 @@ bool gather_lines(const Plane& plane, const char* data, const char* indices, cha
                            count);
     if (line.index_stride == 0 && line.data_stride == size && line.output_stride == size)
         return slices<Index>(plane, data, indices, output, lines, count * size);
+    // Each line fetches its share of the next plane, in whole cache lines.
     const int64_t share = plane.next == 0 ? 0 : (reach / plane.lines.size + 63) / 64 * 64;
     const char* next = data + plane.next;
     for (int64_t i = 0; i < lines; ++i) {
