@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections import ChainMap
-from collections.abc import Iterable, Mapping, Sequence
+from collections.abc import Container, Iterable, Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from enum import Enum
 from math import inf
@@ -13,7 +13,7 @@ from ov_gather.ranges.algebra.intervals import Algebra, Interval
 from ov_gather.ranges.algebra.polynomials import Number, Polynomial
 from ov_gather.ranges.algebra.sizes import Limits, Sizes
 from ov_gather.ranges.algebra.values import LARGEST_SIZE, Value, count, product
-from ov_gather.ranges.graph import Graph, Key, Step, has_dynamic_shape, in_order
+from ov_gather.ranges.graph import Graph, Key, Step, in_order
 from ov_gather.ranges.reuse import PreviousRun
 from ov_gather.ranges.rules.call import Semantics
 from ov_gather.ranges.sites import BoundsCheck, Obstacle, Site, demands
@@ -95,12 +95,6 @@ class Analysis:
     def _bounds(self, dims: Mapping[str, tuple[int, Number]], name: str) -> tuple[int, Number] | None:
         return dims[name] if name in dims else self.others.get(name)
 
-    def covers(self, site: Site) -> bool:
-        """Return True if the steps that a site depends on are analysed."""
-        shape = [site.data] if site.within is None and has_dynamic_shape(self.graph.declared(site.data)) else []
-        steps = [self.graph.step_of(key) for key in (*site.wanted, *shape)]
-        return all(step is None or step.outputs[0] in self.solver.evaluated for step in steps)
-
     def grow(self, steps: Sequence[Step]) -> int:
         """Analyse those of the steps that are not yet; return how many were visited."""
         before = self.solver.visits
@@ -142,11 +136,11 @@ class Analysis:
         return count(self.algebra, self.value(site.indices).shape)[1] <= 0
 
 
-def steps_to(graph: Graph, sites: Iterable[Site]) -> list[Step]:
-    """Return the steps of the top-level graph that the sites depend on."""
+def steps_to(graph: Graph, sites: Iterable[Site], *, without: Container[Key] = ()) -> list[Step]:
+    """Return the steps of the top-level graph that the sites depend on; `without` is that of `in_order`."""
     sites = list(sites)
     shapes = [site.data for site in sites if site.within is None]
-    return in_order(graph, [key for site in sites for key in site.wanted], shapes=shapes)
+    return in_order(graph, [key for site in sites for key in site.wanted], shapes=shapes, without=without)
 
 
 def analyse(

@@ -181,7 +181,7 @@ class Conditions:
 
     def _before(self, site: Site) -> Assumption:
         """Combine the conditions of the sites that feed this one."""
-        steps = self._runs.part_of(site).steps
+        steps = self._runs.steps_to(site)
         conditions = [self._of_outputs[output] for step in steps for output in step.outputs if output in self._of_outputs]
         return reduce(joined, {id(condition): condition for condition in conditions}.values(), Assumption())
 

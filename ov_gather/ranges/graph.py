@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Hashable, Iterable, Mapping, Sequence
+from collections.abc import Container, Hashable, Iterable, Mapping, Sequence
 from dataclasses import dataclass, field
 from enum import Enum
 from typing import Protocol
@@ -127,10 +127,11 @@ def has_dynamic_shape(value: Value) -> bool:
     return value.shape is None or any(dim.value is None for dim in value.shape)
 
 
-def in_order(graph: Graph, wanted: Iterable[Key], *, shapes: Iterable[Key] = ()) -> list[Step]:
+def in_order(graph: Graph, wanted: Iterable[Key], *, shapes: Iterable[Key] = (), without: Container[Key] = ()) -> list[Step]:
     """Return the steps that the tensors depend on, in topological order.
 
-    Only the shapes of the tensors in `shapes` matter: a static one adds no steps. Cycles of a broken model are cut.
+    Only the shapes of the tensors in `shapes` matter: a static one adds no steps. Steps whose first output is in `without`, and
+    what they depend on, are left out. Cycles of a broken model are cut.
     """
     found: dict[Key, Step] = {}
     seen: set[Key] = set()
@@ -145,12 +146,14 @@ def in_order(graph: Graph, wanted: Iterable[Key], *, shapes: Iterable[Key] = ())
         first = step.outputs[0] if step.outputs else key
         if is_ready:
             found.setdefault(first, step)
-        elif first not in seen:
+        elif first not in seen and first not in without:
             seen.add(first)
             waiting.append((key, True))
-            waiting += [
-                (given, False)
-                for given in step.inputs
-                if given is not None and not (step.reads_shapes_only and not has_dynamic_shape(graph.declared(given)))
-            ]
+            waiting += [(given, False) for given in operands(graph, step)]
     return list(found.values())
+
+
+def operands(graph: Graph, step: Step) -> list[Key]:
+    """Return the inputs of a step of which more matters than a static shape."""
+    given = [key for key in step.inputs if key is not None]
+    return [key for key in given if has_dynamic_shape(graph.declared(key))] if step.reads_shapes_only else given

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections import ChainMap
 from collections.abc import Hashable, Mapping, Sequence
-from dataclasses import dataclass, replace
+from dataclasses import replace
 from itertools import islice
 from math import inf
 
@@ -13,6 +13,7 @@ from ov_gather.ranges.algebra.polynomials import Number, Polynomial
 from ov_gather.ranges.algebra.sizes import Sizes
 from ov_gather.ranges.analysis import Analysis, Assumption, analyse, dims_of, steps_to
 from ov_gather.ranges.choices import filled_with
+from ov_gather.ranges.dependencies import InputDependencies, SitePart
 from ov_gather.ranges.fitting import Overflow
 from ov_gather.ranges.graph import Graph, Key, Step
 from ov_gather.ranges.inequalities import is_dynamic_dim
@@ -29,24 +30,6 @@ ENOUGH, ENOUGH_OF_EACH = 530_000, 6
 """Budget of visited steps to search conditions: `ENOUGH`, plus `ENOUGH_OF_EACH` per visit of the first run, site and input."""
 
 
-@dataclass
-class SitePart:
-    """The part of a model that one site depends on.
-
-    Attributes:
-        steps: the steps that the site depends on.
-        inputs: the inputs whose elements may matter to the site.
-        shaping: the inputs whose shapes may matter.
-        dims: the dynamic dimensions of inputs that may matter.
-    """
-
-    key: Hashable
-    steps: list[Step]
-    inputs: list[str]
-    shaping: list[Key]
-    dims: list[str]
-
-
 class AnalysisCache:
     """Analyses of the sites of a graph, each under a condition on top of the premises `given`.
 
@@ -56,9 +39,10 @@ class AnalysisCache:
     def __init__(self, graph: Graph, semantics: Semantics, given: Assumption, sites: Sequence[Site]) -> None:
         self._graph, self._semantics, self._given = graph, semantics, given
         steps = steps_to(graph, sites)
-        self._places = {key: (place, name) for place, (name, key) in enumerate(graph.inputs.items())}
         self._outputs = {key for step in steps for key in step.outputs}
-        self._part = SitePart((), [], [], [], [])
+        self._dependencies = InputDependencies(graph, steps)
+        self._part: tuple[Hashable, SitePart] = None, SitePart([], [], [])
+        self._steps: tuple[Hashable, list[Step]] = None, []
         self._implied: dict[tuple[Key, Key], Assumption] = {}
         self._seen: dict[Hashable, Analysis] = {}
         self.unconditional = analyse(graph, steps, semantics, given)
@@ -79,8 +63,7 @@ class AnalysisCache:
         self._seen[key] = found  # as the latest
         if len(self._seen) > _REMEMBERED:
             self._seen.pop(next(iter(self._seen)))
-        if not found.covers(site):
-            self._spent += found.grow(self.part_of(site).steps)
+        self._spent += found.grow(steps_to(self._graph, [site], without=found.solver.evaluated))
         return found
 
     def _started(self, condition: Assumption) -> Analysis:
@@ -129,24 +112,19 @@ class AnalysisCache:
         return [dim for axis, dim in enumerate(shape) if axis != site.axis % len(shape)]
 
     def part_of(self, site: Site) -> SitePart:
-        """Return the part of the model that a site depends on. Only the last one is cached, as parts are rarely shared."""
+        """Return the inputs that may matter to a site. Only the last ones are cached."""
         key = (site.indices, site.data)
-        if self._part.key != key:
-            self._part = self._made_part(key, site)
-        return self._part
+        if self._part[0] != key:
+            self._part = key, self._dependencies.part_of(site, self.unconditional)
+        return self._part[1]
 
-    def _made_part(self, key: Hashable, site: Site) -> SitePart:
-        steps = steps_to(self._graph, [site])
-        self._spent += len(steps)
-        fed = {given for step in steps for given in step.inputs} | {site.indices, *site.wanted}
-        inputs = sorted(self._places[given] for given in fed if given in self._places)
-        shaped = sorted({self._places[given] for given in (site.data, *fed) if given in self._places})
-        shaping = [self._graph.inputs[name] for _, name in shaped]
-        shapes = [self._graph.declared(given).shape or () for given in shaping]
-        known = self.unconditional
-        shapes += [known.value(given).shape or () for given in (site.indices, site.data)]
-        names = [name for shape in shapes for dim in shape for name in sorted(dim.names) if name in known.others]
-        return SitePart(key, steps, [name for _, name in inputs], shaping, list(dict.fromkeys(names)))
+    def steps_to(self, site: Site) -> list[Step]:
+        """Return the steps that a site depends on. Only the last ones are cached, as they are rarely shared."""
+        key = (site.indices, site.data)
+        if self._steps[0] != key:
+            self._steps = key, steps_to(self._graph, [site])
+            self._spent += len(self._steps[1])
+        return self._steps[1]
 
     def prove(self, condition: Assumption, site: Site) -> bool:
         """Return True if every index of the site is in bounds under the condition; False if not, or if the budget is spent."""
@@ -163,7 +141,7 @@ class AnalysisCache:
         if self.is_budget_spent:
             return []
         condition = joined(self.implied(site), condition)
-        outputs = {key for step in self.part_of(site).steps for key in step.outputs}
+        outputs = {key for step in self.steps_to(site) for key in step.outputs}
         found = self.under(condition, site).solver.overflows
         return [exceeded for key, exceeded in found.items() if key in outputs or key not in self._outputs]
 

@@ -64,6 +64,16 @@ def chain(count: int, *, own: bool = False) -> ov.Model:
     return ov.Model([index], [ids, *data])
 
 
+def moved_on(count: int) -> ov.Model:
+    """Each site reads rows of the one before, by indices that arithmetic moves on each time."""
+    indices, rows = ids, data = given("ids", ov.PartialShape([8])), given("data", ov.PartialShape([1000, 3]))
+    for i in range(count):
+        for turn in range(8):
+            indices = ops.add(indices, ops.constant(np.int64(1 - 2 * (turn % 2))))
+        rows = ops.concat([taken(i, rows, indices), data], 0)
+    return ov.Model([rows], [ids, data])
+
+
 SHAPES: dict[str, Callable[[int], ov.Model]] = {
     "own_inputs": own_inputs,
     "own_tables": own_tables,
@@ -142,6 +152,11 @@ def test_twice_the_sites_are_twice_the_calls(monkeypatch: pytest.MonkeyPatch, sh
     monkeypatch.setattr("ov_gather.ranges.runs.ENOUGH_OF_EACH", 30)
     few, more, most = (calls_of(SHAPES[shape](count))[0] for count in (20, 40, 80))
     assert most - more <= 2.5 * (more - few)
+
+
+def test_no_site_walks_over_what_is_analysed_already() -> None:
+    few, more, most = (calls_of(moved_on(count))[0] for count in (40, 80, 160))
+    assert most - more <= 2.1 * (more - few)
 
 
 @pytest.mark.parametrize("shape", SHAPES)

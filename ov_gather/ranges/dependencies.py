@@ -1,0 +1,68 @@
+"""The inputs of a model that may matter to a site."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Mapping, Sequence
+from dataclasses import dataclass
+from typing import TypeVar
+
+from ov_gather.ranges.analysis import Analysis
+from ov_gather.ranges.graph import Graph, Key, Step, has_dynamic_shape, operands
+from ov_gather.ranges.sites import Site
+
+T = TypeVar("T")
+
+
+@dataclass(frozen=True)
+class SitePart:
+    """The inputs of a model that may matter to a site.
+
+    Attributes:
+        inputs: the names of those whose elements may matter.
+        shaping: those whose shapes may matter.
+        dims: the dynamic dimensions of inputs that may matter.
+    """
+
+    inputs: list[str]
+    shaping: list[Key]
+    dims: list[str]
+
+
+class InputDependencies:
+    """The inputs that each tensor depends on. A set of inputs is an integer whose i-th bit stands for the i-th input.
+
+    Args:
+        graph: the graph.
+        steps: its steps, in topological order.
+    """
+
+    def __init__(self, graph: Graph, steps: Sequence[Step]) -> None:
+        self._graph = graph
+        self._bits = {key: 1 << place for place, key in enumerate(graph.inputs.values())}
+        self._behind: dict[Key, int] = {}
+        for step in steps:
+            read = _union(self._bits, (key for key in step.inputs if key is not None))
+            self._behind.update(dict.fromkeys(step.outputs, read | _union(self._behind, operands(graph, step))))
+
+    def part_of(self, site: Site, known: Analysis) -> SitePart:
+        """Return the inputs that may matter to a site, with the dimensions by which an analysis of the model knows them."""
+        is_open = site.within is None and has_dynamic_shape(self._graph.declared(site.data))
+        inputs = _union(self._bits, [site.indices, *site.wanted])
+        inputs |= _union(self._behind, [*site.wanted, *([site.data] if is_open else [])])
+        shaping = _chosen(list(self._graph.inputs.values()), inputs | self._bits.get(site.data, 0))
+        shapes = [self._graph.declared(key).shape or () for key in shaping]
+        shapes += [known.value(key).shape or () for key in (site.indices, site.data)]
+        dims = dict.fromkeys(name for shape in shapes for dim in shape for name in sorted(dim.names) if name in known.others)
+        return SitePart(_chosen(list(self._graph.inputs), inputs), shaping, list(dims))
+
+
+def _union(sets: Mapping[Key, int], keys: Iterable[Key]) -> int:
+    found = 0
+    for key in keys:
+        found |= sets.get(key, 0)
+    return found
+
+
+def _chosen(items: Sequence[T], places: int) -> list[T]:
+    """Return the items whose bits are set."""
+    return [item for item, bit in zip(items, reversed(f"{places:b}"), strict=False) if bit == "1"]
