@@ -35,6 +35,7 @@ class AnalysedGraph:
 
     def __init__(self, model: onnx_ir.Model) -> None:
         self.bounds: dict[str, tuple[int, Number]] = {}
+        self.answers: dict[str, dict[Key, bool]] = {}
         self._model = model
         self._declared: dict[Key, Value] = {}
         self._steps: dict[onnx_ir.Node, Step] = {}

@@ -248,7 +248,7 @@ class _Renamed:
     def __init__(self, graph: Graph, names: Mapping[str, Polynomial]) -> None:
         self._graph, self._names = graph, names
         self._declared: dict[Key, Value] = {}
-        self.bounds, self.inputs = graph.bounds, graph.inputs
+        self.bounds, self.inputs, self.answers = graph.bounds, graph.inputs, graph.answers
 
     def step_of(self, key: Key) -> Step | None:
         return self._graph.step_of(key)

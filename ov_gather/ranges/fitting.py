@@ -94,7 +94,7 @@ def _agreed(shape: Shape | None, declared: Shape | None) -> Shape | None:
     Of a shape with a 0 only the zeros are kept: OpenVINO may set other dimensions to 0 when it fuses moves, e.g. Transpose.
     A computed size that is no dimension of an input replaces a declared 0, which OpenVINO may not execute: see `folding`.
     """
-    if shape is declared or shape is None or declared is None or len(shape) != len(declared):
+    if shape == declared or shape is None or declared is None or len(shape) != len(declared):
         return declared if shape is None or declared is not None else shape
     is_empty = any(dim.value == 0 for dim in shape)
     if not is_empty and all(dim.value is None for dim in declared):

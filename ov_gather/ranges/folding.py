@@ -2,17 +2,15 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Sequence
+from collections.abc import Sequence
 from dataclasses import replace
-from typing import Any
-from weakref import WeakKeyDictionary
 
 from ov_gather.ir.element_types import BOOLEAN
 from ov_gather.ranges.algebra.polynomials import Polynomial
 from ov_gather.ranges.algebra.values import LARGEST_SIZE, Value, every_value, is_integer, is_of_sizes, name_of_number
 from ov_gather.ranges.graph import Graph, Key, Step
+from ov_gather.ranges.origins import Question, of_integers
 from ov_gather.ranges.rules.call import Operands, TransferFunction
-from ov_gather.system.traversal import reachable
 
 FUSING = ("Convolution", "Einsum", "GroupConvolution", "Interpolate", "MatMul")
 """Operations, beside Reduce*, that the CPU plugin computes in f32 together with the integer arithmetic that follows."""
@@ -68,7 +66,7 @@ def folded_or_fused(graph: Graph, step: Step, call: Operands, rule: TransferFunc
     """
     is_boolean = step.type == "Convert" and call.outputs[0].element_type is BOOLEAN
     if is_boolean and _is_another_output(graph, step.inputs[0]):  # case 12
-        if _is_another_output(graph, step.inputs[0], is_shape_other=True):
+        if _has_another_shape(graph, step.inputs[0]):
             return list(call.outputs)
         return [replace(value, elements=call.semantics.widest(BOOLEAN), parts=None) for value in rule(call)]
     if step.type in _EXTREMES:  # case 5
@@ -101,22 +99,26 @@ def folded_or_fused(graph: Graph, step: Step, call: Operands, rule: TransferFunc
     return found
 
 
-def _is_another_output(graph: Graph, key: Key | None, *, is_shape_other: bool = False) -> bool:
-    """Return True if a tensor is another output than the first, maybe behind operations that OpenVINO may remove or move.
+def _is_another(graph: Graph, key: Key) -> bool:
+    step = graph.step_of(key)
+    return step is not None and step.outputs[0] != key
 
-    `is_shape_other`: only if its shape may differ from that of the first, as those of the parts of a Split do not.
-    """
 
-    def is_another(key: Key) -> bool:
-        step = graph.step_of(key)
-        return step is not None and step.outputs[0] != key and not (is_shape_other and step.type == "Split")
+def _may_have_another_shape(graph: Graph, key: Key) -> bool:
+    step = graph.step_of(key)
+    return step is not None and step.outputs[0] != key and step.type != "Split"
 
-    def before(key: Key) -> Sequence[Key]:
-        step = graph.step_of(key)
-        given = () if step is None or step.type not in _REMOVABLE else step.inputs
-        return [one for one in given if one is not None]
 
-    return key is not None and _leads_to(is_another, key, before, graph, f"another output, {is_shape_other}")
+def _removable(graph: Graph, key: Key) -> Sequence[Key]:
+    step = graph.step_of(key)
+    given = () if step is None or step.type not in _REMOVABLE else step.inputs
+    return [one for one in given if one is not None]
+
+
+_is_another_output = Question("is another output", _is_another, _removable)
+"""Whether a tensor is another output than the first, maybe behind operations that OpenVINO may remove or move."""
+_has_another_shape = Question("has another shape", _may_have_another_shape, _removable)
+"""The same if its shape may differ from that of the first, as those of the parts of a Split do not."""
 
 
 def _is_cut(value: Value | None) -> bool:
@@ -154,7 +156,7 @@ _DOUBTFUL = name_of_number("size along ").removesuffix(", 0)")
 
 def _has_doubtful_size(value: Value) -> bool:
     """Return True if a dimension is no dimension of an input, such as one that case 4 has named."""
-    return value.shape is not None and not all(map(is_of_sizes, value.shape))
+    return value.shape is not None and not all(dim.value is not None or is_of_sizes(dim) for dim in value.shape)
 
 
 def _is_doubtful(dim: Polynomial) -> bool:
@@ -175,101 +177,65 @@ def _maybe_not_empty(graph: Graph, key: Key, call: Operands, value: Value) -> Va
     return replace(value, shape=tuple(dims), parts=None)
 
 
-def is_fused(graph: Graph, key: Key | None) -> bool:
-    """Return True if integers may be computed together with a fusing operation, in a body maybe: OpenVINO may inline it."""
-
-    def fuses(key: Key) -> bool:
-        step = graph.step_of(key)
-        if step is None:  # an open value that is no input of the model arrives in a body
-            return graph.declared(key).elements.is_any and key not in graph.inputs.values()
-        return step.type.startswith("Reduce") or step.type in FUSING or bool(step.bodies)
-
-    return key is not None and _is_computed_from(fuses, key, graph, "fused")
+def _fuses(graph: Graph, key: Key) -> bool:
+    step = graph.step_of(key)
+    if step is None:
+        return _is_open_entry(graph, key)
+    return step.type.startswith("Reduce") or step.type in FUSING or bool(step.bodies)
 
 
-def _is_misreduced(graph: Graph, key: Key) -> bool:
-    """Return True if integers may be computed from a Reduce of unsigned integers, or of integers of rank 3 or an open rank."""
-
-    def misreduces(key: Key) -> bool:
-        step = graph.step_of(key)
-        if step is None or not step.type.startswith("Reduce") or step.inputs[0] is None:
-            return False
-        data = graph.declared(step.inputs[0])
-        if not is_integer(data.element_type):
-            return False
-        return data.shape is None or len(data.shape) == 3 or every_value(data.element_type).low == 0
-
-    return _is_computed_from(misreduces, key, graph, "misreduced")
+def _is_open_entry(graph: Graph, key: Key) -> bool:
+    """Return True if a tensor that no step produces is an open value that arrives in a body."""
+    return graph.declared(key).elements.is_any and key not in graph.inputs.values()
 
 
-def _is_computed_from(found: Callable[[Key], bool], key: Key, graph: Graph, question: str) -> bool:
-    """Return True if integers are computed from a tensor with a property, without an operation that is never fused between."""
-
-    def integers(key: Key) -> list[Key]:
-        step = graph.step_of(key)
-        given = () if step is None or step.type in COMPUTED_ANEW else step.inputs
-        return [one for one in given if one is not None and is_integer(graph.declared(one).element_type)]
-
-    return is_integer(graph.declared(key).element_type) and _leads_to(found, key, integers, graph, question)
-
-
-def _is_rounded(graph: Graph, key: Key | None) -> bool:
-    """Return True if integers may be computed in float32 together with their consumer."""
-
-    def is_inexact(key: Key) -> bool:
-        step = graph.step_of(key)
-        if step is None:  # an open value that is no input of the model arrives in a body
-            return graph.declared(key).elements.is_any and key not in graph.inputs.values()
-        return step.type not in _EXACT_TYPES
-
-    return key is not None and _is_computed_from(is_inexact, key, graph, "rounded")
+def _misreduces(graph: Graph, key: Key) -> bool:
+    step = graph.step_of(key)
+    if step is None or not step.type.startswith("Reduce") or step.inputs[0] is None:
+        return False
+    data = graph.declared(step.inputs[0])
+    if not is_integer(data.element_type):
+        return False
+    return data.shape is None or len(data.shape) == 3 or every_value(data.element_type).low == 0
 
 
-def _is_converted(graph: Graph, key: Key | None) -> bool:
-    """Return True if integers are computed from a conversion of fractions, which OpenVINO may drop."""
+def _is_inexact(graph: Graph, key: Key) -> bool:
+    step = graph.step_of(key)
+    return _is_open_entry(graph, key) if step is None else step.type not in _EXACT_TYPES
 
-    def converts(key: Key) -> bool:
-        step = graph.step_of(key)
-        if step is None or step.type not in ("Convert", "ConvertLike") or step.inputs[0] is None:
-            return False
-        return not is_integer(graph.declared(step.inputs[0]).element_type)
 
-    return key is not None and _is_computed_from(converts, key, graph, "converted")
+def _converts(graph: Graph, key: Key) -> bool:
+    step = graph.step_of(key)
+    if step is None or step.type not in ("Convert", "ConvertLike") or step.inputs[0] is None:
+        return False
+    return not is_integer(graph.declared(step.inputs[0]).element_type)
+
+
+is_fused = of_integers("is fused", _fuses, COMPUTED_ANEW)
+"""Whether integers may be computed together with a fusing operation, in a body maybe: OpenVINO may inline it."""
+_is_misreduced = of_integers("is misreduced", _misreduces, COMPUTED_ANEW)
+"""Whether integers may be computed from a Reduce of unsigned integers, or of integers of rank 3 or an open rank."""
+_is_rounded = of_integers("is rounded", _is_inexact, COMPUTED_ANEW)
+"""Whether integers may be computed in float32 together with their consumer."""
+_is_converted = of_integers("is converted", _converts, COMPUTED_ANEW)
+"""Whether integers are computed from a conversion of fractions, which OpenVINO may drop."""
+
+
+def _is_open(graph: Graph, key: Key) -> bool:
+    step = graph.step_of(key)
+    if step is None:
+        return graph.declared(key).elements.is_any
+    return not step.reads_shapes_only and bool(step.bodies or not step.inputs)
+
+
+def _elements_before(graph: Graph, key: Key) -> Sequence[Key]:
+    step = graph.step_of(key)
+    return [] if step is None or step.reads_shapes_only else [one for one in step.inputs if one is not None]
+
+
+_is_computed = Question("is computed", _is_open, _elements_before)
 
 
 def is_constant(graph: Graph, key: Key | None) -> bool:
     """Return True if a tensor depends on constants and shapes alone."""
-
-    def inputs_of(key: Key | None) -> Sequence[Key | None]:
-        step = None if key is None else graph.step_of(key)
-        return () if step is None or step.reads_shapes_only else step.inputs
-
-    def is_open(key: Key | None) -> bool:
-        step = None if key is None else graph.step_of(key)
-        if key is None or step is None:
-            return key is not None and graph.declared(key).elements.is_any
-        return not step.reads_shapes_only and bool(step.bodies or not step.inputs)
-
-    return not _leads_to(is_open, key, inputs_of, graph, "open")
-
-
-_answers: WeakKeyDictionary[Graph, dict[tuple[str, Key | None], bool]] = WeakKeyDictionary()
-"""Answers for each graph, by question and tensor, so that a chain of n divisions is walked once, and not n times."""
-
-
-def _leads_to(
-    found: Callable[[Any], bool], key: Key | None, next_of: Callable[[Any], Sequence[Any]], graph: Graph, question: str
-) -> bool:
-    """Return True if a tensor from which this one is computed has a property."""
-    answers = _answers.setdefault(graph, {})
-    if (question, key) in answers:
-        return answers[question, key]
-    seen = []
-    for one in reachable([key], lambda one: () if answers.get((question, one)) is False else next_of(one)):
-        answer = answers.get((question, one))
-        if answer or (answer is None and found(one)):
-            answers[question, key] = True
-            return True
-        seen.append((question, one))
-    answers.update(dict.fromkeys(seen, False))
-    return False
+    return not _is_computed(graph, key)

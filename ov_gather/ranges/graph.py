@@ -92,9 +92,11 @@ class Graph(Protocol):
 
     Attributes:
         bounds: lower and upper bound of each dynamic dimension that `declared` has named so far.
+        answers: the answers to questions about tensors, by the name of the question: see `origins`.
     """
 
     bounds: dict[str, tuple[int, Number]]
+    answers: dict[str, dict[Key, bool]]
 
     @property
     def inputs(self) -> Mapping[str, Key]:

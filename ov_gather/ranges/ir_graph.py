@@ -47,6 +47,7 @@ class IrGraph:
 
     def __init__(self, model: Model) -> None:
         self.bounds: dict[str, tuple[int, Number]] = {}
+        self.answers: dict[str, dict[Key, bool]] = {}
         self._graphs = [graph for _, graph in model.walk()]
         self._paths = [path for path, _ in model.walk()]
         self._numbers = {id(graph): number for number, graph in enumerate(self._graphs)}

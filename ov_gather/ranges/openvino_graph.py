@@ -25,6 +25,7 @@ class OpenvinoGraph:
 
     def __init__(self, model: openvino.Model) -> None:
         self.bounds: dict[str, tuple[int, Number]] = {}
+        self.answers: dict[str, dict[Key, bool]] = {}
         self._model = model
         self._nodes: dict[str, openvino.Node] = {}
         self._places: dict[str, tuple[str, str]] = {}

@@ -49,6 +49,8 @@ class Interval:
         return next((bound for bound in self.lows if bound in self.highs), None)
 
     def __neg__(self) -> Interval:
+        if not (self.lows or self.highs):
+            return Interval(-self.high, -self.low)
         return Interval(-self.high, -self.low, tuple(-bound for bound in self.highs), tuple(-bound for bound in self.lows))
 
     def __str__(self) -> str:
@@ -223,9 +225,9 @@ class Algebra:
         return self._made((), joined.highs, max(0, -values.high), joined.high)
 
 
-def _are_numbers(*intervals: Interval) -> bool:
-    """Return True if no interval has symbolic bounds, so that polynomial arithmetic can be skipped."""
-    return not any(interval.lows or interval.highs for interval in intervals)
+def _are_numbers(one: Interval, other: Interval) -> bool:
+    """Return True if neither interval has symbolic bounds, so that polynomial arithmetic can be skipped."""
+    return not (one.lows or one.highs or other.lows or other.highs)
 
 
 def _symbolic(bounds: Iterable[Polynomial]) -> tuple[Polynomial, ...]:

@@ -23,6 +23,8 @@ Unary = Callable[[Algebra, Interval], Interval]
 
 def broadcast_shape(shapes: Sequence[Shape | None], declared: Shape | None) -> Shape | None:
     """Return the shapes broadcast together as in NumPy; the declared dimension where they leave it open."""
+    if declared is not None and all(shape == declared or shape == () for shape in shapes):
+        return declared
     known = [shape for shape in shapes if shape is not None]
     if len(known) < len(shapes) or not known:
         return declared
@@ -52,13 +54,11 @@ def together(call: Operands, values: Sequence[Value], work: Callable[..., Interv
     declared = call.outputs[0]
     shape = broadcast_shape([value.shape for value in values], declared.shape)
     elements = work(*(value.elements for value in values))
-    found = replace(declared, shape=shape, elements=elements, may_be_nan=_may_be_nan(declared, values))
-    if shape is None or any(value.rank is not None and value.rank > len(shape) for value in values):
-        return found  # the declared rank is unknown, or less than that of an operand
-    axes = [value.parts.axis + len(shape) - len(value.shape) for value in values if value.parts and value.shape is not None]
-    if not axes:
-        return found
-    axis = axes[0]
+    found = Value(declared.element_type, shape, elements, may_be_nan=_may_be_nan(declared, values))
+    axes = [value.parts.axis - len(value.shape) for value in values if value.parts and value.shape is not None]
+    if not axes or shape is None or any(value.rank is not None and value.rank > len(shape) for value in values):
+        return found  # without parts, or the declared rank is unknown, or less than that of an operand
+    axis = axes[0] + len(shape)
     rows = [_along(value, axis, shape) for value in values]
     if any(row is None for row in rows):
         return found
