@@ -88,7 +88,7 @@ class Conditions:
             return next((SiteCondition(known) for known in self._recent(site) if self._runs.prove(known, site)), None)
         found: list[Assumption] = []
         for guess in self._proved(site):
-            if any(_implies(guess, other) for other in found):
+            if any(_implies(guess, other) for other in found) or self._is_of_one_size(guess, site):
                 continue
             weakest = self._with_both_bounds(Weakening(self._runs, site, self._masks).run(guess))
             share = self.premises.share(weakest)
@@ -99,6 +99,12 @@ class Conditions:
                 break
         best = sorted(found, key=lambda one: (-self.premises.share(one), _count(one))) if len(found) > 1 else found
         return SiteCondition(best[0], tuple(best[1:])) if best else None
+
+    def _is_of_one_size(self, guess: Assumption, site: Site) -> bool:
+        """Return True if a guess pins sizes, and suffices for none that are larger or smaller by 1: too few requests meet it."""
+        pinned = {name: low for name, (low, high) in guess.dims.items() if low == high}
+        moved = ({name: (size + step, size + step) for name, size in pinned.items()} for step in (1, -1))
+        return bool(pinned) and not any(self._runs.prove(replace(guess, dims={**guess.dims, **dims}), site) for dims in moved)
 
     def _with_both_bounds(self, condition: Assumption) -> Assumption:
         """Bound inputs that are wider than the runtime's integers on both sides, because values beyond wrap around."""

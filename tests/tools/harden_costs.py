@@ -30,6 +30,7 @@ Made = tuple[ov.Model, Arrays]
 
 POLICIES: dict[str, dict[str, Any]] = {
     "raise": {"policy": "raise"},
+    "guarded": {"policy": "raise", "guarded": True},
     "portable": {"policy": "raise", "portable": True},
     "clamp": {"policy": "clamp"},
     "zero": {"policy": "zero"},
