@@ -101,7 +101,7 @@ class Conditions:
         return SiteCondition(best[0], tuple(best[1:])) if best else None
 
     def _is_of_one_size(self, guess: Assumption, site: Site) -> bool:
-        """Return True if a guess pins sizes, and suffices for none that are larger or smaller by 1: too few requests meet it."""
+        """Return True if a guess pins sizes, and suffices for none larger or smaller by 1: too few requests meet it."""
         pinned = {name: low for name, (low, high) in guess.dims.items() if low == high}
         moved = ({name: (size + step, size + step) for name, size in pinned.items()} for step in (1, -1))
         return bool(pinned) and not any(self._runs.prove(replace(guess, dims={**guess.dims, **dims}), site) for dims in moved)

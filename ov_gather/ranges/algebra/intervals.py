@@ -129,6 +129,8 @@ class Algebra:
     def meet(self, one: Interval, other: Interval) -> Interval:
         """Meet two intervals."""
         low, high = max(one.low, other.low), min(one.high, other.high)
+        if _are_numbers(one, other):
+            return Interval(low, high)
         return self._made((*one.lows, *other.lows), (*one.highs, *other.highs), low, high)
 
     def add(self, one: Interval, other: Interval) -> Interval:

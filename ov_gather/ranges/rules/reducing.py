@@ -85,9 +85,9 @@ def total(call: Operands, axes: Sequence[int] | None, *, keep_dims: bool) -> Seq
 
 def _peak_of_sum(call: Operands, data: Value, number: Polynomial) -> Number:
     """Return the peak of data if a sum reaches it, too: no element is negative and nothing wraps around; otherwise -inf."""
-    found = _sum_of(call, data.elements, number)
-    is_exact = are_exact(call.algebra, found, call.semantics.exact_integers)
-    return data.peak if is_exact and is_integer(data.element_type) and data.elements.low >= 0 else -inf
+    if not is_integer(data.element_type) or data.elements.low < 0:
+        return -inf
+    return data.peak if are_exact(call.algebra, _sum_of(call, data.elements, number), call.semantics.exact_integers) else -inf
 
 
 def running_total(call: Operands, axis: int | None) -> Sequence[Value]:
