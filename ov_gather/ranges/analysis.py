@@ -210,7 +210,7 @@ def _tightest(counts: Limits, values: Iterable[Value]) -> Limits:
     """Keep the limit of the largest multiple of each product: most tensors have the same open sizes as others."""
     names = {name for value in values for dim in value.shape or () for name in dim.names}
     found, largest = Limits(), dict[tuple[str, ...], tuple[int, int]]()
-    for polynomial, bound in {pair for name in names for pair in counts.about(name)}:
+    for polynomial, bound in counts.about(names):
         if len(polynomial.terms) > 1:
             found.add(polynomial, bound)
             continue

@@ -75,8 +75,7 @@ class Premises:
 
     def _exists(self, sizes: Request) -> bool:
         """Return True if no tensor of known element count is too large."""
-        limits = {pair for name in sizes for pair in self.counts.about(name) if pair[0].names <= sizes.keys()}
-        return all(evaluated(polynomial, sizes) <= bound for polynomial, bound in limits)
+        return all(evaluated(polynomial, sizes) <= bound for polynomial, bound in self.counts.within(sizes.keys()))
 
     def _values(self, sizes: Request, conditions: Iterable[Assumption]) -> dict[str, Number] | None:
         """Return for each input in the conditions the value nearest to 0 that they allow; None if they allow none."""

@@ -49,7 +49,7 @@ def can_be_met(condition: Assumption, given: Assumption, graph: Graph, counts: L
         for name, same in both.same.items()
     )
     limits = counts.with_conditions(both.same, both.limits)
-    has_products = all(sizes.least(product) <= limit for name in _sizes_of(both) for product, limit in limits.about(name))
+    has_products = all(sizes.least(product) <= limit for product, limit in limits.about(_sizes_of(both)))
     types = {name: graph.declared(graph.inputs[name]).element_type for name in both.inputs}
     has_values = (_has_values(sizes, interval, every_value(types[name])) for name, interval in both.inputs.items())
     return has_sizes and has_products and all(has_values)

@@ -3,6 +3,7 @@
 import sys
 from collections.abc import Callable
 from functools import partial
+from itertools import accumulate
 from types import FrameType
 from typing import Any
 
@@ -72,6 +73,13 @@ def moved_on(count: int) -> ov.Model:
             indices = ops.add(indices, ops.constant(np.int64(1 - 2 * (turn % 2))))
         rows = ops.concat([taken(i, rows, indices), data], 0)
     return ov.Model([rows], [ids, data])
+
+
+def joined_rows(count: int) -> ov.Model:
+    """Each site reads the rows of all inputs of open size so far."""
+    data, ids = [given(f"data_{i}") for i in range(count)], given("ids", ov.PartialShape([8]))
+    joined = list(accumulate(data, lambda rows, more: ops.concat([rows, more], 0)))
+    return ov.Model([taken(i, rows, ids) for i, rows in enumerate(joined[::4])], [ids, *data])
 
 
 SHAPES: dict[str, Callable[[int], ov.Model]] = {
@@ -157,6 +165,11 @@ def test_twice_the_sites_are_twice_the_calls(monkeypatch: pytest.MonkeyPatch, sh
 def test_no_site_walks_over_what_is_analysed_already() -> None:
     few, more, most = (calls_of(moved_on(count))[0] for count in (40, 80, 160))
     assert most - more <= 2.1 * (more - few)
+
+
+def test_sizes_that_share_limits_are_visited_once() -> None:
+    few, more = (calls_of(joined_rows(count))[0] for count in (16, 24))
+    assert more <= 5 * few  # 5.8 times if each limit is visited for each of its names
 
 
 @pytest.mark.parametrize("shape", SHAPES)

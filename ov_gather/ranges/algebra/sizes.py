@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Collection, Iterable, Iterator, Mapping, MutableMapping, Sequence
+from collections.abc import Collection, Iterable, Iterator, Mapping, MutableMapping, Sequence, Set
 from dataclasses import dataclass, field
 from math import ceil, floor, inf, prod
 
@@ -13,10 +13,11 @@ _ALWAYS_FITS = 1 << 24
 """Magnitude up to which `limits` are not consulted: every 32-bit type, float32 included, represents these integers."""
 
 
-@dataclass(frozen=True, slots=True, eq=False)
+@dataclass(slots=True, eq=False)
 class _Limited:
     """A polynomial with an upper bound, taken apart."""
 
+    polynomial: Polynomial
     bound: int
     names: frozenset[str]
     factors: Mapping[Monomial, int]
@@ -31,28 +32,36 @@ class Limits:
 
     def __init__(self, beneath: Limits | None = None) -> None:
         self._beneath = beneath
-        self._by_name: dict[str, dict[Polynomial, _Limited]] = {}
+        self._known: dict[Polynomial, _Limited] = {}
+        self._by_name: dict[str, list[_Limited]] = {}
 
     def add(self, polynomial: Polynomial, bound: int) -> None:
         """Add an upper bound of a polynomial."""
-        names = polynomial.names
-        known = next((self._by_name[name].get(polynomial) for name in names if name in self._by_name), None)
-        if known is None or bound < known.bound:
-            limited = _Limited(bound, names, dict(polynomial.terms))
-            for name in names:
-                self._by_name.setdefault(name, {})[polynomial] = limited
+        known = self._known.get(polynomial)
+        if known is not None:
+            known.bound = min(known.bound, bound)
+            return
+        limited = self._known[polynomial] = _Limited(polynomial, bound, polynomial.names, dict(polynomial.terms))
+        for name in limited.names:
+            self._by_name.setdefault(name, []).append(limited)
 
-    def about(self, name: str) -> Iterator[tuple[Polynomial, int]]:
-        """Yield the limited polynomials that contain a name, with their bounds."""
-        for polynomial, limited in self._by_name.get(name, {}).items():
-            yield polynomial, limited.bound
+    def about(self, names: Collection[str]) -> Iterator[tuple[Polynomial, int]]:
+        """Yield the limited polynomials that contain one of these names, each once, with their bounds."""
+        yield from ((limited.polynomial, limited.bound) for limited in self._about(names))
+
+    def within(self, names: Set[str]) -> Iterator[tuple[Polynomial, int]]:
+        """Yield the limited polynomials that contain some of these names and no others, each once, with their bounds."""
+        yield from ((limited.polynomial, limited.bound) for limited in self._about(names) if limited.names <= names)
+
+    def _about(self, names: Collection[str]) -> Iterator[_Limited]:
+        yield from dict.fromkeys(limited for name in names for limited in self._by_name.get(name, ()))
         if self._beneath is not None:
-            yield from self._beneath.about(name)
+            yield from self._beneath._about(names)
 
     def containing(self, names: Collection[str]) -> Iterator[_Limited]:
         """Yield the limited polynomials that contain all of these names."""
-        fewest = min((self._by_name.get(name, {}) for name in names), key=len, default={})
-        yield from (limited for limited in fewest.values() if limited.names.issuperset(names))
+        fewest = min((self._by_name.get(name, []) for name in names), key=len, default=[])
+        yield from (limited for limited in fewest if limited.names.issuperset(names))
         if self._beneath is not None:
             yield from self._beneath.containing(names)
 
@@ -61,16 +70,23 @@ class Limits:
         if not same and not limits:
             return self
         found = Limits(self)
-        for name in same:
-            for polynomial, bound in self.about(name):
-                found.add(polynomial.with_values(same), bound)
+        for polynomial, bound in self.about(same):
+            found.add(polynomial.with_values(same), bound)
         for polynomial, bound in limits.items():
             found.add(polynomial, bound)
         return found
 
     def related(self, names: Iterable[str]) -> set[str]:
         """Return the names, and transitively all that share a limited polynomial with one of them."""
-        return set(reachable(names, lambda name: (other for polynomial, _ in self.about(name) for other in polynomial.names)))
+        seen: set[_Limited] = set()
+
+        def beside(name: str) -> Iterator[str]:
+            for limited in self._about([name]):
+                if limited not in seen:
+                    seen.add(limited)
+                    yield from limited.names
+
+        return set(reachable(names, beside))
 
 
 @dataclass(frozen=True)
