@@ -73,7 +73,8 @@ class Conditions:
         wanted = self._runs.around(site).demands(site)
         if isinstance(wanted, Obstacle):
             return None
-        key = (site.indices, tuple((demand.size, demand.counts_from_end) for demand in wanted))
+        implied = key_of(self._runs.implied(site))  # the condition may suffice beside this alone
+        key = (site.indices, implied, tuple((demand.size, demand.counts_from_end) for demand in wanted))
         if key not in self._found:
             found = self._found[key] = self._search(site)
             if found is not None:

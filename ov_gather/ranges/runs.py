@@ -15,7 +15,7 @@ from ov_gather.ranges.analysis import Analysis, Assumption, analyse, dims_of, st
 from ov_gather.ranges.choices import filled_with
 from ov_gather.ranges.dependencies import InputDependencies, SitePart
 from ov_gather.ranges.fitting import Overflow
-from ov_gather.ranges.graph import Graph, Key, Step
+from ov_gather.ranges.graph import Graph, Step
 from ov_gather.ranges.inequalities import is_dynamic_dim
 from ov_gather.ranges.rules.call import Semantics
 from ov_gather.ranges.sites import BoundsCheck, Obstacle, Site
@@ -41,9 +41,9 @@ class AnalysisCache:
         steps = steps_to(graph, sites)
         self._outputs = {key for step in steps for key in step.outputs}
         self._dependencies = InputDependencies(graph, steps)
-        self._part: tuple[Hashable, SitePart] = None, SitePart([], [], [])
-        self._steps: tuple[Hashable, list[Step]] = None, []
-        self._implied: dict[tuple[Key, Key], Assumption] = {}
+        self._part: tuple[Site | None, SitePart] = None, SitePart([], [], [])
+        self._steps: tuple[Site | None, list[Step]] = None, []
+        self._implied: dict[Site, Assumption] = {}
         self._seen: dict[Hashable, Analysis] = {}
         self.unconditional = analyse(graph, steps, semantics, given)
         self._spent = visits = self.unconditional.solver.visits
@@ -93,16 +93,15 @@ class AnalysisCache:
 
     def implied(self, site: Site) -> Assumption:
         """Return the bounds of input dimensions that follow from the site having an index."""
-        key = (site.indices, site.data)
-        if key not in self._implied:
+        if site not in self._implied:
             known = self.unconditional
             dims = [dim for key in filled_with(self._graph, site.indices) for dim in known.value(key).shape or ()]
             dims += self._beside(site)
             sizes = known.algebra.sizes
             names = {name for dim in dims if len(dim.terms) == 1 for name in dim.names if is_dynamic_dim(name)}
             may_be_empty = [name for name in sorted(names) if sizes.of(name)[0] < 1 <= sizes.of(name)[1]]
-            self._implied[key] = Assumption(dims={name: (1, sizes.of(name)[1]) for name in may_be_empty})
-        return self._implied[key]
+            self._implied[site] = Assumption(dims={name: (1, sizes.of(name)[1]) for name in may_be_empty})
+        return self._implied[site]
 
     def _beside(self, site: Site) -> list[Polynomial]:
         """Return the dimensions of data off the axis of GatherElements-6, which are those of the indices."""
@@ -112,17 +111,15 @@ class AnalysisCache:
         return [dim for axis, dim in enumerate(shape) if axis != site.axis % len(shape)]
 
     def part_of(self, site: Site) -> SitePart:
-        """Return the inputs that may matter to a site. Only the last ones are cached."""
-        key = (site.indices, site.data)
-        if self._part[0] != key:
-            self._part = key, self._dependencies.part_of(site, self.unconditional)
+        """Return the inputs that may matter to a site. Only those of the last site are cached."""
+        if self._part[0] is not site:
+            self._part = site, self._dependencies.part_of(site, self.unconditional)
         return self._part[1]
 
     def steps_to(self, site: Site) -> list[Step]:
-        """Return the steps that a site depends on. Only the last ones are cached, as they are rarely shared."""
-        key = (site.indices, site.data)
-        if self._steps[0] != key:
-            self._steps = key, steps_to(self._graph, [site])
+        """Return the steps that a site depends on. Only those of the last site are cached."""
+        if self._steps[0] is not site:
+            self._steps = site, steps_to(self._graph, [site])
             self._spent += len(self._steps[1])
         return self._steps[1]
 

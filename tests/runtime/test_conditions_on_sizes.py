@@ -52,3 +52,30 @@ def test_what_is_counted_between_two_sizes_has_their_difference_as_its_size(step
     assert prove(model)[-1].status == "proved"
     _, found = Session(ov.Core(), model)([np.zeros(3, np.float32)])
     np.testing.assert_array_equal(found, np.arange(-3 * step, 3 * step, step))
+
+
+def along_both_axes(x, ids):
+    """An index of 0, along one axis and the other: a GatherElements with an index has no empty axis but its own."""
+    zeros = ops.clamp(ids, 0, 0)
+    return [ops.gather_elements(x, zeros, axis, name=f"axis {axis}") for axis in (0, 1)]
+
+
+def elements_and_rows(x, ids):
+    """An index of 0, or of 1000 if the rows are empty: only GatherElements then has no index."""
+    far = ops.multiply(ops.subtract(number(1), ops.minimum(size_of(x, 1), number(1))), number(1000))
+    indices = ops.broadcast(far, ops.shape_of(ids))
+    return [ops.gather_elements(x, indices, 0, name="elements"), ops.gather(x, indices, number(0), name="rows")]
+
+
+@pytest.mark.parametrize("is_reversed", [False, True])
+@pytest.mark.parametrize(
+    ("make", "needed"),
+    [
+        (along_both_axes, {"axis 0": ["dim(x, 0)"], "axis 1": ["dim(x, 1)"]}),
+        (elements_and_rows, {"elements": ["dim(x, 0)"], "rows": ["dim(x, 0)", "dim(x, 1)"]}),
+    ],
+)
+def test_sites_with_the_same_operands_have_conditions_of_their_own(make, needed, is_reversed):
+    model = made_of(lambda x, ids: make(x, ids)[:: -1 if is_reversed else 1], x="f32[?,?]", ids="i64[?,?]")
+    proofs = {proof.layer: dict(proof.requires) for proof in prove(model) if proof.layer in needed}
+    assert proofs == {layer: dict.fromkeys(dims, (1, None)) for layer, dims in needed.items()}
