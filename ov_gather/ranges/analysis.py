@@ -13,7 +13,7 @@ from ov_gather.ranges.algebra.intervals import Algebra, Interval
 from ov_gather.ranges.algebra.polynomials import Number, Polynomial
 from ov_gather.ranges.algebra.sizes import Limits, Sizes
 from ov_gather.ranges.algebra.values import LARGEST_SIZE, Value, count, product
-from ov_gather.ranges.graph import Graph, Key, Step, in_order
+from ov_gather.ranges.graph import Graph, Key, Step, has_dynamic_shape, in_order
 from ov_gather.ranges.reuse import PreviousRun
 from ov_gather.ranges.rules.call import Semantics
 from ov_gather.ranges.sites import BoundsCheck, Obstacle, Site, demands
@@ -139,8 +139,13 @@ class Analysis:
 def steps_to(graph: Graph, sites: Iterable[Site], *, without: Container[Key] = ()) -> list[Step]:
     """Return the steps of the top-level graph that the sites depend on; `without` is that of `in_order`."""
     sites = list(sites)
-    shapes = [site.data for site in sites if site.within is None]
-    return in_order(graph, [key for site in sites for key in site.wanted], shapes=shapes, without=without)
+    wanted = [key for site in sites for key in site.wanted]
+    return in_order(graph, [*wanted, *(site.data for site in sites if has_open_axes(graph, site))], without=without)
+
+
+def has_open_axes(graph: Graph, site: Site) -> bool:
+    """Return True if the site depends on what determines the shape of its data, which is open."""
+    return site.within is None and has_dynamic_shape(graph.declared(site.data))
 
 
 def analyse(

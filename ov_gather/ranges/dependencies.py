@@ -6,8 +6,8 @@ from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass
 from typing import TypeVar
 
-from ov_gather.ranges.analysis import Analysis
-from ov_gather.ranges.graph import Graph, Key, Step, has_dynamic_shape, operands
+from ov_gather.ranges.analysis import Analysis, has_open_axes
+from ov_gather.ranges.graph import Graph, Key, Step, operands
 from ov_gather.ranges.sites import Site
 
 T = TypeVar("T")
@@ -46,9 +46,8 @@ class InputDependencies:
 
     def part_of(self, site: Site, known: Analysis) -> SitePart:
         """Return the inputs that may matter to a site, with the dimensions by which an analysis of the model knows them."""
-        is_open = site.within is None and has_dynamic_shape(self._graph.declared(site.data))
         inputs = _union(self._bits, [site.indices, *site.wanted])
-        inputs |= _union(self._behind, [*site.wanted, *([site.data] if is_open else [])])
+        inputs |= _union(self._behind, [*site.wanted, *([site.data] if has_open_axes(self._graph, site) else [])])
         shaping = _chosen(list(self._graph.inputs.values()), inputs | self._bits.get(site.data, 0))
         shapes = [self._graph.declared(key).shape or () for key in shaping]
         shapes += [known.value(key).shape or () for key in (site.indices, site.data)]

@@ -106,7 +106,7 @@ def _is_another(graph: Graph, key: Key) -> bool:
 
 def _may_have_another_shape(graph: Graph, key: Key) -> bool:
     step = graph.step_of(key)
-    return step is not None and step.outputs[0] != key and step.type != "Split"
+    return step is not None and step.type != "Split" and _is_another(graph, key)
 
 
 def _removable(graph: Graph, key: Key) -> Sequence[Key]:
@@ -156,7 +156,7 @@ _DOUBTFUL = name_of_number("size along ").removesuffix(", 0)")
 
 def _has_doubtful_size(value: Value) -> bool:
     """Return True if a dimension is no dimension of an input, such as one that case 4 has named."""
-    return value.shape is not None and not all(dim.value is not None or is_of_sizes(dim) for dim in value.shape)
+    return value.shape is not None and not all(map(is_of_sizes, value.shape))
 
 
 def _is_doubtful(dim: Polynomial) -> bool:

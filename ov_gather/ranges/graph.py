@@ -129,16 +129,14 @@ def has_dynamic_shape(value: Value) -> bool:
     return value.shape is None or any(dim.value is None for dim in value.shape)
 
 
-def in_order(graph: Graph, wanted: Iterable[Key], *, shapes: Iterable[Key] = (), without: Container[Key] = ()) -> list[Step]:
+def in_order(graph: Graph, wanted: Iterable[Key], *, without: Container[Key] = ()) -> list[Step]:
     """Return the steps that the tensors depend on, in topological order.
 
-    Only the shapes of the tensors in `shapes` matter: a static one adds no steps. Steps whose first output is in `without`, and
-    what they depend on, are left out. Cycles of a broken model are cut.
+    Steps whose first output is in `without`, and what they depend on, are left out. Cycles of a broken model are cut.
     """
     found: dict[Key, Step] = {}
     seen: set[Key] = set()
     waiting: list[tuple[Key, bool]] = [(key, False) for key in wanted]
-    waiting += [(key, False) for key in shapes if has_dynamic_shape(graph.declared(key))]
     waiting.reverse()
     while waiting:
         key, is_ready = waiting.pop()
@@ -156,6 +154,6 @@ def in_order(graph: Graph, wanted: Iterable[Key], *, shapes: Iterable[Key] = (),
 
 
 def operands(graph: Graph, step: Step) -> list[Key]:
-    """Return the inputs of a step of which more matters than a static shape."""
+    """Return the inputs that a step depends on; without those that it reads only the shape of, if that is static."""
     given = [key for key in step.inputs if key is not None]
     return [key for key in given if has_dynamic_shape(graph.declared(key))] if step.reads_shapes_only else given

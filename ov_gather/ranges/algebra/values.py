@@ -103,6 +103,8 @@ def name_of_number(name: str) -> str:
 
 def is_of_sizes(bound: Polynomial) -> bool:
     """Return True if all names in a symbolic bound are dimensions."""
+    if bound.value is not None:
+        return True
     return not any(name.startswith(_NUMBER) for monomial, _ in bound.terms for name in monomial)
 
 
