@@ -23,6 +23,13 @@ def _negative_part(b: OpenvinoBuilder) -> None:
     b.add("gather", line, parts[1], b.constant(0, "i64"))
 
 
+def _negative_part_of_what_is_found(b: OpenvinoBuilder) -> None:
+    """The same where only the inference tells the size."""
+    found = b.make("squeeze", b.make("non_zero", b.parameter("i64", ["A"])), b.longs(0))
+    both = b.make("concat", b.outputs("variadic_split", found, b.constant(0, "i64"), b.longs(1, -1), dims=()), 0)
+    b.add("gather", b.parameter("f32", [9]), b.make("shape_of", both), b.constant(0, "i64"))
+
+
 def _nothing_left(b: OpenvinoBuilder) -> None:
     """The shape of a tensor without elements is wrong behind a VariadicSplit."""
     rows = b.parameter("i64", ["B", 3])
@@ -40,7 +47,7 @@ def _random_numbers(b: OpenvinoBuilder) -> None:
     b.offer(found[2])
 
 
-MODELS = (_top_of_too_few, _negative_part, _nothing_left, _random_numbers)
+MODELS = (_top_of_too_few, _negative_part, _negative_part_of_what_is_found, _nothing_left, _random_numbers)
 
 
 def faulty(number: int) -> Sample:

@@ -79,7 +79,8 @@ class OpenvinoSubject(Subject):
         return found
 
     def observe(self, trial: Trial) -> Arrays | None:
-        return self._observer.observe(trial.arrays) if _takes(self._model.clone(), trial) else None
+        seen = self._observer.observe(trial.arrays) if _takes(self._model.clone(), trial) else None
+        return seen if seen is None or all(_is_split_up(node, seen) for node in self._nodes) else None
 
     def observe_alone(self, one: Tensor, trial: Trial, seen: Arrays) -> np.ndarray | None:
         return self._observer.observe_alone(one, trial.arrays, seen)
@@ -160,13 +161,11 @@ def _is_random(node: ov.Node) -> bool:
 def _takes(model: ov.Model, trial: Trial) -> bool:
     """Whether a model takes the shapes of a trial.
 
-    OpenVINO lets a Squeeze make one element, which is not set, of none, and a VariadicSplit a part whose size is negative.
+    OpenVINO lets a Squeeze make one element, which is not set, of none.
     """
     try:
         model.reshape({i: list(array.shape) for i, array in enumerate(trial.arrays)})
     except RuntimeError:
-        return False
-    if any(node.get_type_name() == "VariadicSplit" and not _is_split_up(node) for node in model.get_ops()):
         return False
     squeezed = [node for node in model.get_ops() if node.get_type_name() == "Squeeze"]
     operands = [node.input_value(0).get_partial_shape() for node in squeezed]
@@ -175,14 +174,14 @@ def _takes(model: ov.Model, trial: Trial) -> bool:
     return all(np.prod(list(one.to_shape())) == np.prod(list(other.to_shape())) for one, other in pairs)
 
 
-def _is_split_up(node: ov.Node) -> bool:
-    """Whether the parts of a VariadicSplit are together as long as the whole, as far as its sizes are known."""
-    shapes = [value.get_partial_shape() for value in (node.input_value(0), *node.outputs())]
-    lengths = node.input_value(2).get_node()
-    if any(shape.is_dynamic for shape in shapes) or lengths.get_type_name() != "Constant":
+def _is_split_up(node: ov.Node, seen: Arrays) -> bool:
+    """Whether an axis is as long as the parts of a VariadicSplit: OpenVINO lets a part of a short one have a negative size."""
+    operands = [seen.get(tensor(value)) for value in node.input_values()]
+    if node.get_type_name() != "VariadicSplit" or any(operand is None for operand in operands):
         return True
-    whole, *parts = (shape.to_shape()[int(node.input_value(1).get_node().data)] for shape in shapes)
-    return whole == sum(parts) and all(length in (-1, part) for length, part in zip(lengths.data, parts, strict=True))
+    whole, axis, lengths = operands
+    rest = whole.shape[int(axis)] - lengths[lengths != -1].sum()
+    return bool(rest >= 0 if -1 in lengths else rest == 0)
 
 
 def _gives_out_freed_memory(node: ov.Node) -> bool:

@@ -28,9 +28,9 @@ def test_faults_of_openvino_are_no_violations():
     found = list(judgements(range(len(MODELS)), partial(judge, make=faulty)))
     assert [(one.seed, violation) for one in found for violation in one.violations] == []
     assert found[0].counts["tensors that need not be the same in each inference"] > 0
-    assert found[1].counts["trials whose shapes do not fit"] > 0
-    assert found[2].counts["shapes that OpenVINO itself infers wrongly"] > 0
-    assert found[3].counts["sites of data whose sizes need not be the same in each inference"] > 0
+    assert all(found[number].counts["trials whose shapes do not fit"] > 0 for number in (1, 2))
+    assert found[3].counts["shapes that OpenVINO itself infers wrongly"] > 0
+    assert found[4].counts["sites of data whose sizes need not be the same in each inference"] > 0
 
 
 @pytest.mark.slow
