@@ -12,6 +12,7 @@ import openvino as ov
 import pytest
 
 from helpers.paths import VALID
+from helpers.preparing import prepared
 from helpers.users_operations import PYTHON, write_model
 
 DECLARATION = """import ctypes, os, threading, time
@@ -51,11 +52,11 @@ def written(tmp_path):
     return write
 
 
-def started(*arguments, limited=False, **options):
-    """Start a command in a process of its own; `limited`: code of users may run for a second only."""
+def started(*arguments, limited=False, first="pass", **options):
+    """Start a command in a process of its own; `limited`: code of users may run for a second only; `first`: see `prepared`."""
     call = ["-c", WITH_LIMIT] if limited else ["-m", "ov_gather"]
     pipes = {"stdout": subprocess.PIPE, "stderr": subprocess.PIPE, "text": True}
-    return subprocess.Popen([sys.executable, *call, *map(str, arguments)], **pipes, **options)
+    return subprocess.Popen(prepared(first, [sys.executable, *call, *arguments]), **pipes, **options)
 
 
 @pytest.mark.parametrize("command", COMMANDS)
@@ -106,8 +107,8 @@ def test_a_rule_that_hangs_ends_the_command(rule, written, tmp_path):
 @pytest.mark.parametrize("rule", ["while True: pass", "ctypes.PyDLL(None).sleep(1000)"])
 def test_a_signal_ends_a_rule_that_hangs(rule, number, written, tmp_path):
     written(f"(open('begun', 'w').close(), {rule})" if "while" not in rule else f"open('begun', 'w').close()\n    {rule}")
-    heeding = {"preexec_fn": lambda: signal.signal(signal.SIGINT, signal.default_int_handler)}
-    with started("validate", "model.xml", "--ops", "ops.py", cwd=tmp_path, **heeding) as process:
+    heeding = "signal.signal(signal.SIGINT, signal.SIG_DFL)"
+    with started("validate", "model.xml", "--ops", "ops.py", cwd=tmp_path, first=heeding) as process:
         end = time.monotonic() + 60
         while not (tmp_path / "begun").exists():
             assert time.monotonic() < end
@@ -252,7 +253,7 @@ def outcome_of(*arguments, **options):
 def test_a_caller_may_ignore_the_end_of_children(written):
     model = written()
     code, output, errors = outcome_of(
-        "validate", model, "--ops", model.parent / "ops.py", preexec_fn=lambda: signal.signal(signal.SIGCHLD, signal.SIG_IGN)
+        "validate", model, "--ops", model.parent / "ops.py", first="signal.signal(signal.SIGCHLD, signal.SIG_IGN)"
     )
     assert (code, errors) == (0, "") and "errors: 0" in output
 

@@ -2,7 +2,6 @@
 
 import errno
 import os
-import resource
 import subprocess
 import sys
 import tempfile
@@ -15,6 +14,7 @@ import openvino
 import pytest
 from onnx import TensorProto, numpy_helper
 
+from helpers.preparing import prepared
 from helpers.saved_models import parsed
 from ov_gather.converters import ConversionError, convert_model
 from ov_gather.converters.weights import SMALLEST, weights_outside
@@ -172,10 +172,10 @@ finally:  # unlike ru_maxrss, which a process takes over from the one that start
 
 def converted_elsewhere(path: Path, folder: Path, *, files=1024) -> int:
     """Convert a model in a process of its own that may open `files` files; return its peak memory in bytes."""
+    limit = f"resource.setrlimit(resource.RLIMIT_NOFILE, ({files}, {files}))"
     done = subprocess.run(
-        [sys.executable, "-c", CHILD, "convert", path, "-o", path.with_suffix(".xml")],
+        prepared(limit, [sys.executable, "-c", CHILD, "convert", path, "-o", path.with_suffix(".xml")]),
         env={**os.environ, "TMPDIR": str(folder)},
-        preexec_fn=lambda: resource.setrlimit(resource.RLIMIT_NOFILE, (files, files)),
         capture_output=True,
         text=True,
         check=True,

@@ -1,11 +1,10 @@
 """The extension that is compiled on first use: where it is kept, what is refused, and what is said where there is none."""
 
 import stat
+import subprocess
 import sys
-import time
 from concurrent.futures import ThreadPoolExecutor
 from importlib import import_module
-from multiprocessing import get_context
 from pathlib import Path
 from threading import Barrier
 from types import ModuleType
@@ -113,29 +112,34 @@ def test_several_that_need_it_at_once_compile_it_once(package, compiled):
     assert compiled == [openvino]
 
 
-def test_several_processes_that_need_it_at_once_compile_it_once(package, compiled, monkeypatch, tmp_path):
-    openvino, processes = installed.read(package), get_context("fork")
-    begun = processes.Barrier(2, timeout=20)
+ASKS = """
+import sys, time
+from pathlib import Path
+from ov_gather.extension import cache, installed
 
-    def compile_extension(openvino, library):
-        with (tmp_path / "log").open("a") as file:
-            file.write("compiled\n")
-        library.write_text("half a")
-        time.sleep(0.2)
-        library.write_text("the library")
+def compile_extension(openvino, library):
+    with Path(sys.argv[2]).open("a") as file:
+        file.write("compiled, ")
+    library.write_text("half a")
+    time.sleep(0.2)
+    library.write_text("the library")
 
-    def ask():
-        begun.wait()
-        assert cache.library(openvino).read_text() == "the library"
+cache.compile_extension = compile_extension
+openvino = installed.read(Path(sys.argv[1]))
+print("ready", flush=True)
+input()
+print(cache.library(openvino).read_text())
+"""
 
-    monkeypatch.setattr(cache, "compile_extension", compile_extension)
-    workers = [processes.Process(target=ask) for _ in range(2)]
+
+def test_several_processes_that_need_it_at_once_compile_it_once(package, compiled, tmp_path):
+    command = [sys.executable, "-c", ASKS, package, tmp_path / "log"]
+    workers = [subprocess.Popen(command, stdin=subprocess.PIPE, stdout=subprocess.PIPE, text=True) for _ in range(2)]
+    assert [worker.stdout.readline() for worker in workers] == ["ready\n"] * 2
     for worker in workers:
-        worker.start()
-    for worker in workers:
-        worker.join()
-    assert [worker.exitcode for worker in workers] == [0, 0]
-    assert (tmp_path / "log").read_text() == "compiled\n"
+        print(file=worker.stdin, flush=True)
+    assert [worker.communicate(timeout=20)[0] for worker in workers] == ["the library\n"] * 2
+    assert (tmp_path / "log").read_text() == "compiled, "
 
 
 @pytest.mark.parametrize("damage", ["the first half", "", "another library of the same name"])

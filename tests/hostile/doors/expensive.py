@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import os
-import resource
 import subprocess
 import sys
 from itertools import pairwise
@@ -14,11 +13,14 @@ import onnx
 import openvino
 from onnx import TensorProto, helper, numpy_helper
 
+from helpers.preparing import prepared
+
 TRIALS = 3
 SECONDS = 400
 LIMIT = 40  # seconds of CPU time for each process of a command; imports alone need 5
 WAIT = 180  # seconds for one command; the machine may do other work, too
 MEMORY = 8 * 2**30  # bytes of address space; OpenVINO reserves more than it uses
+LIMITS = f"resource.setrlimit(resource.RLIMIT_AS, ({MEMORY},) * 2); resource.setrlimit(resource.RLIMIT_CPU, ({LIMIT},) * 2)"
 ON_ONNX = (
     ["convert", "-o", "out.xml"],
     ["convert", "-o", "out.xml", "--target", "extension"],
@@ -92,15 +94,11 @@ def attack(rng: np.random.Generator, folder: Path) -> None:
 
 
 def _run(folder: Path, arguments: list[str], name: str) -> None:
-    def limited() -> None:
-        resource.setrlimit(resource.RLIMIT_AS, (MEMORY, MEMORY))
-        resource.setrlimit(resource.RLIMIT_CPU, (LIMIT, LIMIT))
-
     command = [sys.executable, "-c", "from ov_gather.cli import main; main()", arguments[0], name, *arguments[1:]]
     environment = os.environ | {"OMP_NUM_THREADS": "1"}
     try:
         done = subprocess.run(
-            command, cwd=folder, env=environment, preexec_fn=limited, capture_output=True, text=True, timeout=WAIT
+            prepared(LIMITS, command), cwd=folder, env=environment, capture_output=True, text=True, timeout=WAIT
         )
     except subprocess.TimeoutExpired:
         raise AssertionError(f"{' '.join(command[3:])}: no end within {WAIT} s") from None

@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import os
 import re
-import resource
 import signal
 import subprocess
 import sys
@@ -15,6 +14,7 @@ from functools import partial
 from itertools import dropwhile
 from pathlib import Path
 
+from helpers.preparing import prepared
 from tools.upstream.registry import PACKAGES, Fault
 
 RIGHT, WRONG, HANGS, SKIPPED = "right", "wrong", "does not end", "cannot run"
@@ -22,6 +22,7 @@ LIMIT = 120
 """Seconds that a reproducer may take."""
 MEMORY = 32 << 30
 """Bytes of address space that it may take."""
+_LIMITS = f"resource.setrlimit(resource.RLIMIT_CORE, (0, 0)); resource.setrlimit(resource.RLIMIT_AS, ({MEMORY}, {MEMORY}))"
 LINES = 24
 """Most lines of output that a report shows."""
 _OLD = """
@@ -56,11 +57,9 @@ def run(fault: Fault, packages: Path | None = None) -> Outcome:
     """Run a reproducer with the packages of a directory, or those installed."""
     environment = {**os.environ, "PYTHONWARNINGS": "ignore", "PYTHONPATH": str(packages or "")}
     is_old = packages is not None and not (packages / "openvino" / "op").is_dir()
-    command = [sys.executable, *(["-c", _OLD] if is_old else []), str(fault.path)]
+    command = prepared(_LIMITS, [sys.executable, *(["-c", _OLD] if is_old else []), fault.path])
     try:
-        done = subprocess.run(
-            command, capture_output=True, text=True, check=False, env=environment, timeout=LIMIT, preexec_fn=_limit, cwd="/"
-        )
+        done = subprocess.run(command, capture_output=True, text=True, check=False, env=environment, timeout=LIMIT, cwd="/")
     except subprocess.TimeoutExpired:
         return Outcome(HANGS, f"no end within {LIMIT} s")
     text = _without_traceback(done.stderr)
@@ -90,11 +89,6 @@ def versions(packages: Path | None = None) -> dict[str, str]:
     done = subprocess.run(command, capture_output=True, text=True, check=True, env=environment, cwd="/")
     found = dict(reversed([line.split() for line in done.stdout.splitlines()]))  # the first of a name is imported
     return {name: found[name] for name in PACKAGES if name in found}
-
-
-def _limit() -> None:
-    resource.setrlimit(resource.RLIMIT_CORE, (0, 0))
-    resource.setrlimit(resource.RLIMIT_AS, (MEMORY, MEMORY))
 
 
 def _without_traceback(text: str) -> str:
