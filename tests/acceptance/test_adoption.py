@@ -199,7 +199,7 @@ def test_the_workflow_calls_the_script_of_ci():
     assert job["steps"][-1]["run"] == ".ci/run"
 
 
-@pytest.mark.parametrize("name", ["docs", "sanitizers", "lint", "types"])
+@pytest.mark.parametrize("name", ["sanitizers", "lint", "types"])
 def test_ci_and_nox_run_the_same_scripts(name):
     assert f"\n.ci/{name}\n" in (ROOT / ".ci" / "run").read_text()
     assert f'session.run(".ci/{name}"' in (ROOT / "noxfile.py").read_text()

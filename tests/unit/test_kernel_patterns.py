@@ -186,9 +186,10 @@ for _ in range(50):
     time.sleep(0.001)
 threads = [int(name) for name in os.listdir("/proc/self/task")]
 assert len(threads) > 1
-assert all(os.sched_getaffinity(thread) == os.sched_getaffinity(0) for thread in threads)
+while not all(os.sched_getaffinity(thread) == os.sched_getaffinity(0) for thread in threads):
+    time.sleep(0.01)  # one may wait for a core while it leaves another
 """
-    subprocess.run([sys.executable, "-c", code], check=True)
+    subprocess.run([sys.executable, "-c", code], check=True, timeout=60)
 
 
 @pytest.mark.parametrize("count", [0, -1, 1.5, "two", True, 5000])
