@@ -15,8 +15,10 @@ from ov_gather.extension.python_api import Dimension, Model, Output
 SMALL = 8192
 """Number of output elements below which a rewrite may cost more than it saves."""
 
-USUAL = 128
+USUAL = 256
 """Size that an open dimension is taken to have if a call of ours costs little beside what goes away, or the whole model."""
+_BATCHED = 3
+"""Least rank whose first dimension is usually a batch, which is small or even 1 where a model is served."""
 
 _WEIGHTS = 800_000
 """Weights for each gather and scatter beside which a call of ours costs little: reading them takes 50 times as long."""
@@ -25,11 +27,13 @@ _WEIGHTS = 800_000
 def too_small(value: Output, times: int = 1, *, open_size: int = 0) -> bool:
     """Return True if a value may have fewer than `times * SMALL` elements.
 
-    An open dimension has `open_size` elements, or its least size if that is more, but at least 1 and at most its greatest size.
+    An open dimension has `open_size` elements, or its least size if that is more, but at least 1 and at most its greatest size;
+    the first one of three or more, a batch, has its least size, too.
     """
     shape = value.get_partial_shape()
-    sizes = [] if shape.rank.is_dynamic else [_size(dim, open_size) for dim in shape]
-    return prod(sizes) < times * SMALL
+    dims = [] if shape.rank.is_dynamic else list(shape)
+    batches = 1 if len(dims) >= _BATCHED else 0
+    return prod(_size(dim, open_size if axis >= batches else 0) for axis, dim in enumerate(dims)) < times * SMALL
 
 
 def is_heavy(model: Model) -> bool:
