@@ -11,6 +11,7 @@ import numpy as np
 import pytest
 from click.testing import CliRunner
 
+from helpers.paths import SAMPLES, VALID
 from ov_gather import read_ir, validate
 from ov_gather.bench import contenders, measure, runs
 from ov_gather.bench.cases import INDEX_TYPES, NAMES, make
@@ -207,6 +208,14 @@ def test_our_own_kernel_must_be_right(monkeypatch):
 def test_validate(real_cli):
     done = real_cli("bench", "validate", "--layers", 300, "--rounds", 1, code=0)
     assert re.fullmatch(r"time: .*x \(.*\)\npeak memory: .*x \(.*\)\n", done.stdout)
+
+
+@pytest.mark.skipif(not Path("/proc/self/status").exists(), reason="the peak is read from Linux's /proc")
+def test_validate_a_given_model(real_cli):
+    done = real_cli("bench", "validate", VALID / "spec_layer.xml", "--rounds", 1, code=0)
+    assert re.fullmatch(r"time: .*x \(.*\)\npeak memory: .*x \(.*\)\n", done.stdout)
+    wrong = SAMPLES / "invalid" / "OVG204" / "axis_3.xml"
+    assert real_cli("bench", "validate", wrong, "--rounds", 1, code=2).stderr.startswith(f"error: {wrong}: Axis 3 out of ")
 
 
 def test_the_model_for_validation(tmp_path):
