@@ -15,6 +15,9 @@ import pytest
 from helpers.command_server import COMMAND, CommandServer
 from helpers.paths import ROOT, SAMPLES
 
+# OpenVINO does without its telemetry where that cannot be imported; it would fork this process for each event.
+sys.modules["openvino_telemetry"] = None  # type: ignore[assignment]
+
 Cli = Callable[..., subprocess.CompletedProcess[str]]
 
 
