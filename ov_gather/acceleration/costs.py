@@ -17,6 +17,7 @@ SMALL = 8192
 
 USUAL = 256
 """Size that an open dimension is taken to have if a call of ours costs little beside what goes away, or the whole model."""
+
 _BATCHED = 3
 """Least rank whose first dimension is usually a batch, which is small or even 1 where a model is served."""
 
@@ -28,12 +29,12 @@ def too_small(value: Output, times: int = 1, *, open_size: int = 0) -> bool:
     """Return True if a value may have fewer than `times * SMALL` elements.
 
     An open dimension has `open_size` elements, or its least size if that is more, but at least 1 and at most its greatest size;
-    the first one of three or more, a batch, has its least size, too.
+    the first of three or more dimensions, a batch, counts as its least size whatever `open_size` is.
     """
     shape = value.get_partial_shape()
     dims = [] if shape.rank.is_dynamic else list(shape)
-    batches = 1 if len(dims) >= _BATCHED else 0
-    return prod(_size(dim, open_size if axis >= batches else 0) for axis, dim in enumerate(dims)) < times * SMALL
+    batch = 0 if len(dims) >= _BATCHED else None
+    return prod(_size(dim, 0 if axis == batch else open_size) for axis, dim in enumerate(dims)) < times * SMALL
 
 
 def is_heavy(model: Model) -> bool:

@@ -82,7 +82,8 @@ def _run(work: str, path: Path) -> tuple[float, float, str]:
     command = [sys.executable, "-c", _SCRIPT.format(work=work), str(path)]
     done = subprocess.run(command, capture_output=True, text=True, check=False)
     if done.returncode:
-        raise ValueError(f"{path}: {done.stderr.strip().splitlines()[-1]}")
+        *_, last = done.stderr.strip().splitlines() or [f"exit code {done.returncode}"]
+        raise ValueError(f"{path}: {last}")
     seconds, peak, result = json.loads(done.stdout)
     return seconds, peak, result
 

@@ -203,3 +203,7 @@ def test_the_workflow_calls_the_script_of_ci():
 def test_ci_and_nox_run_the_same_scripts(name):
     assert f"\n.ci/{name}\n" in (ROOT / ".ci" / "run").read_text()
     assert f'session.run(".ci/{name}"' in (ROOT / "noxfile.py").read_text()
+
+
+def test_nox_builds_the_site():
+    assert 'session.run(".ci/docs"' in (ROOT / "noxfile.py").read_text()

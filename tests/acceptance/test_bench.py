@@ -13,12 +13,11 @@ from click.testing import CliRunner
 
 from helpers.paths import SAMPLES, VALID
 from ov_gather import read_ir, validate
-from ov_gather.bench import contenders, measure, runs
+from ov_gather.bench import contenders, measure, runs, validation
 from ov_gather.bench.cases import INDEX_TYPES, NAMES, make
 from ov_gather.bench.gather_cases import Gather, GatherND
 from ov_gather.bench.scatter_cases import ScatterElements, ScatterND
 from ov_gather.bench.spread import Spread
-from ov_gather.bench.validation import generate
 from ov_gather.cli.bench import command
 from ov_gather.report.bench import cases_table
 
@@ -218,7 +217,13 @@ def test_validate_a_given_model(real_cli):
     assert real_cli("bench", "validate", wrong, "--rounds", 1, code=2).stderr.startswith(f"error: {wrong}: Axis 3 out of ")
 
 
+def test_a_reader_that_ends_without_a_word_is_named_by_its_exit_code(monkeypatch):
+    monkeypatch.setattr(validation, "_READ_MODEL", "import os; work = lambda path: os._exit(3)")
+    with pytest.raises(ValueError, match=r"spec_layer\.xml: exit code 3"):
+        validation.measure(VALID / "spec_layer.xml", 1)
+
+
 def test_the_model_for_validation(tmp_path):
-    generate(tmp_path / "m.xml", 300)
+    validation.generate(tmp_path / "m.xml", 300)
     assert validate(tmp_path / "m.xml") == []
     assert 250 < len(read_ir(tmp_path / "m.xml").layers) < 300
