@@ -18,7 +18,7 @@ from tempfile import TemporaryDirectory
 from typing import IO
 
 from ov_gather.extension.compiling import compile_extension, digest
-from ov_gather.extension.installed import FILE_NAME, OpenVINO
+from ov_gather.extension.installed import FILE_NAME, OpenVINO, kernel
 from ov_gather.system.files import replacing
 from ov_gather.system.platforms import lock
 from ov_gather.system.private import NotPrivateError, checked, make_private, read_private, user_cache
@@ -31,19 +31,20 @@ _WHAT_TO_DO = "let XDG_CACHE_HOME name a directory to write to"
 def library(openvino: OpenVINO) -> Path:
     """Return the extension for an installed OpenVINO, compiled if needed. Raises FileNotFoundError, ImportError, OSError.
 
-    Each location of OpenVINO has its own copy, because the library finds OpenVINO's through a symlink `libs` beside it.
+    Each location of OpenVINO and ov-gather has its own copy, which finds the libraries there through symlinks beside it.
     """
-    folder = _folder(openvino)
-    place = folder / hashlib.sha256(os.fsencode(openvino.libraries)).hexdigest()[:12]
+    folder, links = _folder(openvino), {"libs": openvino.libraries, "kernel": kernel().parent}
+    place = folder / hashlib.sha256(b"\0".join(map(os.fsencode, links.values()))).hexdigest()[:12]
     if place.is_dir() and _is_whole(checked(place) / FILE_NAME, checked(folder)):
         return place / FILE_NAME
     with locked(folder):
         made = _made(openvino, folder)
         with _kept(folder):
             make_private(place)
-            if not (place / "libs").exists():
-                (place / "libs").unlink(missing_ok=True)
-                (place / "libs").symlink_to(openvino.libraries)
+            for name, target in links.items():
+                if not (place / name).exists():
+                    (place / name).unlink(missing_ok=True)
+                    (place / name).symlink_to(target)
             _put(made, place / FILE_NAME)
     return place / FILE_NAME
 

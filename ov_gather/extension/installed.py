@@ -12,6 +12,8 @@ from ov_gather.system.imports import missing
 
 FILE_NAME = "ov_gather_extension.dll" if sys.platform == "win32" else "libov_gather_extension.so"
 """File name of our extension in every location."""
+_KERNEL = ("libov_gather_kernel.so.*", "libov_gather_kernel.*.dylib", "ov_gather_kernel.dll")
+"""File names of the compiled kernel; CMakeLists.txt says what stands for the asterisk."""
 _RELEASE = re.compile(r"^#define OPENVINO_VERSION_(?:MAJOR|MINOR|PATCH) (\d+)$", re.MULTILINE)
 _ABI = re.compile(r"_GLIBCXX_USE_CXX11_ABI=([01])")
 
@@ -69,3 +71,20 @@ def read(package: Path) -> OpenVINO:
     targets = package / "cmake" / "OpenVINOTargets.cmake"
     abi = _ABI.search(targets.read_text()) if targets.is_file() else None
     return OpenVINO(package, release, abi[1] if abi else "1")
+
+
+def compiled() -> Path:
+    """Return the directory with what was compiled when ov-gather was installed; of an editable installation, too."""
+    native = find_spec("ov_gather._native")
+    return Path(native.origin if native and native.origin else __file__).parent
+
+
+def kernel() -> Path:
+    """Return the library of the compiled kernel, which our extension uses. Raises FileNotFoundError."""
+    for name in _KERNEL:
+        if found := sorted(compiled().glob(name)):
+            return found[0]
+    raise FileNotFoundError(
+        "our extension uses the compiled kernel, which is missing: install a C++17 compiler, on Debian or Ubuntu with: apt "
+        "install g++, and reinstall ov-gather"
+    )

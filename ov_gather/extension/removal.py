@@ -72,6 +72,6 @@ def _remove_ours(folder: Path, kept: list[Path]) -> int:
 
 def _is_ours(place: Path) -> bool:
     if place.is_symlink():
-        return place.name == "libs"
+        return place.name in ("libs", "kernel")
     names = (FILE_NAME, checksum_file(place.parent).name, LOCK)
     return place.is_file() and (place.name in names or place.name.startswith(f".{FILE_NAME}."))  # a dot: a write was killed

@@ -46,7 +46,7 @@ FAULTS = {
         "kernel/lines.cpp",
         "slices<Index>(plane, data, indices, output, lines, «count * size → (count - (count > 1)) * size»);",
     ),
-    "batches share their indices": ("kernel/slices.hpp", "at < batch ? «indices[at] → 0 * indices[at]»"),
+    "batches share their indices": ("interface/slices.hpp", "at < batch ? «indices[at] → 0 * indices[at]»"),
     "the last element of a thread is lost": (
         "kernel/gather.cpp",
         "int64_t left = «range.size() → range.size() - (range.begin() > 0)»; left > 0 &&",
@@ -90,7 +90,7 @@ PATCHES = (
     ("kernel/caches.hpp", "std::max<int64_t>(second_level_cache_size(), 1 << 18)", "1 << 18"),
     ("CMakeLists.txt", "$<$<NOT:$<CXX_COMPILER_ID:MSVC>>:-O3>", ""),
     ("CMakeLists.txt", "if(MSVC OR NOT ", "if(TRUE OR "),
-    ("kernel/platform.hpp", "#if defined(__x86_64__) && !defined(_MSC_VER)", "#if 0"),
+    ("interface/platform.hpp", "#if defined(__x86_64__) && !defined(_MSC_VER)", "#if 0"),
 )
 
 

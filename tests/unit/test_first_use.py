@@ -247,11 +247,11 @@ def test_the_compiler_is_told_what_the_openvino_at_hand_needs(package, tmp_path,
     script = compiler(tmp_path, f'echo "$@" >>"{tmp_path}/log"')
     monkeypatch.setenv("CXX", f"{script} -O1")
     compiling.compile_extension(installed.read(package), tmp_path / "library.so")
-    *objects, link = (tmp_path / "log").read_text().splitlines()
-    native = {path.name for folder in ("kernel", "extension") for path in (compiling._SOURCES / folder).glob("*.cpp")}
-    assert {Path(line.split(" -c ")[1].split()[0]).name for line in objects} == native
-    assert all(line.startswith("-O1 ") and "-D_GLIBCXX_USE_CXX11_ABI=0" in line for line in objects)
-    assert all(str(package / "libs" / library) in link for library in LIBRARIES)
+    (line,) = (tmp_path / "log").read_text().splitlines()
+    assert line.startswith("-O1 ")
+    assert "-D_GLIBCXX_USE_CXX11_ABI=0" in line
+    assert all(str(package / "libs" / library) in line for library in LIBRARIES)
+    assert str(installed.kernel()) in line
 
 
 @pytest.mark.parametrize("place", ["", "ov-gather", "release", "library"])

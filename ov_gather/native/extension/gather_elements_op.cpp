@@ -31,21 +31,18 @@ bool are_equal(const Dimension& indices, const Dimension& data) {
 size_t swapped(size_t i, size_t rank, bool transpose) { return transpose && i + 2 >= rank ? 2 * rank - 3 - i : i; }
 
 // Return the loops over the output before it is transposed. Indices have stride 0 along broadcast dimensions and lanes.
-Gather describe(const ov::Tensor& data, const ov::Tensor& indices, const ov::Tensor& output, size_t axis, bool transpose) {
+std::vector<ov_gather_loop> loops_over(const ov::Tensor& output, const TensorStrides& from, const ov::Tensor& indices,
+                                       size_t axis, bool transpose) {
     const Sizes &shape = output.get_shape(), &index_shape = indices.get_shape();
-    const TensorStrides from(data), index(indices), to(output);
-    Gather gather{{},
-                  static_cast<int64_t>(data.get_shape()[axis]),
-                  from[axis],
-                  static_cast<int64_t>(data.get_element_type().size()),
-                  index_type(indices)};
-    gather.loops.reserve(shape.size());
+    const TensorStrides index(indices), to(output);
+    std::vector<ov_gather_loop> loops;
+    loops.reserve(shape.size());
     for (size_t i = 0; i < shape.size(); ++i) {
         const size_t place = swapped(i, shape.size(), transpose);
         const bool steps = i < index_shape.size() && index_shape[i] == shape[place];
-        gather.loops.push_back({static_cast<int64_t>(shape[place]), steps ? index[i] : 0, i == axis ? 0 : from[i], to[place]});
+        loops.push_back({static_cast<int64_t>(shape[place]), steps ? index[i] : 0, i == axis ? 0 : from[i], to[place]});
     }
-    return gather;
+    return loops;
 }
 
 }  // namespace
@@ -146,11 +143,19 @@ bool GatherElementsOp::evaluate(ov::TensorVector& outputs, const ov::TensorVecto
     if (!is_inferred(output.get_shape(), data.get_shape(), indices.get_shape()))
         output.set_shape(infer_shape(data.get_shape(), indices.get_shape()).to_shape());
     const size_t axis = normalized(m_axis, output.get_shape().size());
-    const Gather gather = describe(data, indices, output, axis, m_transpose);
-    const int64_t position = gather_tensors(gather, data, indices.data(), output);
-    if (position == all_in_bounds) return true;
+    const TensorStrides from(data);
+    const auto loops = loops_over(output, from, indices, axis, m_transpose);
+    const ov_gather_elements_arguments gather{loops.data(),
+                                              static_cast<int64_t>(loops.size()),
+                                              static_cast<int64_t>(data.get_shape()[axis]),
+                                              from[axis],
+                                              size_of_element(data),
+                                              size_of_element(indices),
+                                              0};
+    const int64_t position = gather_tensors(gather, data, indices, output);
+    if (position == ov_gather_done) return true;
     ov::Shape shape;
-    for (const Loop& loop : gather.loops) shape.push_back(loop.size);
+    for (const ov_gather_loop& loop : loops) shape.push_back(loop.size);
     auto place = unravel(position, shape);
     place.resize(indices.get_shape().size());                                      // drop the lanes
     for (size_t i = 0; i < place.size(); ++i) place[i] %= indices.get_shape()[i];  // 0 along broadcast dimensions

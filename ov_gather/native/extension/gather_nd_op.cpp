@@ -2,8 +2,6 @@
 
 #include <algorithm>
 
-#include "tuples.hpp"
-
 namespace ov_gather {
 
 GatherNDOp::GatherNDOp(const ov::Output<ov::Node>& data, const ov::Output<ov::Node>& indices, int64_t batch_dims)
@@ -70,20 +68,22 @@ bool GatherNDOp::evaluate(ov::TensorVector& outputs, const ov::TensorVector& inp
 
     const auto product = [](auto begin, auto end) { return static_cast<int64_t>(ov::shape_size(begin, end)); };
     const auto indexed = data_shape.begin() + m_batch_dims, behind = indexed + index_shape.back();
-    const GatherTuples gather{product(data_shape.begin(), indexed),
-                              product(index_shape.begin() + m_batch_dims, index_shape.end() - 1),
-                              {indexed, behind},
-                              product(behind, data_shape.end()),
-                              static_cast<int64_t>(data.get_element_type().size()),
-                              index_type(indices)};
-    if (data.get_element_type() == ov::element::string) {
-        const auto flat = flatten(*this, indices, gather.dims, m_batch_dims);
-        gather_tensors(with_flat_indices(gather, IndexType::int64), data, flat.data(), output);
-        return true;
-    }
-    const int64_t position = gather_tuples(gather, static_cast<const char*>(data.data()),
-                                           static_cast<const char*>(indices.data()), static_cast<char*>(output.data()));
-    if (position != all_in_bounds) reject_tuple(*this, indices, gather.dims, m_batch_dims, position);
+    const std::vector<int64_t> dims(indexed, behind);
+    ov_gather_tuples_arguments gather{product(data_shape.begin(), indexed),
+                                      product(index_shape.begin() + m_batch_dims, index_shape.end() - 1),
+                                      dims.data(),
+                                      static_cast<int64_t>(dims.size()),
+                                      product(behind, data_shape.end()),
+                                      size_of_element(data),
+                                      size_of_element(indices)};
+    const auto gather_from = [&](const void* from, void* to) {
+        return checked(ov_gather_tuples(&tbb_threads, &gather, from, indices.data(), to));
+    };
+    const bool are_strings = data.get_element_type() == ov::element::string;
+    if (are_strings) gather.element_size = sizeof(int64_t);
+    const int64_t position =
+        are_strings ? gather_strings(data, output, gather_from) : gather_from(data.data(), output.data());
+    if (position != ov_gather_done) reject_tuple(*this, indices, dims, m_batch_dims, position);
     return true;
 }
 

@@ -96,20 +96,22 @@ bool GatherOp::evaluate(ov::TensorVector& outputs, const ov::TensorVector& input
     const size_t rank = indices.get_shape().size(), batch = normalized(m_batch_dims, rank);
     const size_t axis = normalized(given, data.get_shape().size());
     const TensorStrides from(data), index(indices), to(output);
-    const Gather gather{slice_loops(shape, shape.size(), rank - batch, axis, batch, from, index, to),
-                        static_cast<int64_t>(data.get_shape()[axis]),
-                        from[axis],
-                        static_cast<int64_t>(data.get_element_type().size()),
-                        index_type(indices),
-                        m_bounds == "zero"};
+    const auto loops = slice_loops(shape, shape.size(), rank - batch, axis, batch, from, index, to);
+    const ov_gather_elements_arguments gather{loops.data(),
+                                              static_cast<int64_t>(loops.size()),
+                                              static_cast<int64_t>(data.get_shape()[axis]),
+                                              from[axis],
+                                              size_of_element(data),
+                                              size_of_element(indices),
+                                              m_bounds == "zero"};
     ov::Coordinate place;
     if (output.get_size() == 0 && !gather.zero) {
         const int64_t position = first_bad(indices, gather.axis_size);
-        if (position == all_in_bounds) return true;
+        if (position == ov_gather_done) return true;
         place = unravel(position, indices.get_shape());
     } else {
-        const int64_t position = gather_tensors(gather, data, indices.data(), output);
-        if (position == all_in_bounds) return true;
+        const int64_t position = gather_tensors(gather, data, indices, output);
+        if (position == ov_gather_done) return true;
         place = unravel(position, output.get_shape());
         place.erase(place.begin() + axis + rank - batch, place.end());
         place.erase(place.begin() + batch, place.begin() + axis);

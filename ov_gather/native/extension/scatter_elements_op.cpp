@@ -1,28 +1,19 @@
 #include "scatter_elements_op.hpp"
 
-#include "scatter.hpp"
 #include "tensors.hpp"
 
 namespace ov_gather {
 namespace {
 
-// Return the loops over indices; all tensors are contiguous.
-Scatter describe(const ov::Shape& data, const ov::Shape& indices, size_t axis, const Elements& elements, IndexType type) {
-    Scatter scatter{{},
-                    {},
-                    static_cast<int64_t>(data[axis]),
-                    type,
-                    elements.reduction,
-                    static_cast<int64_t>(ov::shape_size(data)),
-                    elements.kind,
-                    elements.size};
-    scatter.loops.resize(data.size() - 1);
+// Return the loops over contiguous indices, that along the axis first, then the others in their order.
+std::vector<ov_gather_scatter_loop> loops_over(const ov::Shape& indices, const ov::Shape& data, size_t axis, int64_t index_size,
+                                               int64_t element_size) {
+    std::vector<ov_gather_scatter_loop> loops(data.size());
     int64_t step = 1, output_step = 1;
-    for (size_t i = data.size(); i-- > 0; step *= indices[i], output_step *= data[i]) {
-        ScatterLoop& loop = i == axis ? scatter.axis : scatter.loops[i - (i > axis)];
-        loop = {static_cast<int64_t>(indices[i]), step * size_of(type), step * elements.size, output_step * elements.size};
-    }
-    return scatter;
+    for (size_t i = data.size(); i-- > 0; step *= indices[i], output_step *= data[i])
+        loops[i == axis ? 0 : i + (i < axis)] = {static_cast<int64_t>(indices[i]), step * index_size, step * element_size,
+                                                 output_step * element_size};
+    return loops;
 }
 
 // Off the axis, a dimension of indices is at most data's.
@@ -69,14 +60,22 @@ std::shared_ptr<ov::Node> ScatterElementsOp::clone_with_new_inputs(const ov::Out
 
 Update ScatterElementsOp::update(const ov::Shape& data, const ov::Tensor& indices) const {
     const size_t axis = normalized(m_axis, data.size());
-    const IndexType type = index_type(indices);
-    const auto* const index = static_cast<const char*>(indices.data());
-    return [this, axis, type, index, &data, &indices](const Elements& elements, const char* from, const char* updates,
-                                                      char* output) {
-        const Scatter scatter = describe(data, indices.get_shape(), axis, elements, type);
-        if (scatter_elements(scatter, from, index, updates, output)) return;
-        const int64_t position = std::max<int64_t>(first_bad(indices, scatter.axis_size), 0);  // 0 if indices were changed
-        reject_index(*this, indices, unravel(position, indices.get_shape()), axis, scatter.axis_size);
+    return [this, axis, &data, &indices](const Elements& elements, const char* from, const char* updates, char* output) {
+        const int64_t axis_size = data[axis], index_size = size_of_element(indices);
+        const auto loops = loops_over(indices.get_shape(), data, axis, index_size, elements.size);
+        const ov_gather_scatter_arguments scatter{loops.data() + 1,
+                                                  static_cast<int64_t>(loops.size()) - 1,
+                                                  loops[0],
+                                                  axis_size,
+                                                  static_cast<int64_t>(ov::shape_size(data)),
+                                                  elements.size,
+                                                  index_size,
+                                                  elements.reduction,
+                                                  elements.kind};
+        const int64_t result = checked(ov_gather_scatter(&tbb_threads, &scatter, from, indices.data(), updates, output));
+        if (result == ov_gather_done) return;
+        const int64_t position = std::max<int64_t>(first_bad(indices, axis_size), 0);  // 0 if indices were changed
+        reject_index(*this, indices, unravel(position, indices.get_shape()), axis, axis_size);
     };
 }
 

@@ -1,6 +1,5 @@
 #include "scatter_nd_op.hpp"
 
-#include "scatter_rows.hpp"
 #include "tensors.hpp"
 
 namespace ov_gather {
@@ -37,8 +36,9 @@ Update ScatterNDOp::update(const ov::Shape& data, const ov::Tensor& indices) con
     return [=, places = flatten(*this, indices, dims, 0)](const Elements& elements, const char* from, const char* updates,
                                                           char* output) {
         const int64_t count = places.size();
-        scatter_rows({count, rows, row_size, row_size, elements.reduction, elements.kind, elements.size}, places.data(), from,
-                     updates, output);
+        const ov_gather_rows_arguments scatter{count,        rows, row_size, row_size, elements.size, elements.reduction,
+                                               elements.kind};
+        checked(ov_gather_scatter_rows(&tbb_threads, &scatter, places.data(), from, updates, output));
     };
 }
 

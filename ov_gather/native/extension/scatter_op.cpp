@@ -13,7 +13,7 @@
 namespace ov_gather {
 namespace {
 
-const std::vector<std::string> reductions{"none", "add", "mul", "min", "max"};  // in the order of Reduction
+const std::vector<std::string> reductions{"none", "add", "mul", "min", "max"};  // as in ov_gather_reduction
 
 struct Lanes {
     std::string name;
@@ -47,7 +47,7 @@ ov::float16 rounded(float value, ov::float16) { return ov::float16(value); }
 
 // Scatter half floats as float32. Unchanged elements keep all bits, which a NaN would lose in the conversions.
 template <typename Half>
-void scatter_widened(const ov::Tensor& data, const ov::Tensor& updates, ov::Tensor& output, Reduction reduction,
+void scatter_widened(const ov::Tensor& data, const ov::Tensor& updates, ov::Tensor& output, ov_gather_reduction reduction,
                      const Update& update) {
     const auto *const from = data.data<Half>(), *const given = updates.data<Half>();
     auto* const to = output.data<Half>();
@@ -69,7 +69,7 @@ void scatter_strings(const ov::Tensor& data, const ov::Tensor& updates, ov::Tens
     std::iota(chosen.begin(), chosen.end(), 0);
     std::iota(position_of_update.begin(), position_of_update.end(), size);
     auto* const positions = reinterpret_cast<char*>(chosen.data());
-    update({sizeof(int64_t), 'i', Reduction::none}, positions, reinterpret_cast<const char*>(position_of_update.data()),
+    update({sizeof(int64_t), 'i', ov_gather_replace}, positions, reinterpret_cast<const char*>(position_of_update.data()),
            positions);
     std::transform(chosen.begin(), chosen.end(), output.data<std::string>(),
                    [&](int64_t position) { return position < size ? from[position] : given[position - size]; });
@@ -80,9 +80,9 @@ void scatter_tensors(const ov::Tensor& data, const ov::Tensor& updates, ov::Tens
                      const Update& update) {
     const auto type = data.get_element_type();
     if (type == ov::element::string) return scatter_strings(data, updates, output, update);
-    if (elements.reduction != Reduction::none && type == ov::element::f16)
+    if (elements.reduction != ov_gather_replace && type == ov::element::f16)
         return scatter_widened<ov::float16>(data, updates, output, elements.reduction, update);
-    if (elements.reduction != Reduction::none && type == ov::element::bf16)
+    if (elements.reduction != ov_gather_replace && type == ov::element::bf16)
         return scatter_widened<ov::bfloat16>(data, updates, output, elements.reduction, update);
     if (data.get_size() == 0) return;  // nothing to update; the addresses may be null
     update(elements, static_cast<const char*>(data.data()), static_cast<const char*>(updates.data()),
@@ -143,11 +143,12 @@ ov::element::Type ScatterOp::type_in_model(const ov::element::Type& given) const
 }
 
 Elements ScatterOp::elements(const ov::element::Type& type) const {
-    auto reduction = static_cast<Reduction>(std::find(reductions.begin(), reductions.end(), m_reduction) - reductions.begin());
+    const auto found = std::find(reductions.begin(), reductions.end(), m_reduction);
+    auto reduction = static_cast<ov_gather_reduction>(found - reductions.begin());
     const Lanes* const lanes = find(m_lanes);
     if (lanes) return {lanes->count * static_cast<int64_t>(sizeof(int32_t)), lanes->kind, reduction};
-    if (type == ov::element::boolean && reduction == Reduction::sum) reduction = Reduction::max;   // or
-    if (type == ov::element::boolean && reduction == Reduction::prod) reduction = Reduction::min;  // and
+    if (type == ov::element::boolean && reduction == ov_gather_sum) reduction = ov_gather_max;   // or
+    if (type == ov::element::boolean && reduction == ov_gather_prod) reduction = ov_gather_min;  // and
     return {static_cast<int64_t>(type.size()), type.is_real() ? 'f' : type.is_signed() ? 'i' : 'u', reduction};
 }
 

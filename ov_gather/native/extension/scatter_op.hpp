@@ -7,7 +7,7 @@
 #include <functional>
 #include <string>
 
-#include "reductions.hpp"
+#include "ov_gather_kernel.h"
 
 namespace ov_gather {
 
@@ -15,7 +15,7 @@ namespace ov_gather {
 struct Elements {
     int64_t size;
     char kind;
-    Reduction reduction;
+    ov_gather_reduction reduction;
 };
 
 // Compute the output from contiguous data and updates. Data may be the output.

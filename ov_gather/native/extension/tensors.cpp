@@ -8,7 +8,7 @@
 #include <numeric>
 #include <sstream>
 
-#include "tuples.hpp"
+#include "platform.hpp"
 
 namespace ov_gather {
 namespace {
@@ -35,28 +35,6 @@ const void* find_class_without_strides() {
 bool has_no_strides(const ov::Tensor& tensor) {
     static const void* const without_strides = find_class_without_strides();
     return Implementation::class_of(tensor) == without_strides;
-}
-
-// Strings own memory and cannot be moved as bytes: gather positions from 1 (0 = empty string), then copy each string.
-int64_t gather_strings(Gather gather, const ov::Tensor& data, const char* indices, ov::Tensor& output) {
-    OPENVINO_ASSERT(is_contiguous(data) && is_contiguous(output),
-                    "strings that are a part of a tensor are not gathered: copy it");
-    constexpr int64_t wide = sizeof(std::string), narrow = sizeof(int64_t);
-    gather.axis_stride = gather.axis_stride / wide * narrow;
-    gather.element_size = narrow;
-    for (Loop& loop : gather.loops) {
-        loop.data_stride = loop.data_stride / wide * narrow;
-        loop.output_stride = loop.output_stride / wide * narrow;
-    }
-    std::vector<int64_t> positions(data.get_size()), chosen(output.get_size());
-    std::iota(positions.begin(), positions.end(), 1);
-    const int64_t bad = gather_elements(gather, reinterpret_cast<const char*>(positions.data()), indices,
-                                        reinterpret_cast<char*>(chosen.data()));
-    if (bad != all_in_bounds) return bad;
-    const auto* const from = data.data<std::string>();
-    std::transform(chosen.begin(), chosen.end(), output.data<std::string>(),
-                   [from](int64_t position) { return position ? from[position - 1] : std::string(); });
-    return all_in_bounds;
 }
 
 }  // namespace
@@ -123,15 +101,12 @@ bool has_known_shapes(const ov::Node& node, const ov::TensorVector& inputs) {
 
 int64_t normalized(int64_t axis, int64_t rank) { return axis < 0 ? axis + rank : axis; }
 
-IndexType index_type(const ov::Tensor& indices) {
-    return indices.get_element_type() == ov::element::i32 ? IndexType::int32 : IndexType::int64;
-}
-
 int64_t index_at(const ov::Tensor& indices, const ov::Coordinate& place) {
     const TensorStrides strides(indices);
     const auto* at = static_cast<const char*>(indices.data());
     for (size_t i = 0; i < place.size(); ++i) at += place[i] * strides[i];
-    return index_type(indices) == IndexType::int32 ? read_once<int32_t>(at) : read_once<int64_t>(at);
+    return indices.get_element_type() == ov::element::i32 ? load_once(reinterpret_cast<const int32_t*>(at))
+                                                          : load_once(reinterpret_cast<const int64_t*>(at));
 }
 
 ov::Coordinate unravel(size_t position, const ov::Shape& shape) {
@@ -143,17 +118,20 @@ ov::Coordinate unravel(size_t position, const ov::Shape& shape) {
 int64_t first_bad(const ov::Tensor& indices, int64_t axis_size) {
     const Sizes& shape = indices.get_shape();
     const TensorStrides strides(indices);
-    Gather gather{{}, axis_size, 0, 1, index_type(indices)};
-    for (size_t i = 0; i < shape.size(); ++i) gather.loops.push_back({static_cast<int64_t>(shape[i]), strides[i], 0, 0});
-    return first_out_of_bounds(gather, static_cast<const char*>(indices.data()));
+    std::vector<ov_gather_loop> loops;
+    for (size_t i = 0; i < shape.size(); ++i) loops.push_back({static_cast<int64_t>(shape[i]), strides[i], 0, 0});
+    const ov_gather_elements_arguments gather{
+        loops.data(), static_cast<int64_t>(loops.size()), axis_size, 0, 1, size_of_element(indices), 0};
+    return checked(ov_gather_first_out_of_bounds(&tbb_threads, &gather, indices.data()));
 }
 
 std::vector<int64_t> flatten(const ov::Node& node, const ov::Tensor& indices, const std::vector<int64_t>& dims, size_t axis) {
     const auto shape = indices.get_shape();
     std::vector<int64_t> flat(ov::shape_size(shape.begin(), shape.end() - 1));
-    const int64_t bad =
-        flatten_tuples(static_cast<const char*>(indices.data()), index_type(indices), flat.size(), dims, flat.data());
-    if (bad != all_in_bounds) reject_tuple(node, indices, dims, axis, bad);
+    const ov_gather_tuples_arguments given{
+        1, static_cast<int64_t>(flat.size()), dims.data(), static_cast<int64_t>(dims.size()), 0, 0, size_of_element(indices)};
+    const int64_t bad = checked(ov_gather_flatten_tuples(&tbb_threads, &given, indices.data(), flat.data()));
+    if (bad != ov_gather_done) reject_tuple(node, indices, dims, axis, bad);
     return flat;
 }
 
@@ -164,10 +142,35 @@ void reject_tuple(const ov::Node& node, const ov::Tensor& indices, const std::ve
     reject_index(node, indices, place, axis + coordinate, dims[coordinate]);
 }
 
-int64_t gather_tensors(const Gather& gather, const ov::Tensor& data, const void* indices, ov::Tensor& output) {
-    const auto* const index = static_cast<const char*>(indices);
-    if (data.get_element_type() == ov::element::string) return gather_strings(gather, data, index, output);
-    return gather_elements(gather, static_cast<const char*>(data.data()), index, static_cast<char*>(output.data()));
+int64_t gather_strings(const ov::Tensor& data, ov::Tensor& output, const GatherPositions& gather) {
+    OPENVINO_ASSERT(is_contiguous(data) && is_contiguous(output),
+                    "strings that are a part of a tensor are not gathered: copy it");
+    std::vector<int64_t> positions(data.get_size()), chosen(output.get_size());
+    std::iota(positions.begin(), positions.end(), 1);
+    const int64_t bad = gather(positions.data(), chosen.data());
+    if (bad != ov_gather_done) return bad;
+    const auto* const from = data.data<std::string>();
+    std::transform(chosen.begin(), chosen.end(), output.data<std::string>(),
+                   [from](int64_t position) { return position ? from[position - 1] : std::string(); });
+    return ov_gather_done;
+}
+
+int64_t gather_tensors(ov_gather_elements_arguments gather, const ov::Tensor& data, const ov::Tensor& indices,
+                       ov::Tensor& output) {
+    if (data.get_element_type() != ov::element::string)
+        return checked(ov_gather_elements(&tbb_threads, &gather, data.data(), indices.data(), output.data()));
+    constexpr int64_t wide = sizeof(std::string), narrow = sizeof(int64_t);
+    std::vector<ov_gather_loop> loops(gather.loops, gather.loops + gather.loop_count);
+    for (ov_gather_loop& loop : loops) {
+        loop.data_stride = loop.data_stride / wide * narrow;
+        loop.output_stride = loop.output_stride / wide * narrow;
+    }
+    gather.loops = loops.data();
+    gather.axis_stride = gather.axis_stride / wide * narrow;
+    gather.element_size = narrow;
+    return gather_strings(data, output, [&](const int64_t* from, int64_t* to) {
+        return checked(ov_gather_elements(&tbb_threads, &gather, from, indices.data(), to));
+    });
 }
 
 bool is_in_bounds(int64_t index, int64_t size) { return -size <= index && index < size; }

@@ -5,11 +5,22 @@
 #include <openvino/runtime/tensor.hpp>
 
 #include <array>
+#include <functional>
+#include <new>
 #include <vector>
 
-#include "gather.hpp"
+#include "ov_gather_kernel.h"
 
 namespace ov_gather {
+
+// The caller's TBB arena: inside OpenVINO, that of the plugin with its thread limit.
+extern const ov_gather_threads tbb_threads;
+
+// Return the kernel's result. Throws if it lacks memory.
+inline int64_t checked(int64_t result) {
+    if (result == ov_gather_no_memory) throw std::bad_alloc();
+    return result;
+}
 
 // An ov::Shape, whose own operator[] is a call into OpenVINO.
 using Sizes = std::vector<size_t>;
@@ -46,11 +57,13 @@ ov::PartialShape infer_batch(const ov::Node& node, const ov::PartialShape& data,
 bool has_known_shapes(const ov::Node& node, const ov::TensorVector& inputs);
 
 int64_t normalized(int64_t axis, int64_t rank);
-IndexType index_type(const ov::Tensor& indices);
+
+inline int64_t size_of_element(const ov::Tensor& tensor) { return tensor.get_element_type().size(); }
+
 int64_t index_at(const ov::Tensor& indices, const ov::Coordinate& place);
 ov::Coordinate unravel(size_t position, const ov::Shape& shape);
 
-// Return the row-major position of the first index out of bounds, or all_in_bounds.
+// Return the row-major position of the first index out of bounds, or ov_gather_done.
 int64_t first_bad(const ov::Tensor& indices, int64_t axis_size);
 
 // Flatten each tuple of contiguous indices to one index into the dimensions `dims`, which start at `axis` of data. Throw if a
@@ -62,7 +75,14 @@ std::vector<int64_t> flatten(const ov::Node& node, const ov::Tensor& indices, co
                                int64_t position);
 
 // Gather elements of tensors, strings included.
-int64_t gather_tensors(const Gather& gather, const ov::Tensor& data, const void* indices, ov::Tensor& output);
+int64_t gather_tensors(ov_gather_elements_arguments gather, const ov::Tensor& data, const ov::Tensor& indices,
+                       ov::Tensor& output);
+
+// Gather positions in the place of elements; return the kernel's result.
+using GatherPositions = std::function<int64_t(const int64_t* from, int64_t* to)>;
+
+// Gather strings, which own memory and cannot be moved as bytes: positions from 1 (0 = empty string), then each string.
+int64_t gather_strings(const ov::Tensor& data, ov::Tensor& output, const GatherPositions& gather);
 
 bool is_in_bounds(int64_t index, int64_t size);
 

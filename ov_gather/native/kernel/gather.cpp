@@ -9,7 +9,6 @@
 #include "isa.hpp"
 #include "loops.hpp"
 #include "platform.hpp"
-#include "threads.hpp"
 
 namespace ov_gather {
 namespace {
@@ -30,22 +29,19 @@ bool are_multiples(const std::vector<Loop>& loops, int64_t of) {
                        [of](const Loop& loop) { return loop.data_stride % of == 0 && loop.output_stride % of == 0; });
 }
 
-// Merge the loops. A short contiguous slice becomes one wide element if its address is aligned to its size.
-Gather merged(const Gather& given, const char* data, const char* output) {
-    // A plane has two loops.
-    Gather gather{merged(given.loops, 2), given.axis_size, given.axis_stride, given.element_size, given.index_type, given.zero};
-    const Loop slice = gather.loops.back();
+// Make a short contiguous slice one wide element if its address is aligned to its size.
+void widen_elements(Gather& gather, std::vector<Loop>& loops, const char* data, const char* output) {
+    const Loop slice = loops.back();
     const int64_t size = gather.element_size, wide = slice.size * size;
     if (slice.index_stride != 0 || slice.data_stride != size || slice.output_stride != size || wide > 16 || wide & (wide - 1))
-        return gather;
-    std::vector<Loop> outer(gather.loops.begin(), gather.loops.end() - 1);
+        return;
+    std::vector<Loop> outer(loops.begin(), loops.end() - 1);
     if (outer.size() < 2) outer.insert(outer.begin(), {1, 0, 0, 0});
     if (!are_multiples(outer, wide) || gather.axis_stride % wide != 0 || reinterpret_cast<uintptr_t>(data) % wide != 0 ||
         reinterpret_cast<uintptr_t>(output) % wide != 0)
-        return gather;
-    gather.loops = outer;
+        return;
+    loops = outer;
     gather.element_size = wide;
-    return gather;
 }
 
 // A position in the loops, and its byte offsets in the three arrays.
@@ -124,7 +120,7 @@ int64_t next_plane(const Gather& gather, const std::vector<Loop>& loops) {
 Plane describe(const Gather& gather, const std::vector<Loop>& loops, int64_t positions) {
     const Loop& line = loops.back();
     const int64_t reach = gather.axis_size * std::abs(gather.axis_stride);
-    const int64_t moved = positions * (2 * gather.element_size + (line.index_stride ? size_of(gather.index_type) : 0));
+    const int64_t moved = positions * (2 * gather.element_size + (line.index_stride ? gather.index_size : 0));
     return {loops[loops.size() - 2],
             line,
             gather.axis_size,
@@ -132,23 +128,24 @@ Plane describe(const Gather& gather, const std::vector<Loop>& loops, int64_t pos
             next_plane(gather, loops),
             is_beyond_near(reach),
             is_near(reach),
+            has_fast_gathers(),
             reach > cached_bytes(),
             is_streamed(moved, reach, line.index_stride != 0 && line.data_stride == 0),
-            gather.zero};
+            gather.zero != 0};
 }
 
 template <typename Index>
-int64_t find_out_of_bounds(const Gather& gather, const char* indices) {
-    const int64_t count = count_positions(gather.loops);
-    if (count == 0) return all_in_bounds;
-    const std::vector<Loop> loops = merged(gather.loops, 1);
+int64_t find_out_of_bounds(const Threads& threads, const Gather& gather, const char* indices) {
+    const int64_t count = count_positions(loops_of(gather));
+    if (count == 0) return ov_gather_done;
+    const std::vector<Loop> loops = merged(loops_of(gather), 1);
     Cursor cursor(loops, 0);
     for (int64_t position = 0; position < count; ++position, cursor.advance_elements(1)) {
-        if (position % uninterrupted == uninterrupted - 1) check_interrupt();
+        if (position % uninterrupted == uninterrupted - 1) threads.check_interrupt();
         const int64_t index = read_once<Index>(indices + cursor.index);
         if (index < -gather.axis_size || index >= gather.axis_size) return position;
     }
-    return all_in_bounds;
+    return ov_gather_done;
 }
 
 // Return the width of packed columns in elements; 0 = do not pack. If the axis is not the last, each element of a line lies in
@@ -169,8 +166,8 @@ int64_t packed_width(const Gather& gather, const std::vector<Loop>& loops) {
 }
 
 // Pack one column, `width` elements of every row along the axis, and gather from the buffer.
-bool gather_column(Plane plane, PlaneFunction gather_plane, int64_t element_size, int64_t width, const char* data,
-                   const char* indices, char* output) {
+bool gather_column(const Threads& threads, Plane plane, PlaneFunction gather_plane, int64_t element_size, int64_t width,
+                   const char* data, const char* indices, char* output) {
     thread_local std::vector<char> buffer;
     const int64_t bytes = width * element_size;
     buffer.resize(plane.axis_size * bytes);
@@ -181,7 +178,7 @@ bool gather_column(Plane plane, PlaneFunction gather_plane, int64_t element_size
     const Loop& lines = plane.lines;
     const int64_t step = std::max<int64_t>(1, uninterrupted / width);
     for (int64_t line = 0; line < lines.size; line += step) {
-        check_interrupt();
+        threads.check_interrupt();
         if (!gather_plane(plane, buffer.data(), indices + line * lines.index_stride, output + line * lines.output_stride,
                           std::min(step, lines.size - line), width))
             return false;
@@ -191,15 +188,16 @@ bool gather_column(Plane plane, PlaneFunction gather_plane, int64_t element_size
 
 }  // namespace
 
-int64_t gather_elements(const Gather& given, const char* data, const char* indices, char* output) {
-    if (count_positions(given.loops) == 0) return all_in_bounds;
-    Gather gather = merged(given, data, output);
-    std::vector<Loop>& loops = gather.loops;
+int64_t gather_elements(const Threads& threads, const Gather& given, const char* data, const char* indices, char* output) {
+    if (count_positions(loops_of(given)) == 0) return ov_gather_done;
+    Gather gather = given;
+    std::vector<Loop> loops = merged(loops_of(given), 2);  // a plane has two loops
+    widen_elements(gather, loops, data, output);
     const int64_t count = count_positions(loops);
     const int64_t width = packed_width(gather, loops);
     if (width == 0) split_into_columns(loops, gather);
     const Plane plane = describe(gather, loops, count);
-    const PlaneFunction gather_plane = planes_of(gather.element_size)[gather.index_type == IndexType::int64];
+    const PlaneFunction gather_plane = planes_of(gather.element_size)[gather.index_size == 8];
 
     std::atomic<bool> in_bounds{true};
     const auto walk = [&](const Range& range) {
@@ -227,29 +225,29 @@ int64_t gather_elements(const Gather& given, const char* data, const char* indic
         for (int64_t column = range.begin(); column < range.end() && in_bounds.load(std::memory_order_relaxed); ++column) {
             const Cursor cursor(columns, column);
             const int64_t wide = std::min(width, line.size - column % columns.back().size * width);
-            if (!gather_column(plane, gather_plane, gather.element_size, wide, data + cursor.data, indices + cursor.index,
+            if (!gather_column(threads, plane, gather_plane, gather.element_size, wide, data + cursor.data, indices + cursor.index,
                                output + cursor.output))
                 in_bounds.store(false, std::memory_order_relaxed);
         }
     };
 
-    const int64_t grain = elements_per_thread();
+    const int64_t grain = threads.elements_per_thread();
     // One packed column is enough work for a thread. A small plane needs no walk.
     if (width != 0 && count > grain)
-        in_parallel(count_positions(columns), 1, walk_columns);
+        threads.in_parallel(count_positions(columns), 1, walk_columns);
     else if (loops.size() == 2 && count <= grain)
         in_bounds = gather_plane(plane, data, indices, output, plane.lines.size, plane.line.size);
     else
-        in_parallel(count, grain, walk);
-    if (in_bounds.load()) return all_in_bounds;
+        threads.in_parallel(count, grain, walk);
+    if (in_bounds.load()) return ov_gather_done;
     // If another thread has changed the indices since, none may be out of bounds now, but the output is incomplete. Position 0
     // is returned then, and the caller's error message, which reads the index again, reports the change.
-    return std::max<int64_t>(first_out_of_bounds(given, indices), 0);
+    return std::max<int64_t>(first_out_of_bounds(threads, given, indices), 0);
 }
 
-int64_t first_out_of_bounds(const Gather& gather, const char* indices) {
-    return gather.index_type == IndexType::int32 ? find_out_of_bounds<int32_t>(gather, indices)
-                                                 : find_out_of_bounds<int64_t>(gather, indices);
+int64_t first_out_of_bounds(const Threads& threads, const Gather& gather, const char* indices) {
+    return gather.index_size == 4 ? find_out_of_bounds<int32_t>(threads, gather, indices)
+                                  : find_out_of_bounds<int64_t>(threads, gather, indices);
 }
 
 }  // namespace ov_gather

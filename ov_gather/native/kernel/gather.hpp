@@ -23,34 +23,18 @@
 // The kernel needs the C++ standard library and the system only. Its user provides the threads (threads.hpp).
 #pragma once
 
-#include <cstdint>
-#include <vector>
-
-#include "lines.hpp"
+#include "ov_gather_kernel.h"
+#include "threads.hpp"
 
 namespace ov_gather {
 
-enum class IndexType { int32, int64 };
+using Gather = ov_gather_elements_arguments;
 
-inline int64_t size_of(IndexType type) { return type == IndexType::int32 ? 4 : 8; }
+// Gather all elements; return ov_gather_done, or the first position (row-major in indices) whose index is out of bounds. The
+// output is partly written then. If another thread changes indices meanwhile, the index at the returned position may be in
+// bounds again.
+int64_t gather_elements(const Threads& threads, const Gather& gather, const char* data, const char* indices, char* output);
 
-struct Gather {
-    std::vector<Loop> loops;  // outermost first
-    int64_t axis_size;
-    int64_t axis_stride;
-    int64_t element_size;  // 1, 2, 4, 8 or 16
-    IndexType index_type;
-    bool zero = false;  // write zeros for an index out of bounds instead of stopping
-};
-
-constexpr int64_t all_in_bounds = -1;
-
-// Gather all elements; return all_in_bounds, or the first position (row-major in indices) whose index is out of bounds. The
-// result does not depend on the number of threads. Nothing out of bounds is read, and the output is partly written on error. If
-// another thread changes indices meanwhile, the index at the returned position may be in bounds again.
-int64_t gather_elements(const Gather& gather, const char* data, const char* indices, char* output);
-
-// Check indices as gather_elements does, without gathering: an index may be out of bounds even if the output is empty.
-int64_t first_out_of_bounds(const Gather& gather, const char* indices);
+int64_t first_out_of_bounds(const Threads& threads, const Gather& gather, const char* indices);
 
 }  // namespace ov_gather

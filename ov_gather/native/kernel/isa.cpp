@@ -1,6 +1,8 @@
 #include "isa.hpp"
 
 #include <cstdlib>
+#include <string>
+#include <vector>
 
 namespace ov_gather {
 
@@ -8,7 +10,6 @@ extern const LineFunctions lines_baseline;
 #if OV_GATHER_HAS_AVX
 extern const LineFunctions lines_avx2;
 extern const LineFunctions lines_avx512;
-extern const LineFunctions lines_avx512_gather;
 #endif
 
 namespace {
@@ -16,6 +17,7 @@ namespace {
 struct Isa {
     const char* name;
     const LineFunctions* functions;
+    bool gathers;  // uses gather instructions for all data
     bool available;
 };
 
@@ -26,12 +28,12 @@ struct Isa {
 std::vector<Isa> available() {
     const Isa known[] = {
 #if OV_GATHER_HAS_AVX
-        {"avx512_gather", &lines_avx512_gather, has_avx512() && is_intel()},
-        {"avx512", &lines_avx512, has_avx512()},
-        {"avx512_gather", &lines_avx512_gather, has_avx512() && !is_intel()},
-        {"avx2", &lines_avx2, has_avx2()},
+        {"avx512_gather", &lines_avx512, true, has_avx512() && is_intel()},
+        {"avx512", &lines_avx512, false, has_avx512()},
+        {"avx512_gather", &lines_avx512, true, has_avx512() && !is_intel()},
+        {"avx2", &lines_avx2, false, has_avx2()},
 #endif
-        {"baseline", &lines_baseline, true},
+        {"baseline", &lines_baseline, false, true},
     };
     std::vector<Isa> result;
     for (const Isa& isa : known)
@@ -55,18 +57,23 @@ const Isa& chosen() {
 
 const LineFunctions& line_functions() { return *chosen().functions; }
 
+bool has_fast_gathers() { return chosen().gathers; }
+
 const PlaneFunction* planes_of(int64_t element_size) {
     int logarithm = 0;
     while (element_size >>= 1) ++logarithm;
     return line_functions().planes[logarithm];
 }
 
-std::string isa_name() { return chosen().name; }
+const char* isa_name() { return chosen().name; }
 
-std::vector<std::string> available_isas() {
-    std::vector<std::string> names;
-    for (const Isa& isa : available()) names.emplace_back(isa.name);
-    return names;
+const char* available_isas() {
+    static const std::string names = [] {
+        std::string joined;
+        for (const Isa& isa : available()) joined += (joined.empty() ? "" : " ") + std::string(isa.name);
+        return joined;
+    }();
+    return names.c_str();
 }
 
 }  // namespace ov_gather

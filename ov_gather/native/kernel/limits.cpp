@@ -1,5 +1,7 @@
 #include "limits.hpp"
 
+#include <cstddef>
+
 #include "isa.hpp"
 
 namespace ov_gather {
@@ -28,7 +30,7 @@ OutsideFunction function_of(char kind, int64_t element_size) {
 
 int64_t first_outside(const char* numbers, char kind, int64_t element_size, std::vector<LimitsLoop> loops, const void* limits) {
     for (const LimitsLoop& loop : loops)
-        if (loop.size == 0) return -1;
+        if (loop.size == 0) return ov_gather_done;
     loops = merged(loops);
     const LimitsLoop line = loops.empty() ? LimitsLoop{1, element_size} : loops.back();
     if (!loops.empty()) loops.pop_back();
@@ -38,12 +40,12 @@ int64_t first_outside(const char* numbers, char kind, int64_t element_size, std:
     for (int64_t position = 0;; position += line.size) {
         const int64_t found = function(numbers, line.size, line.stride, limits);
         if (found >= 0) return position + found;
-        size_t axis = loops.size();
+        std::size_t axis = loops.size();
         while (axis > 0 && ++at[axis - 1] == loops[axis - 1].size) {
             numbers -= (loops[axis - 1].size - 1) * loops[axis - 1].stride;
             at[--axis] = 0;
         }
-        if (axis == 0) return -1;
+        if (axis == 0) return ov_gather_done;
         numbers += loops[axis - 1].stride;
     }
 }

@@ -10,7 +10,7 @@
 #if OV_GATHER_HAS_AVX
 #include <immintrin.h>
 #endif
-#if OV_GATHER_VECTOR_GATHER
+#if defined(__AVX512F__)
 #include "vector_gather.hpp"
 #endif
 
@@ -61,8 +61,8 @@ inline void stream(const char* from, char* to, int64_t bytes) {
 // while this block is gathered. Data are prefetched in one step, or in two: to the second-level cache, which holds more, and
 // later to the first.
 template <typename Element, typename Offset, bool across, int steps>
-inline void take(const Element* data, int64_t step, const Offset* offsets, Element* __restrict output, int64_t count,
-                 const char* upcoming, int64_t index_size) {
+OV_GATHER_APART void take(const Element* data, int64_t step, const Offset* offsets, Element* __restrict output, int64_t count,
+                           const char* upcoming, int64_t index_size) {
     constexpr int64_t ahead = steps == 1 ? cached_ahead : prefetch_ahead;
     const auto take_one = [=](int64_t i) {
         if (steps == 2) {
@@ -83,8 +83,16 @@ inline void take(const Element* data, int64_t step, const Offset* offsets, Eleme
     for (; i < count; ++i) take_one(i);
 }
 
-// Check and gather a block in parts. Listed `starts` are added to the offsets. Return false if an index is out of bounds.
-template <typename Offset, bool across, bool listed, int steps, typename Element, typename Index>
+// Multiply offsets by the step of the axis, and add those of their lines.
+template <typename Offset>
+void shift(Offset* offsets, int64_t count, int64_t step, const int32_t* starts) {
+    for (int64_t i = 0; step != 1 && i < count; ++i) offsets[i] *= static_cast<Offset>(step);
+    for (int64_t i = 0; i < count; ++i) offsets[i] += starts[i];
+}
+
+// Check and gather a block in parts. `starts`, if there are any, are added to the offsets. Return false if an index is out of
+// bounds.
+template <typename Offset, bool across, int steps, typename Element, typename Index>
 bool take_parts(const Plane& plane, const Element* data, int64_t step, const Index* indices, const int32_t* starts,
                 Element* output, int64_t count) {
     constexpr int64_t part = steps == 0 ? near_part : far_block;
@@ -92,30 +100,34 @@ bool take_parts(const Plane& plane, const Element* data, int64_t step, const Ind
     for (int64_t at = 0; at < count; at += part) {
         const int64_t length = count - at < part ? count - at : part;
         if (!wrap(indices + at, length, plane.axis_size, offsets)) return false;
-        for (int64_t i = 0; listed && step != 1 && i < length; ++i) offsets[i] *= static_cast<Offset>(step);
-        for (int64_t i = 0; listed && i < length; ++i) offsets[i] += starts[at + i];
+        if (starts != nullptr) shift(offsets, length, step, starts + at);
         take<Element, Offset, across, steps>(
-            data + (across ? at : 0), listed ? 1 : step, offsets, output + at, length,
+            data + (across ? at : 0), starts != nullptr ? 1 : step, offsets, output + at, length,
             reinterpret_cast<const char*>(indices + at + (steps == 0 ? near_index_prefetch : index_prefetch)), sizeof(Index));
     }
     return true;
 }
 
-template <typename Offset, bool across, bool listed, typename Element, typename Index>
+template <bool across, typename Element, typename Index>
 bool take_ahead(const Plane& plane, const Element* data, int64_t step, const Index* indices, const int32_t* starts,
                 Element* output, int64_t count) {
-    const auto gather = !plane.prefetch ? take_parts<Offset, across, listed, 0, Element, Index>
-                        : plane.far     ? take_parts<Offset, across, listed, 2, Element, Index>
-                                        : take_parts<Offset, across, listed, 1, Element, Index>;
+    const auto gather = !plane.prefetch ? take_parts<int32_t, across, 0, Element, Index>
+                        : plane.far     ? take_parts<int32_t, across, 2, Element, Index>
+                                        : take_parts<int32_t, across, 1, Element, Index>;
     return gather(plane, data, step, indices, starts, output, count);
 }
 
-template <typename Offset, typename Element, typename Index>
+template <typename Element, typename Index>
 bool take_block(const Plane& plane, const Element* data, const Index* indices, Element* output, int64_t count) {
     const int64_t step = plane.axis_stride / static_cast<int64_t>(sizeof(Element));
-    if (plane.line.data_stride != 0) return take_ahead<Offset, true, false>(plane, data, step, indices, nullptr, output, count);
-    if (step == 1) return take_ahead<Offset, false, false>(plane, data, 1, indices, nullptr, output, count);
-    return take_parts<Offset, false, false, 0>(plane, data, step, indices, nullptr, output, count);
+    const bool across = plane.line.data_stride != 0;
+    if (plane.axis_size > INT32_MAX) {  // larger than any cache
+        const auto gather = across ? take_parts<int64_t, true, 2, Element, Index> : take_parts<int64_t, false, 2, Element, Index>;
+        return gather(plane, data, step, indices, nullptr, output, count);
+    }
+    if (across) return take_ahead<true>(plane, data, step, indices, nullptr, output, count);
+    if (step == 1) return take_ahead<false>(plane, data, 1, indices, nullptr, output, count);
+    return take_parts<int32_t, false, 0>(plane, data, step, indices, nullptr, output, count);
 }
 
 template <typename Element, typename Index>
@@ -135,20 +147,17 @@ bool strided(const Plane& plane, const char* data, const char* indices, char* ou
 
 template <typename Element, typename Index>
 bool contiguous(const Plane& plane, const char* data, const Index* indices, Element* output, int64_t count) {
-#if OV_GATHER_VECTOR_GATHER
+#if defined(__AVX512F__)
     if constexpr (sizeof(Element) <= 8)
         if (are_vectors<Element>(plane, count)) return gather_vectors(plane, data, indices, output, count);
 #endif
     Element buffer[far_block];
     const int64_t most = plane.prefetch ? far_block : block;
-    const bool narrow = plane.axis_size <= INT32_MAX;
     for (int64_t start = 0; start < count; start += most) {
         const int64_t length = count - start < most ? count - start : most;
         const auto* from = reinterpret_cast<const Element*>(data + start * plane.line.data_stride);
         Element* to = plane.stream ? buffer : output + start;
-        const bool in_bounds = narrow ? take_block<int32_t>(plane, from, indices + start, to, length)
-                                      : take_block<int64_t>(plane, from, indices + start, to, length);
-        if (!in_bounds) {
+        if (!take_block(plane, from, indices + start, to, length)) {
             if (!plane.zero) return false;
             strided<Element, Index>(plane, reinterpret_cast<const char*>(from), reinterpret_cast<const char*>(indices + start),
                                     reinterpret_cast<char*>(output + start), length);

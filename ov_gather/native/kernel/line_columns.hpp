@@ -11,7 +11,7 @@ namespace {
 constexpr int64_t tile_bytes = 64;  // bytes of the output written at once: a cache line
 
 // Prefetch a row while the one before is gathered: hardware does not predict the order of rows.
-inline void prefetch_row(const char* row, int64_t bytes) {
+OV_GATHER_INLINE void prefetch_row(const char* row, int64_t bytes) {
     for (int64_t at = 0; at < bytes; at += 64) fetch(row + at);
 }
 

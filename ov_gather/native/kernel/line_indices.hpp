@@ -14,7 +14,7 @@ namespace {
 
 // Wrap negative indices, for an axis of any size. Return false if an index is out of bounds.
 template <typename Index>
-inline bool wrap(const Index* indices, int64_t count, int64_t axis_size, int64_t* wrapped) {
+OV_GATHER_APART bool wrap(const Index* indices, int64_t count, int64_t axis_size, int64_t* wrapped) {
     bool in_bounds = true;
     for (int64_t i = 0; i < count; ++i) {
         int64_t index = read_once<Index>(indices + i);
@@ -71,7 +71,7 @@ inline int64_t wrap_vectors(const int64_t* indices, int64_t count, int32_t size,
 // and no branches. Stored indices are clamped: they stay in bounds even if the compiler reads an index twice while another
 // thread changes it. Return false if an index is out of bounds.
 template <typename Index>
-inline bool wrap(const Index* indices, int64_t count, int64_t axis_size, int32_t* wrapped) {
+OV_GATHER_APART bool wrap(const Index* indices, int64_t count, int64_t axis_size, int32_t* wrapped) {
     const int32_t size = static_cast<int32_t>(axis_size);
     const uint32_t last = static_cast<uint32_t>(size) - 1;
     uint32_t out_of_bounds = size == 0;

@@ -27,7 +27,7 @@ bool constant(const Plane& plane, const char* data, int64_t index, char* output,
 
 // Prefetch the slice of an index, with the cache lines at both ends, since arrays are rarely aligned to them. The index may be
 // out of bounds, because a prefetch may use any address.
-inline void prefetch_slice(const Plane& plane, const char* data, int64_t index, int64_t bytes) {
+OV_GATHER_INLINE void prefetch_slice(const Plane& plane, const char* data, int64_t index, int64_t bytes) {
     if (index < 0) index += plane.axis_size;
     const uintptr_t slice = reinterpret_cast<uintptr_t>(data) + static_cast<uint64_t>(index) * plane.axis_stride;
     const int64_t head = slice & 63;

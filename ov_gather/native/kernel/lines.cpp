@@ -27,7 +27,7 @@ bool gather_lines(const Plane& plane, const char* data, const char* indices, cha
     const bool regular = plain && line.output_stride == size;
     const int64_t reach = plane.axis_size * plane.axis_stride;
     const bool prefetch =
-        OV_GATHER_VECTOR_GATHER != 2 && plain && line.data_stride == 0 && plane.lines.data_stride != 0 && reach <= row_prefetch;
+        !plane.gathers && plain && line.data_stride == 0 && plane.lines.data_stride != 0 && reach <= row_prefetch;
     if (plain && !regular && plane.lines.output_stride == size)
         return transposed<Element, Index>(plane, data, indices, output, lines, count, prefetch ? reach : 0);
     if (regular && are_short<Element, Index>(plane, lines, count))

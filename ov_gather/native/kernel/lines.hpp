@@ -3,17 +3,12 @@
 
 #include <cstdint>
 
+#include "ov_gather_kernel.h"
 #include "platform.hpp"
 
 namespace ov_gather {
 
-// A loop over positions of indices. Strides are in bytes; data_stride is 0 for the axis, whose coordinate comes from indices.
-struct Loop {
-    int64_t size;
-    int64_t index_stride;
-    int64_t data_stride;
-    int64_t output_stride;
-};
+using Loop = ov_gather_loop;
 
 struct Bytes16 {
     uint64_t low, high;
@@ -27,6 +22,7 @@ struct Plane {
     int64_t next;   // bytes from the data of this plane to those of the next, if prefetching these pays; otherwise 0
     bool prefetch;  // the data that an index can reach exceed the near caches
     bool near;      // they exceed them a few times at most, so that gather instructions pay
+    bool gathers;   // gather instructions pay for data in the near caches, too
     bool far;       // they exceed all caches
     bool stream;    // the output is streamed around the caches, because the arrays exceed them
     bool zero;      // write zeros for an index out of bounds

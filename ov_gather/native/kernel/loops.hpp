@@ -3,23 +3,38 @@
 
 #include <algorithm>
 #include <cstdint>
+#include <type_traits>
 #include <vector>
 
 namespace ov_gather {
 
+// The loops that a caller has given.
 template <typename AnyLoop>
-int64_t count_positions(const std::vector<AnyLoop>& loops) {
+struct GivenLoops {
+    const AnyLoop* first;
+    int64_t count;
+    const AnyLoop* begin() const { return first; }
+    const AnyLoop* end() const { return first + count; }
+};
+
+template <typename Arguments>
+auto loops_of(const Arguments& given) {
+    return GivenLoops<std::remove_const_t<std::remove_pointer_t<decltype(given.loops)>>>{given.loops, given.loop_count};
+}
+
+template <typename Loops>
+int64_t count_positions(const Loops& loops) {
     int64_t count = 1;
-    for (const AnyLoop& loop : loops) count *= loop.size;
+    for (const auto& loop : loops) count *= loop.size;
     return count;
 }
 
 // Drop loops of size 1 and merge adjacent loops whose three strides match. The order of positions stays the same. Fewer than
 // `least` loops are preceded by loops of size 1.
 template <typename AnyLoop>
-std::vector<AnyLoop> merged(const std::vector<AnyLoop>& loops, size_t least) {
+std::vector<AnyLoop> merged(const GivenLoops<AnyLoop>& loops, size_t least) {
     std::vector<AnyLoop> result;
-    result.reserve(std::max(loops.size(), least));
+    result.reserve(std::max<size_t>(loops.count, least));
     for (const AnyLoop& inner : loops) {
         const auto& [size, index, from, to] = inner;
         if (size == 1) continue;

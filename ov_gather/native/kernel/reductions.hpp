@@ -9,7 +9,7 @@
 
 namespace ov_gather {
 
-enum class Reduction { none, sum, prod, min, max };
+using Reduction = ov_gather_reduction;
 
 // Each step of a product is rounded, as in Python. std::complex would also handle infinities.
 template <typename T>
@@ -57,36 +57,49 @@ struct Extremum {
     }
 };
 
+inline bool is_extremum(Reduction reduction) { return reduction == ov_gather_min || reduction == ov_gather_max; }
+
+template <typename Element, typename Choice>
+auto with_arithmetic(Reduction reduction, const Choice& choice) {
+    return reduction == ov_gather_sum ? choice(Element{}, Arithmetic<std::plus<>>{})
+                                       : choice(Element{}, Arithmetic<std::multiplies<>>{});
+}
+
+template <typename Element, typename Choice>
+auto with_extremum(Reduction reduction, const Choice& choice) {
+    return reduction == ov_gather_min ? choice(Element{}, Extremum<std::less<>>{})
+                                       : choice(Element{}, Extremum<std::greater<>>{});
+}
+
 template <typename Element, typename Choice>
 auto with_reduction(Reduction reduction, const Choice& choice) {
-    switch (reduction) {
-        case Reduction::sum: return choice(Element{}, Arithmetic<std::plus<>>{});
-        case Reduction::prod: return choice(Element{}, Arithmetic<std::multiplies<>>{});
-        case Reduction::min: return choice(Element{}, Extremum<std::less<>>{});
-        case Reduction::max: return choice(Element{}, Extremum<std::greater<>>{});
-        default: return choice(Element{}, Replace{});
-    }
+    return is_extremum(reduction) ? with_extremum<Element>(reduction, choice) : with_arithmetic<Element>(reduction, choice);
+}
+
+// Sums and products of signed and unsigned integers are the same bits.
+template <typename Unsigned, typename Choice>
+auto with_integer(bool is_signed, Reduction reduction, const Choice& choice) {
+    if (reduction == ov_gather_replace) return choice(Unsigned{}, Replace{});
+    return is_signed && is_extremum(reduction) ? with_extremum<std::make_signed_t<Unsigned>>(reduction, choice)
+                                               : with_reduction<Unsigned>(reduction, choice);
 }
 
 // Call `choice` with an element type and one of the reductions above, and return its result. `kind` is NumPy's: 'f', 'i', 'u'
 // or 'c'; it is ignored without a reduction. Of elements of 16 bytes, only complex ones are reduced.
 template <typename Choice>
 auto with_element_type(char kind, int64_t element_size, Reduction reduction, const Choice& choice) {
-    const bool reduces = reduction != Reduction::none, floating = reduces && kind == 'f', is_signed = reduces && kind == 'i',
-               is_complex = reduces && kind == 'c';
+    const bool reduces = reduction != ov_gather_replace;
+    if (reduces && kind == 'c')
+        return element_size == 8 ? with_reduction<Complex<float>>(reduction, choice)
+                                 : with_reduction<Complex<double>>(reduction, choice);
+    if (reduces && kind == 'f')
+        return element_size == 4 ? with_reduction<float>(reduction, choice) : with_reduction<double>(reduction, choice);
     switch (element_size) {
-        case 1: return is_signed ? with_reduction<int8_t>(reduction, choice) : with_reduction<uint8_t>(reduction, choice);
-        case 2: return is_signed ? with_reduction<int16_t>(reduction, choice) : with_reduction<uint16_t>(reduction, choice);
-        case 4:
-            return floating    ? with_reduction<float>(reduction, choice)
-                   : is_signed ? with_reduction<int32_t>(reduction, choice)
-                               : with_reduction<uint32_t>(reduction, choice);
-        case 8:
-            return floating     ? with_reduction<double>(reduction, choice)
-                   : is_complex ? with_reduction<Complex<float>>(reduction, choice)
-                   : is_signed  ? with_reduction<int64_t>(reduction, choice)
-                                : with_reduction<uint64_t>(reduction, choice);
-        default: return is_complex ? with_reduction<Complex<double>>(reduction, choice) : choice(Bytes16{}, Replace{});
+        case 1: return with_integer<uint8_t>(kind == 'i', reduction, choice);
+        case 2: return with_integer<uint16_t>(kind == 'i', reduction, choice);
+        case 4: return with_integer<uint32_t>(kind == 'i', reduction, choice);
+        case 8: return with_integer<uint64_t>(kind == 'i', reduction, choice);
+        default: return choice(Bytes16{}, Replace{});
     }
 }
 

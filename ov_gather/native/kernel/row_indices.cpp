@@ -5,7 +5,6 @@
 
 #include "isa.hpp"
 #include "loops.hpp"
-#include "threads.hpp"
 
 namespace ov_gather {
 namespace {
@@ -16,7 +15,7 @@ constexpr int64_t bytes_ahead = 1 << 12;  // prefetch distance of indices in byt
 // Return the loops over rows of updates, in memory order of updates. The loop along the axis has output_stride 0, because the
 // index determines the output row.
 std::vector<ScatterLoop> loops_over_rows(const Scatter& scatter) {
-    std::vector<ScatterLoop> loops(scatter.loops.begin(), scatter.loops.end() - 1);
+    std::vector<ScatterLoop> loops(scatter.loops, &last_loop(scatter));
     const ScatterLoop& axis = scatter.axis;
     if (axis.size != 1) loops.push_back({axis.size, axis.index_stride, axis.update_stride, 0});
     std::sort(loops.begin(), loops.end(),
@@ -25,20 +24,20 @@ std::vector<ScatterLoop> loops_over_rows(const Scatter& scatter) {
 }
 
 AllSameFunction same_function(const Scatter& scatter) {
-    return line_functions().all_same[scatter.index_type == IndexType::int64];
+    return line_functions().all_same[scatter.index_size == 8];
 }
 
 // Return true if the indices of the first row are equal. Most scatters of elements end here.
 bool is_first_same(const Scatter& scatter, const char* indices) {
-    const ScatterLoop& line = scatter.loops.back();
+    const ScatterLoop& line = last_loop(scatter);
     if (line.size <= 1 || scatter.axis.size == 0 || scatter.elements == 0) return false;
     if (line.index_stride == 0) return true;
-    return line.index_stride == size_of(scatter.index_type) && same_function(scatter)(indices, line.size);
+    return line.index_stride == scatter.index_size && same_function(scatter)(indices, line.size);
 }
 
 // Return the bytes between rows of the output; 0 if the updates are not contiguous rows.
 int64_t bytes_of_rows(const Scatter& scatter, const std::vector<ScatterLoop>& loops) {
-    const ScatterLoop& line = scatter.loops.back();
+    const ScatterLoop& line = last_loop(scatter);
     const int64_t size = scatter.element_size, width = line.size * size;
     if (line.update_stride != size || line.output_stride != size) return 0;
     int64_t bytes = scatter.axis.output_stride, update_stride = width;
@@ -52,15 +51,15 @@ int64_t bytes_of_rows(const Scatter& scatter, const std::vector<ScatterLoop>& lo
 }
 
 template <typename Index>
-RowIndices find(const Scatter& scatter, const char* indices, const std::vector<ScatterLoop>& loops, int64_t bytes,
+RowIndices find(const Threads& threads, const Scatter& scatter, const char* indices, const std::vector<ScatterLoop>& loops, int64_t bytes,
                 std::vector<int64_t>& rows) {
-    const ScatterLoop& line = scatter.loops.back();
+    const ScatterLoop& line = last_loop(scatter);
     const auto all_same = line.index_stride == 0 ? nullptr : same_function(scatter);
     const int64_t count = count_positions(loops);
     rows.resize(count);
     const int64_t axis_step = scatter.axis.output_stride / bytes;
     std::atomic<RowIndices> result{RowIndices::found};
-    in_parallel(count, std::max<int64_t>(1, grain / (all_same ? line.size : 1)), [&](const Range& range) {
+    threads.in_parallel(count, std::max<int64_t>(1, grain / (all_same ? line.size : 1)), [&](const Range& range) {
         for (int64_t row = range.begin(); row < range.end() && result.load(std::memory_order_relaxed) == RowIndices::found;
              ++row) {
             const char* at = indices;
@@ -85,22 +84,23 @@ RowIndices find(const Scatter& scatter, const char* indices, const std::vector<S
 
 }  // namespace
 
-RowIndices find_rows(const Scatter& scatter, const char* indices, ScatterRows& by_rows, std::vector<int64_t>& rows) {
-    const ScatterLoop& line = scatter.loops.back();
-    if (count_positions(scatter.loops) == 0 || !is_first_same(scatter, indices)) return RowIndices::differ;
+RowIndices find_rows(const Threads& threads, const Scatter& scatter, const char* indices, ScatterRows& by_rows,
+                     std::vector<int64_t>& rows) {
+    const ScatterLoop& line = last_loop(scatter);
+    if (count_positions(loops_of(scatter)) == 0 || !is_first_same(scatter, indices)) return RowIndices::differ;
     const std::vector<ScatterLoop> loops = loops_over_rows(scatter);
     const int64_t bytes = bytes_of_rows(scatter, loops);
     if (bytes == 0) return RowIndices::differ;
     const int64_t row_size = bytes / scatter.element_size;
-    const RowIndices result = scatter.index_type == IndexType::int32 ? find<int32_t>(scatter, indices, loops, bytes, rows)
-                                                                     : find<int64_t>(scatter, indices, loops, bytes, rows);
+    const RowIndices result = scatter.index_size == 4 ? find<int32_t>(threads, scatter, indices, loops, bytes, rows)
+                                                       : find<int64_t>(threads, scatter, indices, loops, bytes, rows);
     by_rows = {static_cast<int64_t>(rows.size()),
                scatter.elements / row_size,
                row_size,
                line.size,
+               scatter.element_size,
                scatter.reduction,
-               scatter.kind,
-               scatter.element_size};
+               scatter.kind};
     return result;
 }
 

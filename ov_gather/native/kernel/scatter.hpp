@@ -16,35 +16,20 @@
 //   Short lines are updated many at a time.
 #pragma once
 
-#include <cstdint>
-#include <vector>
-
-#include "gather.hpp"
 #include "reductions.hpp"
+#include "threads.hpp"
 
 namespace ov_gather {
 
-// A loop over positions of indices. Strides are in bytes; along the axis, output_stride is the step per index.
-struct ScatterLoop {
-    int64_t size;
-    int64_t index_stride;
-    int64_t update_stride;
-    int64_t output_stride;
-};
-
-struct Scatter {
-    std::vector<ScatterLoop> loops;  // off the axis, outermost first
-    ScatterLoop axis;
-    int64_t axis_size;  // size of the output along the axis
-    IndexType index_type;
-    Reduction reduction;
-    int64_t elements;  // number of output elements
-    char kind;         // NumPy's kind of the elements: 'f', 'i', 'u' or 'c'
-    int64_t element_size;
-};
+using ScatterLoop = ov_gather_scatter_loop;
+using Scatter = ov_gather_scatter_arguments;
 
 // Apply all updates. Data and output are contiguous, and may be the same. Return false if an index is out of bounds: the output
-// is then partly written, but nothing outside of it.
-bool scatter_elements(const Scatter& scatter, const char* data, const char* indices, const char* updates, char* output);
+// is then partly written.
+bool scatter_elements(const Threads& threads, const Scatter& scatter, const char* data, const char* indices,
+                      const char* updates, char* output);
+
+// Return the innermost loop off the axis.
+inline const ScatterLoop& last_loop(const Scatter& scatter) { return scatter.loops[scatter.loop_count - 1]; }
 
 }  // namespace ov_gather

@@ -6,7 +6,6 @@
 
 #include "caches.hpp"
 #include "platform.hpp"
-#include "threads.hpp"
 
 namespace ov_gather {
 namespace {
@@ -18,7 +17,7 @@ constexpr int64_t rows_in_flight = 16;     // at most
 constexpr int64_t block = 1 << 20;         // elements of updates between two checks for an interrupt
 constexpr int64_t sorted_row = 512;        // bytes of the shortest rows whose updates are sorted; 256 gain nothing on Xeon
 
-inline void prefetch(const char* from, int64_t bytes) {
+OV_GATHER_INLINE void prefetch(const char* from, int64_t bytes) {
     for (int64_t at = 0; at < bytes && at < bytes_in_flight; at += 64) fetch(from + at);
 }
 
@@ -39,13 +38,13 @@ int64_t find_updates(Range updates, const int64_t* rows, Range of, int64_t* foun
     return count;
 }
 
-using PartFunction = void (*)(const ScatterRows&, const int64_t* rows, const char* data, const char* updates, char* output,
-                              const Part&);
+using PartFunction = void (*)(const Threads&, const ScatterRows&, const int64_t* rows, const char* data, const char* updates,
+                              char* output, const Part&);
 
 // Apply the part's updates in order; the output holds a copy of data.
 template <typename Element, typename Reduce>
-void scatter_part(const ScatterRows& scatter, const int64_t* rows, const char*, const char* updates, char* output,
-                  const Part& part) {
+void scatter_part(const Threads& threads, const ScatterRows& scatter, const int64_t* rows, const char*, const char* updates,
+                  char* output, const Part& part) {
     const int64_t width = part.columns.size(), bytes = width * sizeof(Element), ahead = rows_ahead(bytes);
     const auto update_of = [&](int64_t i) {
         return reinterpret_cast<const Element*>(updates) + i * scatter.width + part.columns.begin();
@@ -56,7 +55,7 @@ void scatter_part(const ScatterRows& scatter, const int64_t* rows, const char*, 
     const int64_t step = std::min(scatter.updates, std::clamp<int64_t>(block / width, 64, 1 << 14));
     std::vector<int64_t> own(step);
     for (int64_t first = 0; first < scatter.updates; first += step) {
-        if (first != 0) check_interrupt();
+        if (first != 0) threads.check_interrupt();
         const int64_t count = find_updates({first, std::min(first + step, scatter.updates)}, rows, part.rows, own.data());
         for (int64_t k = 0; k < count; ++k) {
             if (k + ahead < count) {
@@ -92,8 +91,8 @@ SortedUpdates sort_updates(const ScatterRows& scatter, const int64_t* rows, Rang
 
 // Write each of the part's rows once: its data with all of its updates, which are read in the order of rows.
 template <typename Element, typename Reduce>
-void scatter_sorted(const ScatterRows& scatter, const int64_t* rows, const char* data, const char* updates, char* output,
-                    const Part& part) {
+void scatter_sorted(const Threads& threads, const ScatterRows& scatter, const int64_t* rows, const char* data,
+                    const char* updates, char* output, const Part& part) {
     const int64_t width = scatter.width, bytes = width * sizeof(Element), ahead = rows_ahead(bytes);
     const auto [starts, sorted] = sort_updates(scatter, rows, part.rows);
     const int64_t count = sorted.size();
@@ -106,7 +105,7 @@ void scatter_sorted(const ScatterRows& scatter, const int64_t* rows, const char*
         int64_t k = starts[r];
         const int64_t end = starts[r + 1], at = (part.rows.begin() + r) * bytes;
         if ((left -= (end - k + 1) * width) < 0) {
-            check_interrupt();
+            threads.check_interrupt();
             left = block;
         }
         const auto* before = reinterpret_cast<const Element*>(data + at);
@@ -132,13 +131,14 @@ Range share(int64_t size, int64_t part, int64_t parts) { return {size * part / p
 
 }  // namespace
 
-void scatter_rows(const ScatterRows& scatter, const int64_t* rows, const char* data, const char* updates, char* output) {
+void scatter_rows(const Threads& threads, const ScatterRows& scatter, const int64_t* rows, const char* data,
+                  const char* updates, char* output) {
     const int64_t width = scatter.width * scatter.element_size;
     const int64_t all_bytes = scatter.rows * scatter.row_size * scatter.element_size;
     // Updates are sorted if the output exceeds the near caches, and its rows would else be fetched for each update anew.
     const bool sorts = scatter.width == scatter.row_size && width >= sorted_row && all_bytes > near_cache() &&
                        scatter.updates > scatter.rows / 4;
-    if (data != output && !sorts) copy_in_parallel(data, output, all_bytes);
+    if (data != output && !sorts) threads.copy(data, output, all_bytes);
     if (scatter.updates == 0 || width == 0) return;  // the addresses may be null
     const auto function = with_element_type(scatter.kind, scatter.element_size, scatter.reduction,
                                             [&](auto element, auto reduce) -> PartFunction {
@@ -147,14 +147,14 @@ void scatter_rows(const ScatterRows& scatter, const int64_t* rows, const char* d
                                                 return sorts ? scatter_sorted<Element, Reduce> : scatter_part<Element, Reduce>;
                                             });
     // Each part scans all updates, so there are no more parts than threads.
-    const int64_t parts = std::clamp<int64_t>(scatter.updates * scatter.width / grain, 1, thread_count());
+    const int64_t parts = std::clamp<int64_t>(scatter.updates * scatter.width / grain, 1, threads.count());
     const Range all_rows(0, scatter.rows), all_columns(0, scatter.width);
     const bool by_columns = !sorts && width >= parts * shortest_piece;
-    in_parallel(parts, 1, [&](const Range& range) {
+    threads.in_parallel(parts, 1, [&](const Range& range) {
         for (int64_t i = range.begin(); i < range.end(); ++i) {
             const Part part =
                 by_columns ? Part{all_rows, share(scatter.width, i, parts)} : Part{share(scatter.rows, i, parts), all_columns};
-            function(scatter, rows, data, updates, output, part);
+            function(threads, scatter, rows, data, updates, output, part);
         }
     });
 }

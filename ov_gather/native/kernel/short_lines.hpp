@@ -42,16 +42,16 @@ bool short_lines(const Plane& plane, const char* data, const Index* indices, Ele
         const char* from = data + top * plane.lines.data_stride;
         const Index* where = indices + top * count;
         Element* to = output + top * count;
-#if OV_GATHER_VECTOR_GATHER == 2
+#if defined(__AVX512F__)
         if constexpr (size <= 8) {
-            if (!plane.prefetch) {
+            if (plane.gathers && !plane.prefetch) {
                 if (!gather_line<Shift::listed>(plane, from, where, starts, to, length)) return false;
                 continue;
             }
         }
 #endif
         for (int64_t at = 0; at < fetched; at += 64) fetch(from + fetched + at);  // the rows of the next block
-        if (take_ahead<int32_t, false, true>(plane, reinterpret_cast<const Element*>(from), step, where, starts,
+        if (take_ahead<false>(plane, reinterpret_cast<const Element*>(from), step, where, starts,
                                              plane.stream ? buffer : to, length)) {
             if (plane.stream) stream(reinterpret_cast<const char*>(buffer), reinterpret_cast<char*>(to), length * size);
         } else if (plane.zero) {

@@ -189,7 +189,7 @@ bool are_vectors(const Plane& plane, int64_t count) {
     const int64_t stride = plane.axis_stride < 0 ? -plane.axis_stride : plane.axis_stride;
     const bool across = plane.line.data_stride != 0;
     const bool beyond = !across && plane.prefetch;
-    return size <= 8 && (across || plane.axis_stride == size) && (beyond ? plane.near : OV_GATHER_VECTOR_GATHER == 2) &&
+    return size <= 8 && (across || plane.axis_stride == size) && (beyond ? plane.near : plane.gathers) &&
            plane.axis_size <= INT32_MAX && plane.axis_size * stride + (across ? count * size : 0) <= INT32_MAX;
 }
 

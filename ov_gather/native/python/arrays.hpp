@@ -12,8 +12,6 @@
 #include <cstdlib>
 #include <utility>
 
-#include "gather.hpp"
-
 namespace {
 
 namespace nb = nanobind;
@@ -68,10 +66,6 @@ inline bool is_nested(PyArrayObject* array) {
 inline bool is_index(PyArrayObject* array) {
     const PyArray_Descr* type = PyArray_DESCR(array);
     return type->kind == 'i' && PyArray_ITEMSIZE(array) >= 4 && PyArray_ISNBO(type->byteorder) && is_movable(array);
-}
-
-inline ov_gather::IndexType index_type(PyArrayObject* indices) {
-    return PyArray_ITEMSIZE(indices) == 4 ? ov_gather::IndexType::int32 : ov_gather::IndexType::int64;
 }
 
 // Return the addresses of the first byte and past the last byte of an array.

@@ -6,24 +6,29 @@
 
 #include <functional>
 #include <memory>
+#include <new>
 #include <numeric>
 
 #include "arrays.hpp"
-#include "isa.hpp"
-#include "limits.hpp"
-#include "scatter.hpp"
-#include "scatter_rows.hpp"
+#include "ov_gather_kernel.h"
 #include "slices.hpp"
 #include "thread_pool.hpp"
-#include "tuples.hpp"
 
 namespace {
 
-// Call `work` without Python's global lock.
-template <typename Work>
-auto unlocked(const Work& work) {
-    const nb::gil_scoped_release release;
-    return work();
+const ov_gather_threads* const threads = &ov_gather::pool_threads;
+
+// Call the kernel without Python's global lock, and return its result. Throws if it was interrupted or lacks memory.
+template <typename Call>
+int64_t unlocked(const Call& call) {
+    int64_t result;
+    {
+        const nb::gil_scoped_release release;
+        result = call();
+    }
+    if (result == ov_gather_interrupted) throw nb::python_error();  // of the signal handler
+    if (result == ov_gather_no_memory) throw std::bad_alloc();
+    return result;
 }
 
 npy_intp product(const npy_intp* sizes, npy_intp count) {
@@ -31,11 +36,12 @@ npy_intp product(const npy_intp* sizes, npy_intp count) {
 }
 
 // Gather; return the output, or the first position whose index is out of bounds.
-nb::object run(const ov_gather::Gather& gather, PyArrayObject* data, PyArrayObject* indices, const nb::object& output) {
+nb::object run(const ov_gather_elements_arguments& gather, PyArrayObject* data, PyArrayObject* indices,
+               const nb::object& output) {
     const int64_t position = unlocked([&] {
-        return ov_gather::gather_elements(gather, PyArray_BYTES(data), PyArray_BYTES(indices), PyArray_BYTES(array_of(output)));
+        return ov_gather_elements(threads, &gather, PyArray_DATA(data), PyArray_DATA(indices), PyArray_DATA(array_of(output)));
     });
-    return position == ov_gather::all_in_bounds ? output : nb::int_(position);
+    return position == ov_gather_done ? output : nb::int_(position);
 }
 
 // Gather elements; return the output, or the first position whose index is out of bounds, or None if an argument is not plain
@@ -52,10 +58,10 @@ nb::object gather_elements(nb::handle data_object, nb::handle indices_object, nb
     if (result.is_none()) return result;
 
     const Strides from(data), index(indices), to(array_of(result));
-    ov_gather::Gather gather{{}, PyArray_DIM(data, axis), from[axis], PyArray_ITEMSIZE(data), index_type(indices), zero};
-    gather.loops.reserve(rank);
-    for (int i = 0; i < rank; ++i) gather.loops.push_back({PyArray_DIM(indices, i), index[i], i == axis ? 0 : from[i], to[i]});
-    return run(gather, data, indices, result);
+    ov_gather_loop loops[NPY_MAXDIMS];
+    for (int i = 0; i < rank; ++i) loops[i] = {PyArray_DIM(indices, i), index[i], i == axis ? 0 : from[i], to[i]};
+    return run({loops, rank, PyArray_DIM(data, axis), from[axis], PyArray_ITEMSIZE(data), PyArray_ITEMSIZE(indices), zero},
+               data, indices, result);
 }
 
 // Gather slices; return values are those of gather_elements.
@@ -78,17 +84,19 @@ nb::object gather(nb::handle data_object, nb::handle indices_object, nb::handle 
     if (result.is_none()) return result;
 
     const Strides from(data), index(indices), to(array_of(result));
-    return run({ov_gather::slice_loops(shape, shape.size(), own, axis, batch, from, index, to), PyArray_DIM(data, axis),
-                from[axis], PyArray_ITEMSIZE(data), index_type(indices), zero},
+    const auto loops = ov_gather::slice_loops(shape, shape.size(), own, axis, batch, from, index, to);
+    return run({loops.data(), static_cast<int64_t>(loops.size()), PyArray_DIM(data, axis), from[axis], PyArray_ITEMSIZE(data),
+                PyArray_ITEMSIZE(indices), zero},
                data, indices, result);
 }
 
 // Flatten contiguous `tuples` of int32 or int64 to `flat`, contiguous int64; return -1, or the first tuple out of bounds.
 int64_t flatten_tuples(nb::handle tuples_object, const std::vector<int64_t>& dims, nb::handle flat_object) {
     PyArrayObject *const tuples = array_of(tuples_object), *const flat = array_of(flat_object);
+    const int64_t depth = dims.size();
+    const ov_gather_tuples_arguments given{1, PyArray_SIZE(flat), dims.data(), depth, 0, 0, PyArray_ITEMSIZE(tuples)};
     return unlocked([&] {
-        return ov_gather::flatten_tuples(PyArray_BYTES(tuples), index_type(tuples), PyArray_SIZE(flat), dims,
-                                         static_cast<int64_t*>(PyArray_DATA(flat)));
+        return ov_gather_flatten_tuples(threads, &given, PyArray_DATA(tuples), static_cast<int64_t*>(PyArray_DATA(flat)));
     });
 }
 
@@ -110,42 +118,43 @@ nb::object gather_nd(nb::handle data_object, nb::handle tuples_object, nb::handl
     const nb::object result = output_for(out, data, tuples, static_cast<int>(shape.size()), shape.data());
     if (result.is_none() || !PyArray_IS_C_CONTIGUOUS(array_of(result))) return nb::none();
 
-    const ov_gather::GatherTuples gather{product(dims, batch),
-                                         product(PyArray_DIMS(tuples) + batch, last - batch),
-                                         {dims + batch, dims + batch + depth},
-                                         product(dims + batch + depth, rank - batch - depth),
-                                         PyArray_ITEMSIZE(data),
-                                         index_type(tuples)};
+    const ov_gather_tuples_arguments gather{product(dims, batch),
+                                            product(PyArray_DIMS(tuples) + batch, last - batch),
+                                            dims + batch,
+                                            depth,
+                                            product(dims + batch + depth, rank - batch - depth),
+                                            PyArray_ITEMSIZE(data),
+                                            PyArray_ITEMSIZE(tuples)};
     const int64_t position = unlocked([&] {
-        return ov_gather::gather_tuples(gather, PyArray_BYTES(data), PyArray_BYTES(tuples), PyArray_BYTES(array_of(result)));
+        return ov_gather_tuples(threads, &gather, PyArray_DATA(data), PyArray_DATA(tuples), PyArray_DATA(array_of(result)));
     });
-    return position == ov_gather::all_in_bounds ? result : nb::int_(position);
+    return position == ov_gather_done ? result : nb::int_(position);
 }
 
 // Scatter plain arrays of the same rank, with fitting shapes, into a contiguous output; return true if all indices are in
-// bounds. See scatter.hpp for `kind` and reductions.hpp for the numbers of reductions.
+// bounds. `kind` is NumPy's, and `reduction` a value of ov_gather_reduction.
 bool run(const char* data, PyArrayObject* output, PyArrayObject* indices, PyArrayObject* updates, int axis, char kind,
          int reduction) {
-    ov_gather::Scatter scatter{{},
-                               {},
-                               PyArray_DIM(output, axis),
-                               index_type(indices),
-                               static_cast<ov_gather::Reduction>(reduction),
-                               PyArray_SIZE(output),
-                               kind,
-                               PyArray_ITEMSIZE(output)};
+    const int rank = PyArray_NDIM(output);
     const Strides index(indices), from(updates), to(output);
-    for (int i = 0; i < PyArray_NDIM(output); ++i) {
-        const ov_gather::ScatterLoop loop{PyArray_DIM(indices, i), index[i], from[i], to[i]};
-        if (i == axis)
-            scatter.axis = loop;
-        else
-            scatter.loops.push_back(loop);
-    }
+    ov_gather_scatter_loop loops[NPY_MAXDIMS];
+    const auto loop_of = [&](int i) {
+        return ov_gather_scatter_loop{PyArray_DIM(indices, i), index[i], from[i], to[i]};
+    };
+    for (int i = 0; i + 1 < rank; ++i) loops[i] = loop_of(i + (i >= axis));
+    const ov_gather_scatter_arguments scatter{loops,
+                                              rank - 1,
+                                              loop_of(axis),
+                                              PyArray_DIM(output, axis),
+                                              PyArray_SIZE(output),
+                                              PyArray_ITEMSIZE(output),
+                                              PyArray_ITEMSIZE(indices),
+                                              static_cast<ov_gather_reduction>(reduction),
+                                              kind};
     return unlocked([&] {
-        return ov_gather::scatter_elements(scatter, data, PyArray_BYTES(indices), PyArray_BYTES(updates),
-                                           PyArray_BYTES(output));
-    });
+               return ov_gather_scatter(threads, &scatter, data, PyArray_DATA(indices), PyArray_DATA(updates),
+                                        PyArray_DATA(output));
+           }) == ov_gather_done;
 }
 
 // Update elements of the output in place; return true if all indices are in bounds.
@@ -175,7 +184,8 @@ nb::object scattered_output(nb::handle out, PyArrayObject* data, PyArrayObject* 
 }
 
 // Scatter into a copy of data and return it; return None if an index is out of bounds, or an argument is not plain or invalid:
-// the caller then checks it in detail. `reduction` is a value of Reduction.
+// the caller then checks it in detail. `reduction` is a value of
+// ov_gather_reduction.
 nb::object scatter_elements(nb::handle data_object, nb::handle indices_object, nb::handle updates_object,
                             nb::handle axis_object, int reduction, nb::handle out) {
     PyArrayObject *const data = exact_array(data_object), *const indices = exact_array(indices_object),
@@ -190,9 +200,9 @@ nb::object scatter_elements(nb::handle data_object, nb::handle indices_object, n
     return run(PyArray_BYTES(data), array_of(result), indices, updates, axis, kind, reduction) ? result : nb::none();
 }
 
-ov_gather::ScatterRows describe(PyArrayObject* output, int64_t rows, int64_t count, char kind, int reduction) {
+ov_gather_rows_arguments describe(PyArrayObject* output, int64_t rows, int64_t count, char kind, int reduction) {
     const int64_t row_size = PyArray_SIZE(output) / std::max<int64_t>(rows, 1);
-    return {count, rows, row_size, row_size, static_cast<ov_gather::Reduction>(reduction), kind, PyArray_ITEMSIZE(output)};
+    return {count, rows, row_size, row_size, PyArray_ITEMSIZE(output), static_cast<ov_gather_reduction>(reduction), kind};
 }
 
 // Update rows of the output in place. All arrays are contiguous and plain; `flat` has one int64 per update, in bounds.
@@ -201,8 +211,8 @@ void update_rows(nb::handle output_object, int64_t rows, nb::handle flat_object,
     const auto scatter = describe(output, rows, PyArray_SIZE(flat), kind, reduction);
     char* const bytes = PyArray_BYTES(output);
     unlocked([&] {
-        ov_gather::scatter_rows(scatter, static_cast<const int64_t*>(PyArray_DATA(flat)), bytes,
-                                PyArray_BYTES(array_of(updates)), bytes);
+        return ov_gather_scatter_rows(threads, &scatter, static_cast<const int64_t*>(PyArray_DATA(flat)), bytes,
+                                      PyArray_DATA(array_of(updates)), bytes);
     });
 }
 
@@ -227,15 +237,14 @@ nb::object scatter_nd(nb::handle data_object, nb::handle tuples_object, nb::hand
     const int64_t count = product(PyArray_DIMS(tuples), last);
     const std::unique_ptr<int64_t[]> flat(new int64_t[count]);  // uninitialized, because zeroing a large array is slow
     const auto scatter = describe(data, product(dims, depth), count, PyArray_DESCR(data)->kind, reduction);
-    const bool in_bounds = unlocked([&] {
-        if (ov_gather::flatten_tuples(PyArray_BYTES(tuples), index_type(tuples), count, {dims, dims + depth}, flat.get()) !=
-            ov_gather::all_in_bounds)
-            return false;
-        ov_gather::scatter_rows(scatter, flat.get(), PyArray_BYTES(data), PyArray_BYTES(updates),
-                                PyArray_BYTES(array_of(result)));
-        return true;
+    const ov_gather_tuples_arguments given{1, count, dims, depth, 0, 0, PyArray_ITEMSIZE(tuples)};
+    const int64_t bad = unlocked([&] {
+        const int64_t found = ov_gather_flatten_tuples(threads, &given, PyArray_DATA(tuples), flat.get());
+        return found != ov_gather_done ? found
+                                       : ov_gather_scatter_rows(threads, &scatter, flat.get(), PyArray_DATA(data),
+                                                                PyArray_DATA(updates), PyArray_DATA(array_of(result)));
     });
-    return in_bounds ? result : nb::none();
+    return bad == ov_gather_done ? result : nb::none();
 }
 
 // Return the position, in C order, of the first number outside of the two `limits`, an array of the same type; -1 if none is;
@@ -247,28 +256,20 @@ nb::object first_outside(nb::handle numbers_object, nb::handle limits_object) {
         PyArray_SIZE(limits) != 2)
         return nb::none();
     const Strides strides(numbers);
-    std::vector<ov_gather::LimitsLoop> loops;
-    for (int i = 0; i < PyArray_NDIM(numbers); ++i) loops.push_back({PyArray_DIM(numbers, i), strides[i]});
+    const int rank = PyArray_NDIM(numbers);
+    ov_gather_limits_loop loops[NPY_MAXDIMS];
+    for (int i = 0; i < rank; ++i) loops[i] = {PyArray_DIM(numbers, i), strides[i]};
     const char kind = PyArray_DESCR(numbers)->kind;
     return nb::int_(unlocked([&] {
-        return ov_gather::first_outside(PyArray_BYTES(numbers), kind, PyArray_ITEMSIZE(numbers), std::move(loops),
-                                        PyArray_DATA(limits));
+        return ov_gather_first_outside(PyArray_DATA(numbers), kind, PyArray_ITEMSIZE(numbers), loops, rank,
+                                       PyArray_DATA(limits));
     }));
-}
-
-// Keep the Python error that the signal handler has set, so that it propagates to the caller.
-void keep_interrupt(const std::exception_ptr& error, void*) {
-    try {
-        std::rethrow_exception(error);
-    } catch (const ov_gather::Interrupted&) {
-    }
 }
 
 }  // namespace
 
 NB_MODULE(_native, module) {
     if (PyArray_ImportNumPyAPI() < 0) throw nb::python_error();
-    nb::register_exception_translator(&keep_interrupt);
     module.def("gather_elements", &gather_elements, nb::arg("data").none(), nb::arg("indices").none(), nb::arg("axis").none(),
                nb::arg("out").none(), nb::arg("zero") = false,
                "The output; or the first position whose index is out of bounds; or None: an argument is not plain.");
@@ -287,6 +288,8 @@ NB_MODULE(_native, module) {
     module.def("first_outside", &first_outside, nb::arg("numbers").none(), nb::arg("limits").none(),
                "The first position outside of the limits, or -1; or None: an argument is not plain.");
     module.def("set_num_threads", &ov_gather::set_num_threads, nb::arg("count"));
-    module.def("isa_name", &ov_gather::isa_name, "The instruction set in use.");
-    module.def("available_isas", &ov_gather::available_isas, "Those that this machine has, best first.");
+    module.def("isa_name", &ov_gather_isa, "The instruction set in use.");
+    module.def(
+        "available_isas", [] { return nb::str(ov_gather_available_isas()).attr("split")(); },
+        "Those that this machine has, best first.");
 }

@@ -6,15 +6,14 @@
 #include <atomic>
 #include <chrono>
 #include <condition_variable>
-#include <exception>
-#include <memory>
 #include <mutex>
+#include <new>
 #include <system_error>
 #include <thread>
 #include <vector>
 
+#include "cores.hpp"
 #include "platform.hpp"
-#include "threads.hpp"
 
 namespace ov_gather {
 namespace {
@@ -27,17 +26,19 @@ constexpr int64_t grains_a_part = 256;  // bounds the time until the calling thr
 constexpr std::chrono::microseconds patience(100);
 constexpr std::chrono::milliseconds between_signals(100);
 
-// Run Python's handlers of pending signals, at most every 100 ms.
-void run_signal_handlers() {
+// Run Python's handlers of pending signals, at most every 100 ms. Return true if one has raised.
+bool run_signal_handlers() {
     using Clock = std::chrono::steady_clock;
     thread_local Clock::time_point last = Clock::now();
-    if (Clock::now() - last < between_signals) return;
+    if (Clock::now() - last < between_signals) return false;
     const PyGILState_STATE state = PyGILState_Ensure();
     const bool raised = PyErr_CheckSignals() != 0;  // only ever true in Python's main thread
     PyGILState_Release(state);
     last = Clock::now();
-    if (raised) throw Interrupted();
+    return raised;
 }
+
+int is_interrupted();
 
 // Poll until a condition holds, or until waiting longer is worth a sleep.
 template <typename Condition>
@@ -50,45 +51,37 @@ void poll(const Condition& holds) {
 // A parallel loop. It lives on the stack of the calling thread, which waits until all helpers have left.
 class Task {
 public:
-    Task(int64_t count, int64_t step, const std::function<void(const Range&)>& work)
-        : m_work(work), m_count(count), m_step(step) {}
+    Task(int64_t count, int64_t step, ov_gather_work work, void* context)
+        : m_work(work), m_context(context), m_count(count), m_step(step) {}
 
-    // Run parts until none is left.
-    void run() noexcept {
-        try {
-            for (int64_t begin; (begin = m_next.fetch_add(m_step)) < m_count;) {
-                check_interrupt();
-                m_work({begin, std::min(begin + m_step, m_count)});
-            }
-        } catch (...) {
-            fail();
+    // Run parts until none is left, or one stops.
+    void run() {
+        for (int64_t begin; (begin = m_next.fetch_add(m_step)) < m_count;) {
+            const int64_t result = is_interrupted() ? ov_gather_interrupted
+                                                    : m_work(m_context, begin, std::min(begin + m_step, m_count));
+            if (result != ov_gather_done) stop(result);
         }
     }
 
-    // Stop the loop with the exception being handled, unless it has failed before.
-    void fail() noexcept {
+    // Stop the loop with this result, unless it has stopped before.
+    void stop(int64_t result) {
         m_next = m_count;
-        if (!m_failed.exchange(true)) m_error = std::current_exception();
+        int64_t done = ov_gather_done;
+        m_result.compare_exchange_strong(done, result);
     }
 
-    bool has_failed() const { return m_failed; }
-
-    // Rethrow the exception of a part. No thread may run parts any more.
-    void finish() const {
-        if (m_error) std::rethrow_exception(m_error);
-    }
-
+    bool has_stopped() const { return m_result != ov_gather_done; }
+    int64_t result() const { return m_result; }
     int64_t parts() const { return (m_count + m_step - 1) / m_step; }
     bool has_parts_left() const { return m_next < m_count; }
 
     std::atomic<int> helpers{0};
 
 private:
-    const std::function<void(const Range&)>& m_work;
+    const ov_gather_work m_work;
+    void* const m_context;
     const int64_t m_count, m_step;
-    std::atomic<int64_t> m_next{0};
-    std::atomic<bool> m_failed{false};
-    std::exception_ptr m_error;
+    std::atomic<int64_t> m_next{0}, m_result{ov_gather_done};
 };
 
 thread_local const Task* helped = nullptr;  // the task that this pool thread is running
@@ -123,22 +116,13 @@ public:
         std::unique_lock<std::mutex> lock(m_mutex);
         while (!m_left.wait_for(lock, between_signals, [&] { return task.helpers == 0; })) {
             lock.unlock();
-            look_for_interrupt(task);
+            if (is_interrupted()) task.stop(ov_gather_interrupted);  // so that its helpers leave
             lock.lock();
         }
         --m_waiting;
     }
 
 private:
-    // Check for an interrupt, which makes the task fail, so that its helpers leave.
-    static void look_for_interrupt(Task& task) noexcept {
-        try {
-            check_interrupt();
-        } catch (...) {
-            task.fail();
-        }
-    }
-
     void start_helpers() {
         try {
             for (; m_started < m_threads - 1; ++m_started) std::thread(&Pool::help, this).detach();
@@ -215,39 +199,40 @@ Pool& pool() {
     return *current;
 }
 
-}  // namespace
-
-void set_num_threads(int count) { pool().set_threads(count); }
-
-void check_interrupt() {
-    if (!helped)
-        run_signal_handlers();
-    else if (helped->has_failed())
-        throw Interrupted();
-}
+// Return nonzero if a signal handler has raised, or if the task that this thread helps with has stopped.
+int is_interrupted() { return helped ? helped->has_stopped() : run_signal_handlers(); }
 
 int64_t thread_count() { return pool().threads(); }
 
-// Workers sleep between calls. Gathering 16,384 elements after a pause takes 6 us, or 75 us if a second thread is woken for a
-// half (Sapphire Rapids).
-int64_t elements_per_thread() { return 1 << 15; }
-
-void spread(int64_t count, int64_t grain, const std::function<void(const Range&)>& work) {
+int64_t spread(int64_t count, int64_t grain, ov_gather_work work, void* context) {
     Pool& threads = pool();
     const int64_t workers = threads.threads(), longest = grain * grains_a_part;
     if (workers == 1) {
         for (int64_t begin = 0; begin < count; begin += longest) {
-            check_interrupt();
-            work({begin, std::min(begin + longest, count)});
+            if (is_interrupted()) return ov_gather_interrupted;
+            const int64_t result = work(context, begin, std::min(begin + longest, count));
+            if (result != ov_gather_done) return result;
         }
-        return;
+        return ov_gather_done;
     }
     int64_t parts = std::min(workers * parts_a_thread, (count + grain - 1) / grain);
     parts = std::max(parts, (count + longest - 1) / longest);
     if (parts > workers) parts = (parts + workers - 1) / workers * workers;  // an equal number per thread
-    Task task(count, (count + parts - 1) / parts, work);
-    threads.run(task);
-    task.finish();
+    Task task(count, (count + parts - 1) / parts, work, context);
+    try {
+        threads.run(task);
+    } catch (const std::bad_alloc&) {  // before a part has begun
+        return ov_gather_no_memory;
+    }
+    return task.result();
 }
+
+}  // namespace
+
+// Workers sleep between calls. Gathering 16,384 elements after a pause takes 6 us, or 75 us if a second thread is woken for a
+// half (Sapphire Rapids).
+const ov_gather_threads pool_threads{spread, is_interrupted, thread_count, 1 << 15};
+
+void set_num_threads(int count) { pool().set_threads(count); }
 
 }  // namespace ov_gather

@@ -4,16 +4,16 @@
 #include <cstdint>
 #include <vector>
 
-#include "lines.hpp"
+#include "ov_gather_kernel.h"
 
 namespace ov_gather {
 
 // Return the loops over an output of this shape. Indices step only along their own dimensions: the first `batch`, and the `own`
 // ones that replace data's axis. Strides are in bytes.
 template <typename Shape, typename Strides>
-std::vector<Loop> slice_loops(const Shape& shape, size_t rank, size_t own, size_t axis, size_t batch, const Strides& data,
+std::vector<ov_gather_loop> slice_loops(const Shape& shape, size_t rank, size_t own, size_t axis, size_t batch, const Strides& data,
                               const Strides& indices, const Strides& output) {
-    std::vector<Loop> loops;
+    std::vector<ov_gather_loop> loops;
     loops.reserve(rank);
     for (size_t at = 0; at < rank; ++at) {
         const bool named = axis <= at && at < axis + own;

@@ -17,12 +17,17 @@
 #define OV_GATHER_HAS_AVX 0
 #endif
 
-// Gather instructions: 0 = none, 1 = for data beyond the near caches, 2 = for all data. instruction_sets.txt defines it.
-#ifndef OV_GATHER_VECTOR_GATHER
-#define OV_GATHER_VECTOR_GATHER 0
+// APART is for functions that several others call: a copy in each takes longer to compile, and runs no faster. INLINE is for
+// functions that only prefetch: GCC takes them for functions without an effect, and drops calls of those that it does not inline.
+#if defined(_MSC_VER)
+#define OV_GATHER_APART __declspec(noinline)
+#define OV_GATHER_INLINE __forceinline
+#else
+#define OV_GATHER_APART __attribute__((noinline))
+#define OV_GATHER_INLINE inline __attribute__((always_inline))
 #endif
 
-#if OV_GATHER_VECTOR_GATHER && defined(__GNUC__) && !defined(__clang__)
+#if defined(__AVX512F__) && defined(__GNUC__) && !defined(__clang__)
 #pragma GCC diagnostic ignored "-Wmaybe-uninitialized"  // false positives in GCC 12's AVX-512 header
 #pragma GCC diagnostic ignored "-Wuninitialized"
 #endif
@@ -30,7 +35,7 @@
 namespace ov_gather {
 
 // Prefetch the cache line at an address, which may be invalid.
-static inline void fetch(const void* address) {
+static OV_GATHER_INLINE void fetch(const void* address) {
 #if defined(__GNUC__)
     __builtin_prefetch(address);
 #elif defined(_M_X64)
@@ -41,7 +46,7 @@ static inline void fetch(const void* address) {
 }
 
 // Prefetch into the second-level cache only.
-static inline void fetch_far(const void* address) {
+static OV_GATHER_INLINE void fetch_far(const void* address) {
 #if defined(__GNUC__)
     __builtin_prefetch(address, 0, 2);
 #elif defined(_M_X64)
@@ -52,7 +57,7 @@ static inline void fetch_far(const void* address) {
 }
 
 // Prefetch for writing.
-static inline void fetch_to_write(const void* address) {
+static OV_GATHER_INLINE void fetch_to_write(const void* address) {
 #if defined(__GNUC__)
     __builtin_prefetch(address, 1);
 #else
@@ -104,17 +109,5 @@ int64_t second_level_cache_size();
 
 // Return the size of the last-level cache in bytes, 0 if unknown.
 int64_t last_level_cache_size();
-
-// Return the number of cores that this process may use, at least 1.
-int available_cores();
-
-// Return the core that the calling thread runs on; -1 if unknown.
-int current_core();
-
-// Move the calling thread to another core, if it may use one.
-void leave_core(int core);
-
-// Register a function to call in each process forked from this one, before anything else.
-void in_forked_processes(void (*function)());
 
 }  // namespace ov_gather
