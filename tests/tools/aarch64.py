@@ -80,8 +80,7 @@ def built(folder: Path, root: Path, site: Path, version: str) -> Path:
     options = [f"-D{name}={value}" for name, value in cmake.items()]
     run("cmake", "-G", "Ninja", "-S", ROOT / "ov_gather" / "native", "-B", build, *options)
     run("cmake", "--build", build, "--target", "_native")
-    (module,) = build.glob("_native.*.so")
-    shutil.copy(module, target / "ov_gather")
+    run("cmake", "--install", build, "--prefix", target)
     for name in ("tests", "ir_samples"):
         shutil.copytree(ROOT / name, target / name)
     shutil.copy(ROOT / "pyproject.toml", target)

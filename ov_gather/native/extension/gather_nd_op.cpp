@@ -81,8 +81,7 @@ bool GatherNDOp::evaluate(ov::TensorVector& outputs, const ov::TensorVector& inp
     };
     const bool are_strings = data.get_element_type() == ov::element::string;
     if (are_strings) gather.element_size = sizeof(int64_t);
-    const int64_t position =
-        are_strings ? gather_strings(data, output, gather_from) : gather_from(data.data(), output.data());
+    const int64_t position = are_strings ? gather_strings(data, output, gather_from) : gather_from(data.data(), output.data());
     if (position != ov_gather_done) reject_tuple(*this, indices, dims, m_batch_dims, position);
     return true;
 }

@@ -18,7 +18,8 @@
 #endif
 
 // APART is for functions that several others call: a copy in each takes longer to compile, and runs no faster. INLINE is for
-// functions that only prefetch: GCC takes them for functions without an effect, and drops calls of those that it does not inline.
+// functions that only prefetch: GCC takes them for functions without an effect, and drops calls of those that it does not
+// inline.
 #if defined(_MSC_VER)
 #define OV_GATHER_APART __declspec(noinline)
 #define OV_GATHER_INLINE __forceinline

@@ -11,8 +11,8 @@ namespace ov_gather {
 // Return the loops over an output of this shape. Indices step only along their own dimensions: the first `batch`, and the `own`
 // ones that replace data's axis. Strides are in bytes.
 template <typename Shape, typename Strides>
-std::vector<ov_gather_loop> slice_loops(const Shape& shape, size_t rank, size_t own, size_t axis, size_t batch, const Strides& data,
-                              const Strides& indices, const Strides& output) {
+std::vector<ov_gather_loop> slice_loops(const Shape& shape, size_t rank, size_t own, size_t axis, size_t batch,
+                                        const Strides& data, const Strides& indices, const Strides& output) {
     std::vector<ov_gather_loop> loops;
     loops.reserve(rank);
     for (size_t at = 0; at < rank; ++at) {

@@ -225,8 +225,8 @@ int64_t gather_elements(const Threads& threads, const Gather& given, const char*
         for (int64_t column = range.begin(); column < range.end() && in_bounds.load(std::memory_order_relaxed); ++column) {
             const Cursor cursor(columns, column);
             const int64_t wide = std::min(width, line.size - column % columns.back().size * width);
-            if (!gather_column(threads, plane, gather_plane, gather.element_size, wide, data + cursor.data, indices + cursor.index,
-                               output + cursor.output))
+            if (!gather_column(threads, plane, gather_plane, gather.element_size, wide, data + cursor.data,
+                               indices + cursor.index, output + cursor.output))
                 in_bounds.store(false, std::memory_order_relaxed);
         }
     };

@@ -55,8 +55,7 @@ int64_t ov_gather_scatter_rows(const ov_gather_threads* threads, const ov_gather
 
 int64_t ov_gather_first_outside(const void* numbers, char kind, int64_t element_size, const ov_gather_limits_loop* loops,
                                 int64_t loop_count, const void* limits) {
-    return result_of(
-        [&] { return first_outside(bytes(numbers), kind, element_size, {loops, loops + loop_count}, limits); });
+    return result_of([&] { return first_outside(bytes(numbers), kind, element_size, {loops, loops + loop_count}, limits); });
 }
 
 const char* ov_gather_available_isas() { return available_isas(); }

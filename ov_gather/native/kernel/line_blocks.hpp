@@ -62,7 +62,7 @@ inline void stream(const char* from, char* to, int64_t bytes) {
 // later to the first.
 template <typename Element, typename Offset, bool across, int steps>
 OV_GATHER_APART void take(const Element* data, int64_t step, const Offset* offsets, Element* __restrict output, int64_t count,
-                           const char* upcoming, int64_t index_size) {
+                          const char* upcoming, int64_t index_size) {
     constexpr int64_t ahead = steps == 1 ? cached_ahead : prefetch_ahead;
     const auto take_one = [=](int64_t i) {
         if (steps == 2) {
@@ -122,7 +122,8 @@ bool take_block(const Plane& plane, const Element* data, const Index* indices, E
     const int64_t step = plane.axis_stride / static_cast<int64_t>(sizeof(Element));
     const bool across = plane.line.data_stride != 0;
     if (plane.axis_size > INT32_MAX) {  // larger than any cache
-        const auto gather = across ? take_parts<int64_t, true, 2, Element, Index> : take_parts<int64_t, false, 2, Element, Index>;
+        const auto gather =
+            across ? take_parts<int64_t, true, 2, Element, Index> : take_parts<int64_t, false, 2, Element, Index>;
         return gather(plane, data, step, indices, nullptr, output, count);
     }
     if (across) return take_ahead<true>(plane, data, step, indices, nullptr, output, count);

@@ -62,13 +62,13 @@ inline bool is_extremum(Reduction reduction) { return reduction == ov_gather_min
 template <typename Element, typename Choice>
 auto with_arithmetic(Reduction reduction, const Choice& choice) {
     return reduction == ov_gather_sum ? choice(Element{}, Arithmetic<std::plus<>>{})
-                                       : choice(Element{}, Arithmetic<std::multiplies<>>{});
+                                      : choice(Element{}, Arithmetic<std::multiplies<>>{});
 }
 
 template <typename Element, typename Choice>
 auto with_extremum(Reduction reduction, const Choice& choice) {
     return reduction == ov_gather_min ? choice(Element{}, Extremum<std::less<>>{})
-                                       : choice(Element{}, Extremum<std::greater<>>{});
+                                      : choice(Element{}, Extremum<std::greater<>>{});
 }
 
 template <typename Element, typename Choice>

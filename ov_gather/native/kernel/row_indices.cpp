@@ -23,9 +23,7 @@ std::vector<ScatterLoop> loops_over_rows(const Scatter& scatter) {
     return loops;
 }
 
-AllSameFunction same_function(const Scatter& scatter) {
-    return line_functions().all_same[scatter.index_size == 8];
-}
+AllSameFunction same_function(const Scatter& scatter) { return line_functions().all_same[scatter.index_size == 8]; }
 
 // Return true if the indices of the first row are equal. Most scatters of elements end here.
 bool is_first_same(const Scatter& scatter, const char* indices) {
@@ -51,8 +49,8 @@ int64_t bytes_of_rows(const Scatter& scatter, const std::vector<ScatterLoop>& lo
 }
 
 template <typename Index>
-RowIndices find(const Threads& threads, const Scatter& scatter, const char* indices, const std::vector<ScatterLoop>& loops, int64_t bytes,
-                std::vector<int64_t>& rows) {
+RowIndices find(const Threads& threads, const Scatter& scatter, const char* indices, const std::vector<ScatterLoop>& loops,
+                int64_t bytes, std::vector<int64_t>& rows) {
     const ScatterLoop& line = last_loop(scatter);
     const auto all_same = line.index_stride == 0 ? nullptr : same_function(scatter);
     const int64_t count = count_positions(loops);
@@ -93,7 +91,7 @@ RowIndices find_rows(const Threads& threads, const Scatter& scatter, const char*
     if (bytes == 0) return RowIndices::differ;
     const int64_t row_size = bytes / scatter.element_size;
     const RowIndices result = scatter.index_size == 4 ? find<int32_t>(threads, scatter, indices, loops, bytes, rows)
-                                                       : find<int64_t>(threads, scatter, indices, loops, bytes, rows);
+                                                      : find<int64_t>(threads, scatter, indices, loops, bytes, rows);
     by_rows = {static_cast<int64_t>(rows.size()),
                scatter.elements / row_size,
                row_size,

@@ -67,8 +67,8 @@ void copy_column(const Threads& threads, const Scatter& scatter, const char* dat
 }
 
 // Pack one column, `count` elements of every row along the axis, update the buffer, and copy it to the output.
-bool scatter_column(const Threads& threads, Scatter scatter, PieceFunction scatter_piece, const char* data,
-                    const char* indices, const char* updates, char* output, int64_t count) {
+bool scatter_column(const Threads& threads, Scatter scatter, PieceFunction scatter_piece, const char* data, const char* indices,
+                    const char* updates, char* output, int64_t count) {
     thread_local std::vector<char> buffer;
     const int64_t bytes = count * scatter.element_size, stride = scatter.axis.output_stride;
     buffer.resize(scatter.axis_size * bytes);
@@ -87,8 +87,8 @@ bool scatter_column(const Threads& threads, Scatter scatter, PieceFunction scatt
 
 }  // namespace
 
-bool scatter_elements(const Threads& threads, const Scatter& given, const char* data, const char* indices,
-                      const char* updates, char* output) {
+bool scatter_elements(const Threads& threads, const Scatter& given, const char* data, const char* indices, const char* updates,
+                      char* output) {
     const std::vector<ScatterLoop> loops = merged(loops_of(given), 1);
     Scatter scatter = given;
     scatter.loops = loops.data();
@@ -133,8 +133,8 @@ bool scatter_elements(const Threads& threads, const Scatter& given, const char* 
             const int64_t count = std::min(width, line.size - start);
             if (copies && !packed && !by_lines) copy_column(threads, scatter, data + out, output + out, count);
             const bool done =
-                packed ? scatter_column(threads, scatter, scatter_piece, source + out, indices + index, updates + update, output + out,
-                                        count)
+                packed ? scatter_column(threads, scatter, scatter_piece, source + out, indices + index, updates + update,
+                                        output + out, count)
                        : scatter_piece(threads, scatter, source + out, indices + index, updates + update, output + out, count);
             if (!done) in_bounds.store(false, std::memory_order_relaxed);
         }

@@ -39,7 +39,7 @@ bool scatter_strided(const Scatter& scatter, const char* indices, const char* up
 // constant for faster loops.
 template <typename Element, typename Reduce, int64_t output_step>
 bool scatter_block(const Scatter& scatter, const char* indices, const char* updates, char* output, int64_t count) {
-    int32_t places[neighbours];
+    alignas(64) int32_t places[neighbours];  // else stores of vectors cross cache lines: 1.2 times the time
     if (!wrap(scatter, indices, count, places)) return false;
     const int64_t axis_step = output_step == 0 ? 1 : scatter.axis.output_stride / static_cast<int64_t>(sizeof(Element));
     const auto* const from = reinterpret_cast<const Element*>(updates);
@@ -81,7 +81,7 @@ bool scatter_line_of_blocks(const Threads& threads, const Scatter& scatter, cons
 template <typename Element, typename Reduce>
 bool scatter_short_lines(const Scatter& scatter, const char* indices, const char* updates, char* output, int64_t count) {
     const int64_t length = scatter.axis.size, axis_size = scatter.axis_size;
-    int32_t places[neighbours];
+    alignas(64) int32_t places[neighbours];
     if (!wrap(scatter, indices, count * length, places)) return false;
     const auto* from = reinterpret_cast<const Element*>(updates);
     auto* to = reinterpret_cast<Element*>(output);
@@ -156,12 +156,12 @@ bool scatter_neighbours(const Threads& threads, const Scatter& scatter, const ch
 }  // namespace
 
 PieceFunction piece_function(const Scatter& scatter, bool by_lines) {
-    return with_element_type(
-        scatter.kind, scatter.element_size, scatter.reduction, [&](auto element, auto reduce) -> PieceFunction {
-            using Element = decltype(element);
-            using Reduce = decltype(reduce);
-            return by_lines ? scatter_lines<Element, Reduce> : scatter_neighbours<Element, Reduce>;
-        });
+    return with_element_type(scatter.kind, scatter.element_size, scatter.reduction,
+                             [&](auto element, auto reduce) -> PieceFunction {
+                                 using Element = decltype(element);
+                                 using Reduce = decltype(reduce);
+                                 return by_lines ? scatter_lines<Element, Reduce> : scatter_neighbours<Element, Reduce>;
+                             });
 }
 
 }  // namespace ov_gather

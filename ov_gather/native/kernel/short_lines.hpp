@@ -51,8 +51,8 @@ bool short_lines(const Plane& plane, const char* data, const Index* indices, Ele
         }
 #endif
         for (int64_t at = 0; at < fetched; at += 64) fetch(from + fetched + at);  // the rows of the next block
-        if (take_ahead<false>(plane, reinterpret_cast<const Element*>(from), step, where, starts,
-                                             plane.stream ? buffer : to, length)) {
+        if (take_ahead<false>(plane, reinterpret_cast<const Element*>(from), step, where, starts, plane.stream ? buffer : to,
+                              length)) {
             if (plane.stream) stream(reinterpret_cast<const char*>(buffer), reinterpret_cast<char*>(to), length * size);
         } else if (plane.zero) {
             for (int64_t row = 0; row < height; ++row)

@@ -26,7 +26,8 @@ struct Stopped {
     int64_t result;
 };
 
-// Return the result of `call`, or that of what it throws: no exception leaves the library. Besides Stopped, only containers throw.
+// Return the result of `call`, or that of what it throws: no exception leaves the library. Besides Stopped, only containers
+// throw.
 template <typename Call>
 int64_t result_of(const Call& call) noexcept {
     try {

@@ -166,9 +166,8 @@ int64_t gather_tuples(const Threads& threads, const Tuples& given, const char* d
         return flatten_tuples(threads, given, indices, flat.data());
     }
     if (given.dim_count == 1) return gather_flat(threads, given, data, indices, output);
-    return given.index_size == 4
-               ? gather_all(threads, given, data, reinterpret_cast<const int32_t*>(indices), output)
-               : gather_all(threads, given, data, reinterpret_cast<const int64_t*>(indices), output);
+    return given.index_size == 4 ? gather_all(threads, given, data, reinterpret_cast<const int32_t*>(indices), output)
+                                 : gather_all(threads, given, data, reinterpret_cast<const int64_t*>(indices), output);
 }
 
 int64_t flatten_tuples(const Threads& threads, const Tuples& given, const char* indices, int64_t* flat) {

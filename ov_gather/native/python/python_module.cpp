@@ -138,9 +138,7 @@ bool run(const char* data, PyArrayObject* output, PyArrayObject* indices, PyArra
     const int rank = PyArray_NDIM(output);
     const Strides index(indices), from(updates), to(output);
     ov_gather_scatter_loop loops[NPY_MAXDIMS];
-    const auto loop_of = [&](int i) {
-        return ov_gather_scatter_loop{PyArray_DIM(indices, i), index[i], from[i], to[i]};
-    };
+    const auto loop_of = [&](int i) { return ov_gather_scatter_loop{PyArray_DIM(indices, i), index[i], from[i], to[i]}; };
     for (int i = 0; i + 1 < rank; ++i) loops[i] = loop_of(i + (i >= axis));
     const ov_gather_scatter_arguments scatter{loops,
                                               rank - 1,

@@ -57,8 +57,8 @@ public:
     // Run parts until none is left, or one stops.
     void run() {
         for (int64_t begin; (begin = m_next.fetch_add(m_step)) < m_count;) {
-            const int64_t result = is_interrupted() ? ov_gather_interrupted
-                                                    : m_work(m_context, begin, std::min(begin + m_step, m_count));
+            const int64_t result =
+                is_interrupted() ? ov_gather_interrupted : m_work(m_context, begin, std::min(begin + m_step, m_count));
             if (result != ov_gather_done) stop(result);
         }
     }
