@@ -15,6 +15,8 @@ import pytest
 from helpers.command_server import COMMAND, CommandServer
 from helpers.paths import ROOT, SAMPLES
 
+pytest_plugins = ["helpers.tiers"]
+
 # OpenVINO does without its telemetry where that cannot be imported; it would fork this process for each event.
 sys.modules["openvino_telemetry"] = None  # type: ignore[assignment]
 

@@ -2,16 +2,14 @@
 
 import ast
 import re
-from collections.abc import Iterator
-from dataclasses import dataclass
 from graphlib import CycleError, TopologicalSorter
 from itertools import pairwise
 from pathlib import Path
 
 import pytest
 
-ROOT = Path(__file__).parents[2]
-PACKAGES = {"ov_gather": ROOT / "ov_gather", "ov_gather.converters": ROOT / "converters"}
+from helpers.import_graph import PACKAGES, Import, imports, modules
+from helpers.paths import ROOT
 
 FLOORS = {
     name: floor
@@ -38,41 +36,6 @@ FLOORS = {
     )
     for name in names
 }
-
-
-@dataclass(frozen=True)
-class Import:
-    """A line of a module that imports another module of the package."""
-
-    module: str
-    imported: str
-    place: str
-
-
-def modules() -> dict[str, Path]:
-    found = {"ov_gather._native": ROOT / "ov_gather" / "native" / "python" / "python_module.cpp"}
-    for package, folder in PACKAGES.items():
-        for path in folder.rglob("*.py"):
-            parts = [package, *path.relative_to(folder).with_suffix("").parts]
-            found[".".join(parts[:-1] if parts[-1] == "__init__" else parts)] = path
-    return found
-
-
-def imports(module: str, path: Path, known: dict[str, Path]) -> Iterator[Import]:
-    """Every import of a module of ours, those in functions and for type checkers included."""
-    package = module.split(".") if path.name == "__init__.py" else module.split(".")[:-1]
-    for node in ast.walk(ast.parse(path.read_text())):
-        if isinstance(node, ast.Import):
-            names = [alias.name for alias in node.names]
-        elif isinstance(node, ast.ImportFrom):
-            base = ".".join([*package[: len(package) - node.level + 1], *([node.module] if node.module else [])])
-            base = base if node.level else str(node.module)
-            names = [name if (name := f"{base}.{alias.name}") in known else base for alias in node.names]
-        else:
-            continue
-        for name in names:
-            if name in known and name != module:
-                yield Import(module, name, f"{path.relative_to(ROOT)}:{node.lineno}")
 
 
 def room(module: str) -> str:

@@ -42,7 +42,8 @@ typedef struct {
     int64_t elements_per_thread;
 } ov_gather_threads;
 
-/* A loop over positions of indices. Strides are in bytes; data_stride is 0 for the axis, whose coordinate comes from indices. */
+/* A loop over positions of indices. Strides are in bytes; data_stride is 0 for the axis, whose coordinate comes from indices.
+ */
 typedef struct {
     int64_t size, index_stride, data_stride, output_stride;
 } ov_gather_loop;

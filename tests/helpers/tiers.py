@@ -1,0 +1,159 @@
+"""Which tests run: the core, all, a part of the rest, or those that a change reaches.
+
+The core has every test function, but of products of parameters a pairwise part: as few rows as needed so that every two values
+that occur together in the product occur together in the core. A list that is no product is never cut, unless its function is
+marked `sampled(n)`: n rows, evenly spread. What is marked `exhaustive` is not in the core at all.
+"""
+
+from __future__ import annotations
+
+import zlib
+from collections import Counter, defaultdict
+from collections.abc import Hashable, Iterable, Sequence
+from itertools import combinations
+from pathlib import Path
+from types import NoneType
+from typing import Any
+
+import pytest
+
+from helpers import import_graph
+
+Counts = tuple[int, int]
+"""How many tests were chosen, of how many."""
+_COUNTS = pytest.StashKey[Counts]()
+
+
+def pytest_addoption(parser: pytest.Parser) -> None:
+    group = parser.getgroup("tiers", "which tests run")
+    group.addoption("--all", action="store_true", help="all tests, not the core alone")
+    group.addoption("--part", metavar="K/N", help="instead of the core, part K of N of the rest, e.g. 3/8")
+    group.addoption(
+        "--changed",
+        nargs="?",
+        const="HEAD",
+        metavar="REV",
+        help="only test modules that import, at any distance, what is changed since REV (HEAD, if not given)",
+    )
+
+
+@pytest.hookimpl(trylast=True)  # after plugins that mark
+def pytest_collection_modifyitems(config: pytest.Config, items: list[pytest.Item]) -> None:
+    found = list(items)
+    if (changed := config.getoption("changed")) is not None:
+        reached = _reached(changed)
+        items[:] = [item for item in items if reached is None or item.path in reached]
+    if part := config.getoption("part"):
+        number, parts = _checked_part(part)
+        core = core_of(items)
+        items[:] = [item for item in items if item not in core and part_of(item, parts) == number]
+    elif not config.getoption("all") and not any("::" in argument for argument in config.args):
+        core = core_of(items)
+        items[:] = [item for item in items if item in core]
+    chosen = set(items)
+    config.hook.pytest_deselected(items=[item for item in found if item not in chosen])
+    config.stash[_COUNTS] = (len(items), len(found))
+
+
+def _reached(revision: str) -> set[Path] | None:
+    try:
+        return import_graph.reaching(import_graph.changed_files(revision))
+    except ValueError as error:
+        raise pytest.UsageError(f"--changed: {error}") from None
+
+
+def _checked_part(text: str) -> tuple[int, int]:
+    number, _, parts = text.partition("/")
+    if not (number.isdecimal() and parts.isdecimal() and int(number) < int(parts)):
+        raise pytest.UsageError(f"--part: {text!r} is no part such as 3/8; the first of 8 is 0/8")
+    return int(number), int(parts)
+
+
+def part_of(item: pytest.Item, parts: int) -> int:
+    """Return the number of the part of the rest that a test is in: that of its function, whose fixtures are made once."""
+    return zlib.crc32(function_of(item).encode()) % parts
+
+
+def function_of(item: pytest.Item) -> str:
+    """Return the function of a test, without its parameters."""
+    return item.nodeid.partition("[")[0]
+
+
+def core_of(items: Iterable[pytest.Item]) -> set[pytest.Item]:
+    """Return the tests of the core."""
+    functions = defaultdict[str, list[pytest.Item]](list)
+    for item in items:
+        if item.get_closest_marker("exhaustive") is None:
+            functions[function_of(item)].append(item)
+    return {item for of_one in functions.values() for item in _core_of_function(of_one)}
+
+
+def _core_of_function(items: list[pytest.Item]) -> list[pytest.Item]:
+    if marker := items[0].get_closest_marker("sampled"):
+        (count,) = marker.args
+        return [items[position * len(items) // count] for position in range(min(count, len(items)))]
+    rows = [_values(item) for item in items]
+    return [items[position] for position in covering(rows)] if len(items) > 1 and len(rows[0]) > 1 else items
+
+
+def _values(item: pytest.Item) -> list[Hashable]:
+    call = getattr(item, "callspec", None)
+    return [_key(value) for value in call.params.values()] if call else []
+
+
+def _key(value: Any) -> Hashable:
+    """Return what is equal for the values of a parameter that are the same: objects are, if they are one."""
+    return (type(value), repr(value)) if isinstance(value, str | bytes | int | float | NoneType) else id(value)
+
+
+def covering(rows: Sequence[Sequence[Hashable]]) -> list[int]:
+    """Return positions of rows, in order, that have every two values of different columns that occur together in a row.
+
+    Each step takes the row with most new pairs and, of those, with the values that were used least.
+    """
+    pairs = [set(combinations(enumerate(row), 2)) for row in rows]
+    missing = set[Any]().union(*pairs)
+    used, chosen, left = Counter[Any](), list[int](), set(range(len(rows)))
+    while missing:
+        best = min(left, key=lambda row: (-len(pairs[row] & missing), sum(used[value] for value in enumerate(rows[row])), row))
+        left.remove(best)
+        missing -= pairs[best]
+        used.update(enumerate(rows[best]))
+        chosen.append(best)
+    return sorted(chosen)
+
+
+class Summary:
+    """The closing line. With pytest-xdist, the workers collect, and tell it."""
+
+    def __init__(self, config: pytest.Config) -> None:
+        self._config = config
+
+    @pytest.hookimpl(optionalhook=True)
+    def pytest_testnodedown(self, node: Any) -> None:
+        if counts := getattr(node, "workeroutput", {}).get("tiers"):
+            self._config.stash[_COUNTS] = tuple(counts)
+
+    def pytest_sessionfinish(self) -> None:
+        if hasattr(self._config, "workeroutput") and _COUNTS in self._config.stash:
+            self._config.workeroutput["tiers"] = self._config.stash[_COUNTS]
+
+    @pytest.hookimpl(trylast=True)
+    def pytest_terminal_summary(self, terminalreporter: Any) -> None:
+        if _COUNTS in self._config.stash:
+            terminalreporter.write_line(closing_line(self._config, *self._config.stash[_COUNTS]))
+
+
+def pytest_configure(config: pytest.Config) -> None:
+    config.pluginmanager.register(Summary(config), "tiers-summary")
+
+
+def closing_line(config: pytest.Config, chosen: int, found: int) -> str:
+    """Return what was chosen, of how many, and how to run all."""
+    part, changed = config.getoption("part"), config.getoption("changed")
+    what = f"part {part} of what is not in the core" if part else "all" if config.getoption("all") else "core"
+    if what == "core" and any("::" in argument for argument in config.args):
+        what = "named"
+    since = f", changed since {changed}" if changed else ""
+    rest = "" if what in ("all", "named") and not changed else "; `pytest --all` runs all"
+    return f"{what}{since}: {chosen:,} of {found:,} tests{rest}"
