@@ -82,21 +82,17 @@ def reaching(changed: Collection[Path]) -> set[Path] | None:
 
     A test that starts processes, as those of the command line do, may reach every module of the package.
     """
-    known = modules() | {f"tests.{path.stem}" if path.parent == ROOT / "tests" else _name(path): path for path in _tests()}
+    known = _with_tests()
     python = {path for path in changed if path in known.values()}
     if any(NATIVE in path.parents for path in changed):
         python |= {known[name] for name in _LOADS_NATIVE}
-    others = {path for path in changed if path.suffix not in (".py", ".md") and NATIVE not in path.parents}
+    others = {path for path in changed if path.suffix != ".md" and NATIVE not in path.parents} - python  # deleted modules, too
     if others or ROOT / "tests" / "conftest.py" in changed:
         return None
-    users: dict[str, set[str]] = {}
-    for module, path in known.items():
-        for imported in _imported(module, path, known):
-            users.setdefault(imported, set()).add(module)
     names = {name for name, path in known.items() if path in python}
     todo = list(names)
     while todo:
-        for user in users.get(todo.pop(), set()) - names:
+        for user in _users().get(todo.pop(), set()) - names:
             names.add(user)
             todo.append(user)
     is_product = any(folder in path.parents for folder in PACKAGES.values() for path in python)
@@ -114,14 +110,24 @@ def reaching(changed: Collection[Path]) -> set[Path] | None:
     return {path for name, path in known.items() if path.name.startswith("test_") and is_reached(name, path)}
 
 
-def _tests() -> list[Path]:
-    return [path for path in (ROOT / "tests").rglob("*.py") if "architectures" not in path.parts]
+@cache
+def _with_tests() -> dict[str, Path]:
+    """Return the modules of the package and of the tests, which stand in sys.path without `tests`."""
+    found = modules().copy()
+    for path in (ROOT / "tests").rglob("*.py"):
+        parts = path.relative_to(ROOT / "tests").with_suffix("").parts
+        found[".".join(parts[:-1] if parts[-1] == "__init__" else parts)] = path
+    return found
 
 
-def _name(path: Path) -> str:
-    """Return the name of a module of the tests, which stand in sys.path without `tests`."""
-    parts = path.relative_to(ROOT / "tests").with_suffix("").parts
-    return ".".join(parts[:-1] if parts[-1] == "__init__" else parts)
+@cache
+def _users() -> dict[str, set[str]]:
+    """Return the modules that import each module."""
+    users: dict[str, set[str]] = {}
+    for module, path in _with_tests().items():
+        for imported in _imported(module, path, _with_tests()):
+            users.setdefault(imported, set()).add(module)
+    return users
 
 
 def _imported(module: str, path: Path, known: dict[str, Path]) -> set[str]:
