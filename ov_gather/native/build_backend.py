@@ -14,7 +14,25 @@ from typing import Any
 
 from filelock import FileLock
 from scikit_build_core import build as backend
-from scikit_build_core.build import *  # noqa: F403 - the hooks that stay as they are
+from scikit_build_core.build import (
+    build_sdist,
+    get_requires_for_build_editable,
+    get_requires_for_build_sdist,
+    get_requires_for_build_wheel,
+    prepare_metadata_for_build_editable,
+    prepare_metadata_for_build_wheel,
+)
+
+__all__ = [
+    "build_editable",
+    "build_sdist",
+    "build_wheel",
+    "get_requires_for_build_editable",
+    "get_requires_for_build_sdist",
+    "get_requires_for_build_wheel",
+    "prepare_metadata_for_build_editable",
+    "prepare_metadata_for_build_wheel",
+]
 
 _BUILDS = Path("build", "installed")
 """The directory in the checkout in which objects stay, so that the next installation compiles only what has changed."""
