@@ -12,6 +12,7 @@ import openvino
 import pytest
 
 import ov_gather
+from helpers.compiling import compile_once
 from helpers.paths import ROOT
 from helpers.saved_models import saved
 from ov_gather.extension import cache, installed
@@ -85,11 +86,10 @@ print(compiled([numpy.float32([[0, 1], [2, 3]]), numpy.int64([[1, 0], [1, -2]])]
 
 @needs_compiler
 def test_a_cpp_program_runs_our_layer(layer, tmp_path):
-    program = tmp_path / "host"
     libraries = OPENVINO / "libs"
-    linked = [*libraries.glob("libopenvino.so.*"), f"-Wl,-rpath,{libraries}"]
-    built = run("g++", "-std=c++17", Path(__file__).with_name("host.cpp"), f"-I{OPENVINO}/include", *linked, "-o", program)
-    assert built.returncode == 0, built.stderr
+    linked = [*map(str, libraries.glob("libopenvino.so.*")), f"-Wl,-rpath,{libraries}"]
+    source = Path(__file__).with_name("host.cpp").read_text()
+    program = compile_once(source, tmp_path / "host", f"-I{OPENVINO}/include", *linked)
     right = run(program, ov_gather.extension_path(), layer, "-2")
     assert (right.returncode, right.stdout) == (0, "1 0 3 2 \n"), right.stderr
     wrong = run(program, ov_gather.extension_path(), layer, "2")
