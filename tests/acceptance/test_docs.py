@@ -3,6 +3,7 @@
 import doctest
 import json
 import re
+import subprocess
 from shutil import which
 
 import click
@@ -10,9 +11,10 @@ import pytest
 
 from helpers.links import FENCE, broken_links, leads_somewhere, prose
 from ov_gather.cli import group
-from tools.sessions import BLOCK, NOTEBOOK, ROOT, pages, refreshed, refreshed_notebook
+from tools.sessions import BLOCK, NOTEBOOK, ROOT, SAVED, pages, refreshed, refreshed_notebook
 
 PAGES = pages()
+CUSTOM_LAYER = ROOT / "docs" / "start" / "custom_layer.md"
 OURS = {"ov_gather", "converters", "tests", "docs", "ir_samples", ".ci"}
 PYTHON = re.compile(r"```python\n(>>>.*?)```", re.S)
 
@@ -24,7 +26,9 @@ def label(path):
 def with_blocks(pattern):
     """Run a test on each page with such a block, but for docs/custom_layer, which has tests/runtime/test_custom_layer.py."""
     found = [path for path in PAGES if pattern.search(path.read_text()) and path.parent.name != "custom_layer"]
-    return pytest.mark.parametrize("path", found, ids=label)
+    marks = {CUSTOM_LAYER: pytest.mark.exhaustive}  # compiles C++, three times
+    cases = [pytest.param(path, marks=marks.get(path, ()), id=label(path)) for path in found]
+    return pytest.mark.parametrize("path", cases)
 
 
 def test_the_pages_are_there():
@@ -37,11 +41,32 @@ def test_the_pages_are_there():
 @with_blocks(BLOCK)
 def test_console_sessions(path):
     """Those of docs/start/ are the stories of three users: nothing happens but what the page says."""
-    if path.name == "custom_layer.md" and not which("g++"):
+    if path == CUSTOM_LAYER and not which("g++"):
         pytest.skip("needs g++")
     text = path.read_text()
     assert "$ " in BLOCK.search(text)[0]
     assert refreshed(text) == text
+
+
+def test_the_page_of_a_custom_layer_up_to_its_build(cli, samples, tmp_path):
+    """Its project has the files that are listed, those to save replace seven of them, and its declaration is accepted."""
+    text = CUSTOM_LAYER.read_text()
+    begun = text[: text.index("```console\n$ rm ")]
+    assert refreshed(begun) == begun
+    listed, saved = re.findall(r"^volumes/\S+$", begun, re.M), dict(SAVED.findall(begun))
+    assert len(saved) == 7
+    assert set(saved) <= set(listed)
+    for name, code in saved.items():
+        assert name.endswith(("hpp", "cpp")) or compile(code, name, "exec")
+    removed = re.search(r"^\$ rm (.*)$", text, re.M)[1]
+    assert set(shell_words(removed)) <= set(listed)
+    (tmp_path / "ops.py").write_text(saved["volumes/grid_sample3d_ops.py"])
+    cli("validate", samples / "valid" / "gather_8.xml", "--ops", tmp_path / "ops.py", code=0)
+
+
+def shell_words(text):
+    """Return the words that bash makes of a text, braces expanded."""
+    return subprocess.run(["bash", "-c", f"echo {text}"], capture_output=True, text=True, check=True).stdout.split()
 
 
 @pytest.mark.openvino
