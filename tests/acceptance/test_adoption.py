@@ -3,6 +3,7 @@
 import json
 import os
 import re
+import shutil
 import subprocess
 import sys
 from pathlib import Path
@@ -23,7 +24,7 @@ def run(*command, **options):
     return subprocess.run([*map(str, command)], capture_output=True, text=True, check=False, **options)
 
 
-@pytest.mark.slow
+@pytest.mark.exhaustive
 @pytest.mark.skipif(not (ROOT / ".git").exists(), reason="the hook is installed from a git repository")
 def test_pre_commit_hook(tmp_path):
     """pre-commit builds the package from the repository, as for every user of the hook, without the C++."""
@@ -52,6 +53,24 @@ def test_pre_commit_hook(tmp_path):
         assert done.returncode == 1, done.stdout + done.stderr
         assert "ir_samples/valid/gather_8.xml" in done.stdout
     assert not [*(tmp_path / "home").rglob("_native*.so"), *(tmp_path / "home").rglob("openvino")]
+
+
+def test_the_command_of_the_hook(cli, samples, tmp_path, monkeypatch):
+    """It takes the files that its pattern selects, passes over what is no IR, and finds the IR of a .bin that changed."""
+    monkeypatch.setenv("XDG_CACHE_HOME", str(tmp_path / "caches"))
+    (hook,) = yaml.safe_load((ROOT / ".pre-commit-hooks.yaml").read_text())
+    program, *arguments = hook["entry"].split()
+    assert (hook["language"], program) == ("python", "ov-gather")
+    folder = shutil.copytree(samples / "valid", tmp_path / "valid")
+    for name in ("pom.xml", "README.md"):
+        (folder / name).write_text("<project/>")
+    files = [path.name for path in sorted(folder.iterdir()) if re.search(hook["files"], path.name)]
+    models = [name for name in files if name.endswith(".xml") and name != "pom.xml"]
+    assert "README.md" not in files
+    done = cli(*arguments, *files, cwd=folder, code=0)
+    assert f"files: {len(models)}, errors: 0" in done.stdout
+    (folder / "gather_8.bin").write_bytes(b"")
+    assert "gather_8.xml" in cli(*arguments, "gather_8.bin", cwd=folder, code=1).stdout
 
 
 @pytest.mark.slow
@@ -186,8 +205,11 @@ def test_contributing_names_the_sessions_of_nox():
     assert set(re.findall(r"nox -s (\w+)", text)) == sessions
 
 
-def test_pre_commit_accepts_the_configuration():
-    done = run(BIN / "pre-commit", "validate-config", ROOT / ".pre-commit-config.yaml", cwd=ROOT)
+@pytest.mark.parametrize(
+    ("command", "file"), [("validate-config", ".pre-commit-config.yaml"), ("validate-manifest", ".pre-commit-hooks.yaml")]
+)
+def test_pre_commit_accepts_our_files(command, file):
+    done = run(BIN / "pre-commit", command, ROOT / file, cwd=ROOT)
     assert done.returncode == 0, done.stdout + done.stderr
 
 

@@ -3,19 +3,18 @@
 import doctest
 import json
 import re
-from functools import cache
+import subprocess
 from shutil import which
-from urllib.parse import unquote
 
 import click
 import pytest
 
+from helpers.links import FENCE, broken_links, leads_somewhere, prose
 from ov_gather.cli import group
-from tools.sessions import BLOCK, NOTEBOOK, ROOT, pages, refreshed, refreshed_notebook
+from tools.sessions import BLOCK, NOTEBOOK, ROOT, SAVED, pages, refreshed, refreshed_notebook
 
 PAGES = pages()
-CODE = re.compile(r"^```.*?^```$", re.M | re.S)
-LINK = re.compile(r"\]\(([^)\s]+)\)")
+CUSTOM_LAYER = ROOT / "docs" / "start" / "custom_layer.md"
 OURS = {"ov_gather", "converters", "tests", "docs", "ir_samples", ".ci"}
 PYTHON = re.compile(r"```python\n(>>>.*?)```", re.S)
 
@@ -27,7 +26,9 @@ def label(path):
 def with_blocks(pattern):
     """Run a test on each page with such a block, but for docs/custom_layer, which has tests/runtime/test_custom_layer.py."""
     found = [path for path in PAGES if pattern.search(path.read_text()) and path.parent.name != "custom_layer"]
-    return pytest.mark.parametrize("path", found, ids=label)
+    marks = {CUSTOM_LAYER: pytest.mark.exhaustive}  # compiles C++, three times
+    cases = [pytest.param(path, marks=marks.get(path, ()), id=label(path)) for path in found]
+    return pytest.mark.parametrize("path", cases)
 
 
 def test_the_pages_are_there():
@@ -40,11 +41,32 @@ def test_the_pages_are_there():
 @with_blocks(BLOCK)
 def test_console_sessions(path):
     """Those of docs/start/ are the stories of three users: nothing happens but what the page says."""
-    if path.name == "custom_layer.md" and not which("g++"):
+    if path == CUSTOM_LAYER and not which("g++"):
         pytest.skip("needs g++")
     text = path.read_text()
     assert "$ " in BLOCK.search(text)[0]
     assert refreshed(text) == text
+
+
+def test_the_page_of_a_custom_layer_up_to_its_build(cli, samples, tmp_path):
+    """Its project has the files that are listed, those to save replace seven of them, and its declaration is accepted."""
+    text = CUSTOM_LAYER.read_text()
+    begun = text[: text.index("```console\n$ rm ")]
+    assert refreshed(begun) == begun
+    listed, saved = re.findall(r"^volumes/\S+$", begun, re.M), dict(SAVED.findall(begun))
+    assert len(saved) == 7
+    assert set(saved) <= set(listed)
+    for name, code in saved.items():
+        assert name.endswith(("hpp", "cpp")) or compile(code, name, "exec")
+    removed = re.search(r"^\$ rm (.*)$", text, re.M)[1]
+    assert set(shell_words(removed)) <= set(listed)
+    (tmp_path / "ops.py").write_text(saved["volumes/grid_sample3d_ops.py"])
+    cli("validate", samples / "valid" / "gather_8.xml", "--ops", tmp_path / "ops.py", code=0)
+
+
+def shell_words(text):
+    """Return the words that bash makes of a text, braces expanded."""
+    return subprocess.run(["bash", "-c", f"echo {text}"], capture_output=True, text=True, check=True).stdout.split()
 
 
 @pytest.mark.openvino
@@ -58,38 +80,26 @@ def test_python_sessions(path, monkeypatch):
     assert results.failed == 0
 
 
-@cache
-def anchors(path):
-    """The anchors that GitHub makes of the headings of a page."""
-    headings = re.findall(r"^#+ (.*)$", CODE.sub("", path.read_text()), re.M)
-    return {re.sub(r"[^\w\- ]", "", heading.lower()).replace(" ", "-") for heading in headings}
+def test_links():
+    broken = [f"{label(path)}: {link}" for path in PAGES for link in broken_links(path, ROOT)]
+    assert not broken, "\n".join(broken)
 
 
-def is_there(page, link):
-    file, _, anchor = unquote(link).partition("#")
-    target = (page.parent / file).resolve() if file else page
-    return target.exists() and target.is_relative_to(ROOT) and (not anchor or anchor in anchors(target))
-
-
-@pytest.mark.parametrize("path", PAGES, ids=label)
-def test_links(path):
-    links = [link for link in LINK.findall(CODE.sub("", path.read_text())) if not link.startswith("https://")]
-    assert [link for link in links if not is_there(path, link)] == []
-
-
-@pytest.mark.parametrize("path", PAGES, ids=label)
-def test_files_that_are_named_are_there(path):
-    spans = re.findall(r"`([^`\n]+)`", CODE.sub("", path.read_text()))
-    words = [word for span in spans for word in span.split() if not set(word) & set("<>*{")]
-    named = [word for word in words if word.split("/")[0] in OURS and "/" in word]
-    assert [name for name in named if not (ROOT / name).exists()] == []
+def test_files_that_are_named_are_there():
+    missing = []
+    for path in PAGES:
+        spans = re.findall(r"`([^`\n]+)`", prose(path))
+        words = [word for span in spans for word in span.split() if not set(word) & set("<>*{")]
+        named = [word for word in words if word.split("/")[0] in OURS and "/" in word]
+        missing += [f"{label(path)}: {name}" for name in named if not (ROOT / name).exists()]
+    assert not missing, "\n".join(missing)
 
 
 def commands_on(text):
     """Yield the words after `ov-gather`, for each of our commands in a block, and in text, which also has `check --sweep`."""
     names = group.list_commands(click.Context(group))
     blocks = "\n".join(re.findall(r"```(?:sh|console|yaml)\n(.*?)```", text, re.S)).splitlines()
-    spans = re.findall(r"`([^`\n]+)`", CODE.sub("", text))
+    spans = re.findall(r"`([^`\n]+)`", FENCE.sub("", text))
     for part in [part for code in [*blocks, *spans] for part in re.split(r"&&|\|\||[;|(]", code.partition(" # ")[0])]:
         words = part.strip().removeprefix("$ ").removeprefix("- ").split()
         if words[:1] == ["ov-gather"]:
@@ -107,11 +117,12 @@ def options_of(words):
     return options.union(*((*parameter.opts, *parameter.secondary_opts) for parameter in command.params))
 
 
-@pytest.mark.parametrize("path", PAGES, ids=label)
-def test_options_on_pages_are_there(path):
-    for words in commands_on(path.read_text()):
+def test_options_on_pages_are_there():
+    unknown = []
+    for page, words in [(label(path), words) for path in PAGES for words in commands_on(path.read_text())]:
         used = {word.partition("=")[0].rstrip("`,.)") for word in words if word.startswith("--") and word != "--"}
-        assert used <= options_of(words), " ".join(words)
+        unknown += [f"{page}: {option} in {' '.join(words)}" for option in used - options_of(words)]
+    assert not unknown, "\n".join(unknown)
 
 
 def test_commands_are_found_on_pages():
@@ -137,9 +148,9 @@ def test_the_house_is_as_drawn():
 
 def test_a_broken_link_is_found():
     page = ROOT / "README.md"
-    assert is_there(page, "docs/howto/prove.md#onnx")
-    assert not is_there(page, "docs/howto/prove.md#no-such-heading")
-    assert not is_there(page, "docs/no_such_page.md")
+    assert leads_somewhere(page, "docs/howto/prove.md#onnx", ROOT)
+    assert not leads_somewhere(page, "docs/howto/prove.md#no-such-heading", ROOT)
+    assert not leads_somewhere(page, "docs/no_such_page.md", ROOT)
 
 
 def test_each_page_says_how_to_do_one_thing():
@@ -152,11 +163,13 @@ def test_each_page_says_how_to_do_one_thing():
         assert page.name == "README.md" or (len(lines) <= 60 and f"]({page.name})" in listed), page.name
 
 
-@pytest.mark.parametrize("path", PAGES, ids=label)
-def test_no_release_stands_in_a_session(path):
+def test_no_release_stands_in_a_session():
     """A new release of a dependency must not make a page wrong."""
-    for block in BLOCK.findall(path.read_text()):
-        assert not re.search(r"\b20\d\d\.\d+\.\d+\b", block)
+    release = re.compile(r"\b20\d\d\.\d+\.\d+\b")
+    named = [
+        (label(path), found) for path in PAGES for block in BLOCK.findall(path.read_text()) for found in release.findall(block)
+    ]
+    assert not named, "\n".join(named)
 
 
 def test_the_readme_is_short_and_its_commands_are_whole():

@@ -2,6 +2,7 @@
 
 import json
 import os
+import re
 import shutil
 import subprocess
 import sys
@@ -12,6 +13,7 @@ import openvino
 import pytest
 
 import ov_gather
+from helpers.compiling import compile_once
 from helpers.paths import ROOT
 from helpers.saved_models import saved
 from ov_gather.extension import cache, installed
@@ -85,11 +87,10 @@ print(compiled([numpy.float32([[0, 1], [2, 3]]), numpy.int64([[1, 0], [1, -2]])]
 
 @needs_compiler
 def test_a_cpp_program_runs_our_layer(layer, tmp_path):
-    program = tmp_path / "host"
     libraries = OPENVINO / "libs"
-    linked = [*libraries.glob("libopenvino.so.*"), f"-Wl,-rpath,{libraries}"]
-    built = run("g++", "-std=c++17", Path(__file__).with_name("host.cpp"), f"-I{OPENVINO}/include", *linked, "-o", program)
-    assert built.returncode == 0, built.stderr
+    linked = [*map(str, libraries.glob("libopenvino.so.*")), f"-Wl,-rpath,{libraries}"]
+    source = Path(__file__).with_name("host.cpp").read_text()
+    program = compile_once(source, tmp_path / "host", f"-I{OPENVINO}/include", *linked)
     right = run(program, ov_gather.extension_path(), layer, "-2")
     assert (right.returncode, right.stdout) == (0, "1 0 3 2 \n"), right.stderr
     wrong = run(program, ov_gather.extension_path(), layer, "2")
@@ -122,16 +123,35 @@ def test_ovc_converts_to_our_layer(tmp_path, cli):
     assert json.loads(checked.stdout)["counts"]["passed"] > 10
 
 
-@needs_compiler
-def test_the_extension_builds_alone_with_plain_cmake(tmp_path):
-    """An author of a custom layer starts from this build; it needs neither scikit-build nor nanobind nor Python's headers."""
-    source = shutil.copytree(ROOT / "ov_gather" / "native", tmp_path / "native")
-    built = tmp_path / "build"
+@pytest.fixture
+def cmake(tmp_path):
+    """A function that runs cmake on our C++ alone, and returns what it says."""
+    source, built = ROOT / "ov_gather" / "native", tmp_path / "build"
     environment = {**os.environ, "PATH": f"{SCRIPTS}{os.pathsep}{os.environ['PATH']}", "CMAKE_GENERATOR": "Ninja"}
     quickly = ["-DCMAKE_BUILD_TYPE=None", "-DCMAKE_CXX_FLAGS=-O0", "-DCMAKE_UNITY_BUILD=ON"]
-    for arguments in (["-S", source, "-B", built, *quickly], ["--build", built]):
+
+    def call(*arguments):
         done = run("cmake", *arguments, env=environment)
         assert done.returncode == 0, done.stdout + done.stderr
+        return done.stdout
+
+    call("-S", shutil.copytree(source, tmp_path / "native"), "-B", built, *quickly)
+    return lambda *options: call("--build", built, *options)
+
+
+@needs_compiler
+def test_plain_cmake_plans_the_extension_alone(cmake):
+    """An author of a custom layer starts from this build; it needs neither scikit-build nor nanobind nor Python's headers."""
+    plan = cmake("--", "-t", "commands")
+    assert re.findall(r" -o (\S+)\.so\b", plan) == ["libov_gather_kernel", "libov_gather_extension"]
+    assert not re.search(r"nanobind|Python\.h|include/python", plan)
+
+
+@pytest.mark.exhaustive
+@needs_compiler
+def test_plain_cmake_builds_an_extension_that_loads(cmake, tmp_path):
+    cmake()
+    built = tmp_path / "build"
     assert sorted(file.name for file in built.glob("*.so")) == ["libov_gather_extension.so", "libov_gather_kernel.so"]
     loads = "import openvino, sys; openvino.Core().add_extension(sys.argv[1])"
     assert run(sys.executable, "-c", loads, built / "libov_gather_extension.so").returncode == 0

@@ -4,22 +4,30 @@ import os
 import platform
 import re
 import shutil
+import sys
 from importlib.util import find_spec
+from xml.etree import ElementTree
 
 import pytest
+import yaml
 
 from helpers.paths import ROOT
 from helpers.shells import Shell
+
+if sys.version_info >= (3, 11):
+    import tomllib
+else:
+    import tomli as tomllib
 
 TEMPLATE = ROOT / "docs" / "custom_layer"
 
 pytestmark = pytest.mark.openvino
 
 
-@pytest.mark.slow
+@pytest.mark.exhaustive
 @pytest.mark.skipif(not shutil.which("g++") or not find_spec("scikit_build_core"), reason="needs g++, scikit-build-core")
 def test_three_commands_to_a_check_that_passes(tmp_path):
-    """The last of the project's own tests is `ov-gather check`. No name of the template is left in it."""
+    """The last of the project's own tests is `ov-gather check`."""
     shell = Shell(tmp_path / "site")
     shell("ov-gather extension new TwiceSoft3D layer --opset mine", tmp_path)
     shell("pip install --no-build-isolation --no-deps ./layer", tmp_path)
@@ -27,10 +35,38 @@ def test_three_commands_to_a_check_that_passes(tmp_path):
     assert "test_ov_gather PASSED" in said
     assert "test_gpu.py::test_values[0] PASSED" in said or platform.machine() != "x86_64"
     assert (shell.site / "twice_soft3d" / "libtwice_soft3d.so").is_file()
-    shutil.rmtree(tmp_path / "site")
-    files = [path for path in (tmp_path / "layer").rglob("*") if path.is_file() and path.suffix not in (".pyc", "")]
-    assert len(files) > 12
-    assert not [path for path in files if re.search(r"snake|\bexample\b", f"{path}{path.read_text()}", re.I)]
+
+
+READERS = {
+    ".py": lambda text: compile(text, "module.py", "exec"),
+    ".toml": tomllib.loads,
+    ".yml": yaml.safe_load,
+    ".xml": ElementTree.fromstring,
+}
+
+
+def test_the_project_has_its_own_names_and_is_well_formed(cli, tmp_path):
+    """No name of the template is left in it, and its build, package and tests name files that are there."""
+    cli("extension", "new", "TwiceSoft3D", "layer", "--opset", "mine", cwd=tmp_path, code=0)
+    project = tmp_path / "layer"
+    texts = {path: path.read_text() for path in project.rglob("*") if path.is_file()}
+    assert len(texts) > 12
+    assert not [path for path, text in texts.items() if re.search(r"snake|\bexample\b", f"{path}{text}", re.I)]
+    for path, text in texts.items():
+        READERS.get(path.suffix, str)(text)
+    build = texts[project / "CMakeLists.txt"]
+    sources = [name for target in re.findall(r"^add_\w+\(([^)]*)\)", build, re.M) for name in re.findall(r"\S+\.cpp", target)]
+    assert sorted(sources) == sorted(path.name for path in texts if path.suffix == ".cpp")
+    assert "install(TARGETS twice_soft3d LIBRARY DESTINATION twice_soft3d)" in build
+    included = [(path, name) for path, text in texts.items() for name in re.findall(r'^#include "(.+)"', text, re.M)]
+    assert included
+    assert all((path.parent / name).is_file() for path, name in included)
+    settings = tomllib.loads(texts[project / "pyproject.toml"])["tool"]
+    assert [(project / package / "__init__.py").is_file() for package in settings["scikit-build"]["wheel"]["packages"]] == [
+        True
+    ]
+    assert all(list((project / folder).glob("test_*.py")) for folder in settings["pytest"]["ini_options"]["testpaths"])
+    assert 'OPENVINO_OP("TwiceSoft3D", "mine")' in texts[project / "twice_soft3d.hpp"]
 
 
 def test_the_files_are_those_of_the_template(cli, tmp_path):

@@ -1,14 +1,16 @@
 """The reference of the site: each command, option, rule, divergence and public name has its place in it."""
 
 import importlib.util
+import pydoc
 import re
 import subprocess
 import sys
-from functools import cache
+from collections import Counter
 
 import click
 import pytest
 
+from helpers.links import broken_links
 from ov_gather.cli import group
 from ov_gather.divergences.register import DIVERGENCES
 from ov_gather.rules.register import RULES
@@ -49,37 +51,48 @@ def test_each_public_name_is_in_the_reference():
     assert "autoclass:: ov_gather.ranges" in pages[f"{python_api.FOLDER}/Proof.md"]
 
 
-@cache
-def rule_pages():
-    return rules.pages()
-
-
 KNOWN_FAULTS = ("OVG710", "OVG711", "OVG712")
 """Rules whose remedy is another operation."""
 
 
 @pytest.mark.slow
 @pytest.mark.openvino
-@pytest.mark.parametrize("rule", RULES.values(), ids=list(RULES))
-def test_each_rule_has_a_page_with_a_wrong_and_a_right_sample(rule):
-    text = rule_pages()[f"{rules.FOLDER}/{rule.id}.md"]
-    assert text.startswith(f"# {rule.id}: {rule.name}\n")
-    assert f"]({rule.id}.md)" in rule_pages()[f"{rules.FOLDER}/README.md"]
-    if rule.id not in rules.WITHOUT_SAMPLE:
-        _, wrong, right = SECTIONS.split(text)
-        assert f"{rule.severity.value} {rule.id}: " in wrong
-        samples = re.findall(r"\]\(\.\./\.\./\.\./(ir_samples/valid/\w+\.xml)\)", right)
-        assert len(samples) == 1 or (rule.id in KNOWN_FAULTS and right.strip())  # no valid sample has a layer of their kind
-        assert all((ROOT / sample).exists() for sample in samples)
+def test_each_rule_has_a_page_with_a_wrong_and_a_right_sample():
+    pages = rules.pages()
+    failures = [failure for rule in RULES.values() for failure in failures_of_rule(rule, pages)]
+    assert not failures, "\n".join(failures)
 
 
-@pytest.mark.parametrize("known", DIVERGENCES, ids=lambda known: known.name)
-def test_each_divergence_has_a_page(known):
-    text = divergences.pages()[f"{divergences.FOLDER}/{known.name}.md"]
-    assert text.startswith(f"# {known.name}\n")
-    for fact in (known.since, known.before, *known.operations, *known.upstream, *(seen.value for seen in known.observed)):
-        assert fact in text
-    assert f"]({known.name}.md)" in divergences.pages()[f"{divergences.FOLDER}/README.md"]
+def failures_of_rule(rule, pages):
+    """Yield what is wrong with the page of a rule."""
+    text = pages[f"{rules.FOLDER}/{rule.id}.md"]
+    if not text.startswith(f"# {rule.id}: {rule.name}\n"):
+        yield f"{rule.id}: the title is {text.splitlines()[0]}"
+    if f"]({rule.id}.md)" not in pages[f"{rules.FOLDER}/README.md"]:
+        yield f"{rule.id}: not in the list"
+    if rule.id in rules.WITHOUT_SAMPLE:
+        return
+    _, wrong, right = SECTIONS.split(text)
+    if f"{rule.severity.value} {rule.id}: " not in wrong:
+        yield f"{rule.id}: no finding of it is shown"
+    samples = re.findall(r"\]\(\.\./\.\./\.\./(ir_samples/valid/\w+\.xml)\)", right)
+    if len(samples) != 1 and not (rule.id in KNOWN_FAULTS and right.strip()):  # no valid sample has a layer of their kind
+        yield f"{rule.id}: valid samples: {samples}"
+    yield from (f"{rule.id}: there is no {sample}" for sample in samples if not (ROOT / sample).exists())
+
+
+def test_each_divergence_has_a_page():
+    pages = divergences.pages()
+    failures = []
+    for known in DIVERGENCES:
+        text = pages[f"{divergences.FOLDER}/{known.name}.md"]
+        facts = (known.since, known.before, *known.operations, *known.upstream, *(seen.value for seen in known.observed))
+        failures += [f"{known.name}: {fact} is missing" for fact in facts if fact not in text]
+        if not text.startswith(f"# {known.name}\n"):
+            failures.append(f"{known.name}: the title is {text.splitlines()[0]}")
+        if f"]({known.name}.md)" not in pages[f"{divergences.FOLDER}/README.md"]:
+            failures.append(f"{known.name}: not in the list")
+    assert not failures, "\n".join(failures)
 
 
 @pytest.mark.parametrize("name", plots.DRAWN)
@@ -91,19 +104,52 @@ def test_each_plot_shows_the_results_of_today(name):
     assert all(f">{label}</text>" in drawing for label in results)
 
 
-@pytest.mark.slow
+@pytest.fixture(scope="module")
+def staged(tmp_path_factory):
+    """The folder that Sphinx reads, if the address of the code host is not known."""
+    folder = tmp_path_factory.mktemp("staged").resolve()
+    stage(folder, "")
+    return folder
+
+
 @pytest.mark.openvino
-def test_links_out_of_the_pages(tmp_path):
+def test_links_out_of_the_pages(staged, tmp_path):
     """They lead to the code host, if its address is known."""
-    for folder, address in (("a", ""), ("b", "https://host/blob/main")):
-        stage(tmp_path / folder, address)
+    stage(tmp_path, "https://host/blob/main")
     page = "howto/write_a_layer.md"
-    assert "see our own extension in `ov_gather/native/`" in " ".join((tmp_path / "a" / page).read_text().split())
-    assert "[`ov_gather/native/`](https://host/blob/main/ov_gather/native)" in (tmp_path / "b" / page).read_text()
-    assert "](../custom_layer/index.md)" in (tmp_path / "a" / page).read_text()
+    assert "see our own extension in `ov_gather/native/`" in " ".join((staged / page).read_text().split())
+    assert "[`ov_gather/native/`](https://host/blob/main/ov_gather/native)" in (tmp_path / page).read_text()
+    assert "](../custom_layer/index.md)" in (staged / page).read_text()
 
 
-@pytest.mark.slow
+@pytest.mark.openvino
+def test_links_of_the_site(staged):
+    """Each leads to a page, a heading or an image of the site."""
+    pages = sorted(staged.rglob("*.md"))
+    assert len(pages) > len(RULES) + len(DIVERGENCES)
+    broken = [f"{page.relative_to(staged)}: {link}" for page in pages for link in broken_links(page, staged)]
+    assert not broken, "\n".join(broken)
+
+
+@pytest.mark.openvino
+def test_each_page_is_in_one_table_of_contents(staged):
+    listed = Counter()
+    for page in staged.rglob("index.md"):
+        for contents in re.findall(r"^```\{toctree\}\n:hidden:\n\n(.*?)^```$", page.read_text(), re.M | re.S):
+            listed.update(page.parent / name for name in contents.splitlines())
+    wrong = [str(page) for page in {*listed, *staged.rglob("*.md")} if listed[page] != (page != staged / "index.md")]
+    assert not wrong, "\n".join(wrong)
+
+
+@pytest.mark.openvino
+def test_what_the_reference_documents_can_be_imported(staged):
+    text = "".join(page.read_text() for page in (staged / python_api.FOLDER).glob("*.md"))
+    names = re.findall(r"^\.\. auto(?:function|class):: (.+)$", text, re.M)
+    assert len(names) >= len(python_api.public())
+    assert [name for name in names if pydoc.locate(name) is None] == []
+
+
+@pytest.mark.exhaustive
 @pytest.mark.openvino
 @pytest.mark.skipif(not importlib.util.find_spec("furo"), reason='needs pip install ".[docs]"')
 def test_the_site_is_built_without_a_warning(tmp_path):

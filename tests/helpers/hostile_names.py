@@ -27,7 +27,7 @@ NAMES = (
     "\x7f\ufffe\x00x",
     "a'b\\,\"c\t{x}%s",
 )
-FINDING = re.compile(r"::(error|warning|notice) file=[^,\n]*,line=\d+,title=OVG\d{3}::")
+FINDING = re.compile(r"::(error|warning|notice) file=[^,\n]*,line=\d+(,title=[^,:\n]+)?::")
 
 
 def check_characters(text: str, where: str) -> None:
@@ -52,6 +52,10 @@ def check_format(text: str, format_: str, where: str) -> None:
         json.loads(text, parse_constant=_refuse)
     elif format_ == "junit":
         ElementTree.fromstring(text)
+    elif format_ == "markdown":
+        table = text.partition("\n\n")[2]
+        assert "\n\n" not in table, f"{where}: names after a blank line would be Markdown"
+        assert not table or ElementTree.fromstring(table).tag == "table", where
     elif format_ == "html":
         _Page(where).feed(text)
 

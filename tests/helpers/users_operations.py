@@ -1,11 +1,11 @@
 """Operations of users: a small one as a library and in Python, and models with it."""
 
-import subprocess
 from pathlib import Path
 
 import openvino
 from onnx import TensorProto, helper
 
+from helpers.compiling import compile_once
 from ov_gather.extension.installed import find
 from ov_gather.ir.builder import ModelBuilder
 from ov_gather.ir.element_types import F32, I64
@@ -78,28 +78,13 @@ plain = 5
 
 
 def build(source: str, library: Path, *linked: str) -> Path:
-    """Compile a library against OpenVINO, which it finds again when it is loaded."""
+    """Compile a library against OpenVINO, which it finds again when it is loaded; `linked` replaces OpenVINO's libraries."""
     package = Path(openvino.__path__[0])
     libraries = [str(next((package / "libs").glob(f"{name}.so*"))) for name in ("libopenvino", "libopenvino_onnx_frontend")]
-    file = library.with_suffix(".cpp")
-    file.write_text(source)
     abi = f"-D_GLIBCXX_USE_CXX11_ABI={find().cxx11_abi}"  # as OpenVINO itself was compiled
-    command = [
-        "g++",
-        "-std=c++17",
-        abi,
-        "-fPIC",
-        "-shared",
-        "-isystem",
-        str(package / "include"),
-        str(file),
-        "-o",
-        str(library),
-    ]
     needed = linked or (*libraries, f"-Wl,-rpath,{package / 'libs'}")
-    done = subprocess.run([*command, *needed, "-Wl,-z,nodelete"], capture_output=True, text=True, check=False)
-    assert done.returncode == 0, done.stderr
-    return library
+    include = ["-isystem", str(package / "include")]
+    return compile_once(source, library, abi, "-fPIC", "-shared", *include, *needed, "-Wl,-z,nodelete")
 
 
 def write_model(path: Path, alpha: float = 0.5) -> Path:

@@ -169,7 +169,7 @@ def test_processes_that_a_library_starts_are_not_waited_for(tmp_path):
 def test_a_library_for_another_release(tmp_path):
     other = build("int other() { return 1; }", tmp_path / "libopenvino.so", "-Wl,-soname,libopenvino.so.2460")
     source = 'int other(); extern "C" int create_extensions(void*) { return other(); }'
-    library = build(source, tmp_path / "libold.so", str(other))
+    library = build(source, tmp_path / "libold.so", other.name)
     other.unlink()
     release = ov.get_version().split("-")[0]
     with pytest.raises(ExtensionError) as error:

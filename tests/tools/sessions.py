@@ -75,6 +75,7 @@ def _run(text: str) -> Iterator[str]:
                 "COLUMNS": "100",
                 "PIP_TARGET": f"{directory}/site",
                 "PYTHONPATH": f"{directory}/site",
+                "SKBUILD_BUILD_DIR": f"{directory}/build",  # a second build of a project compiles what has changed
             },
         )
     outputs = done.stdout.split(f"{MARK}\n")[1:]

@@ -16,21 +16,21 @@ from ov_gather.ir.element_types import F32, I64
 from ov_gather.ir.shapes import PartialShape
 from ov_gather.ir.writer import write_ir
 
-TRIALS = 24
+TRIALS = 32
 SECONDS = 120
 IR_COMMANDS = (
     *(("validate", "{ir}", "--statistics", "--format", name) for name in ("text", "concise", "json")),
-    *(("validate", "{ir}", "--verbose", "--format", name) for name in ("sarif", "junit", "github")),
+    *(("validate", "{ir}", "--verbose", "--format", name) for name in ("sarif", "junit", "github", "markdown")),
     ("validate", "{ir}", "-o", "{out}.json", "--format", "json"),
     ("fix", "{ir}", "--diff", "--unsafe"),
     ("fix", "{ir}", "--unsafe"),
     ("oldest", "{ir}"),
     ("validate", "{ir}", "--baseline", "{out}.base", "--write-baseline"),
     ("validate", "{ir}.none"),
-    *(("prove", "{ir}", "--format", name) for name in ("text", "json", "sarif")),
+    *(("prove", "{ir}", "--format", name) for name in ("text", "json", "sarif", "github")),
     ("prove", "{ir}", "--verbose"),
     ("prove", "{ir}", "--assume", "{name}=0..3"),
-    *(("diff", "{ir}", "{other}", "--format", name) for name in ("text", "json")),
+    *(("diff", "{ir}", "{other}", "--format", name) for name in ("text", "json", "github")),
     *(("check", "{ir}", "--cases", "2", "--report", "{out}.html", "--format", name) for name in ("text", "json", "junit")),
     *(("bisect", "{ir}", "{other}", "-o", "{out}", "--report", "{out}.html", "--format", name) for name in ("text", "json")),
     ("accelerate", "{ir}", "-o", "{out}.xml"),

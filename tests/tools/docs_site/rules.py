@@ -144,6 +144,7 @@ def _finding(path: Path, finding: Finding) -> Iterator[str]:
         yield f"    {finding['hint']}"
 
 
+@cache
 def _findings() -> dict[Path, list[Finding]]:
     """Return the findings of the command line in each sample."""
     options = ("--infer", "--target", "2024.6", "--format", "json")
