@@ -189,11 +189,3 @@ def _neutral(node: ov.Node, output: ov.Output | None = None) -> ov.Output:
     if value.get_element_type().is_real():
         twice = op.negative
     return twice(twice(value).output(0)).output(0)
-
-
-def between_named_layers(report: str) -> ov.Model:
-    """Return the model of a reproducer between other layers, with the same names in each process."""
-    model = between_layers(model_of(report))
-    for number, node in enumerate(model.get_ordered_ops()):
-        node.set_friendly_name(f"{number}_{node.get_type_name()}")
-    return model
