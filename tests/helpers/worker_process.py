@@ -1,6 +1,7 @@
 """Calls in a worker process, where a crash is a result like any other."""
 
 from collections.abc import Callable, Sequence
+from functools import cache
 from multiprocessing import get_context
 from multiprocessing.connection import Connection
 from typing import Any, Generic, TypeVar
@@ -67,15 +68,27 @@ class Worker(Generic[Item, Result]):
 def call_each(
     function: Callable[[Item], Result], items: Sequence[Item], crashed: Callable[[int | None], Result], start: str = "spawn"
 ) -> list[Result]:
-    """What a function of a module returns for each item, or `crashed(exit code)` where the process dies."""
-    worker, results = Worker(function, start), list[Result]()
+    """What a function of a module returns for each item, or `crashed(exit code)` where the process dies.
+
+    The process stays for later calls: it imports OpenVINO once.
+    """
+    worker, results = _kept_worker(start), list[Result]()
     for item in items:
         try:
-            results.append(worker.call(item))
+            results.append(worker.call((function, item)))
         except DiedError as death:
             results.append(crashed(death.exit_code))
-    worker.stop()
     return results
+
+
+@cache
+def _kept_worker(start: str) -> Worker[Any, Any]:
+    return Worker(_apply, start, daemon=True)
+
+
+def _apply(call: tuple[Callable[[Item], Result], Item]) -> Result:
+    function, item = call
+    return function(item)
 
 
 def _work(pipe: Connection, function: Callable[..., Result], tells: bool) -> None:
