@@ -1,7 +1,7 @@
 """Calls in a worker process, where a crash is a result like any other."""
 
+from collections import defaultdict
 from collections.abc import Callable, Sequence
-from functools import cache
 from multiprocessing import get_context
 from multiprocessing.connection import Connection
 from typing import Any, Generic, TypeVar
@@ -70,20 +70,20 @@ def call_each(
 ) -> list[Result]:
     """What a function of a module returns for each item, or `crashed(exit code)` where the process dies.
 
-    The process stays for later calls: it imports OpenVINO once.
+    The process stays for later calls: it imports OpenVINO once. Calls in several threads have a process each.
     """
-    worker, results = _kept_worker(start), list[Result]()
+    worker, results = _idle[start].pop() if _idle[start] else Worker(_apply, start, daemon=True), list[Result]()
     for item in items:
         try:
             results.append(worker.call((function, item)))
         except DiedError as death:
             results.append(crashed(death.exit_code))
+    _idle[start].append(worker)
     return results
 
 
-@cache
-def _kept_worker(start: str) -> Worker[Any, Any]:
-    return Worker(_apply, start, daemon=True)
+_idle: defaultdict[str, list[Worker[Any, Any]]] = defaultdict(list)
+"""Workers that wait for calls, by how they are started."""
 
 
 def _apply(call: tuple[Callable[[Item], Result], Item]) -> Result:

@@ -42,7 +42,7 @@ def one_index(kind, rank, dtype):
 
 
 def wrong(branches, policy, portable):
-    """Infer branches, each an output with inputs, a feed and what NumPy makes, in one hardened model; return those that differ."""
+    """Infer branches, each an output, inputs, a feed and what NumPy makes, in one hardened model; return those that differ."""
     nodes, inputs, feeds, expected = zip(*branches.values(), strict=True)
     model = ov.Model(list(nodes), [*chain(*inputs)], "model")
     ov_gather.harden(model, policy=policy, portable=portable)
