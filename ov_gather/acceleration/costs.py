@@ -2,7 +2,7 @@
 
 OpenVINO takes longer to call an operation of an extension than its own: up to 0.5 us with static shapes, 2.1 to 3.4 us with
 open ones, since it clones the node in each inference to infer its shape. From 400 elements on, or 1,600 to 6,100, our
-GatherElements pays for that (Sapphire Rapids, `python tests/tools/node_costs.py`).
+GatherElements pays for that (Sapphire Rapids, `python tests/tools/evidence.py nodes`).
 """
 
 from __future__ import annotations

@@ -3,7 +3,7 @@
 import sys
 import warnings
 from collections import Counter
-from collections.abc import Callable, Collection, Mapping, Sequence
+from collections.abc import Callable, Collection, Iterator, Mapping, Sequence
 from concurrent.futures import ThreadPoolExecutor
 from dataclasses import dataclass
 from functools import cache, partial
@@ -15,8 +15,6 @@ import numpy as np
 import onnx
 import openvino
 from onnx import helper, numpy_helper, parser
-from rich.console import Console
-from rich.table import Table
 
 from helpers.worker_process import call_each
 from ov_gather.converters import LossyConversionWarning, compile_onnx
@@ -114,11 +112,11 @@ def model(cell: Cell, subject: Subject) -> onnx.ModelProto:
     return helper.make_model(graph, opset_imports=[helper.make_opsetid("", subject.opset)], ir_version=10)
 
 
-def ours(proto: onnx.ModelProto, given: Mapping[str, np.ndarray]) -> np.ndarray:
+def _on_ours(proto: onnx.ModelProto, given: Mapping[str, np.ndarray]) -> np.ndarray:
     return compile_onnx(proto)(given)["output"]
 
 
-def stock(proto: onnx.ModelProto, given: Mapping[str, np.ndarray]) -> np.ndarray:
+def _on_stock(proto: onnx.ModelProto, given: Mapping[str, np.ndarray]) -> np.ndarray:
     session = Session(_stock_core(), _stock_core().read_model(proto.SerializeToString()))
     try:
         (output,) = session([given[value.name] for value in proto.graph.input])
@@ -132,13 +130,12 @@ def _stock_core() -> openvino.Core:
     return openvino.Core()
 
 
-def outcome_of(subject_of: Callable[[Cell], Subject], cell: Cell) -> Outcome:
+def outcome_of(subject_of: Callable[[Cell], Subject], cell: Cell, *, stock: bool = False) -> Outcome:
     """Return the outcome of a cell, and the reason. On OpenVINO alone any error for invalid operands is right."""
-    subject, is_stock = subject_of(cell), "--stock" in sys.argv
+    subject, execute = subject_of(cell), _on_stock if stock else _on_ours
     given = {name: array for name, array in subject.operands.items() if name not in cell.constant}
     right = subject.right if cell.valid else None
-    execute = stock if is_stock else ours
-    return judged(lambda: execute(model(cell, subject), given), right, lambda said: is_stock or subject.fault in said)
+    return judged(lambda: execute(model(cell, subject), given), right, lambda said: stock or subject.fault in said)
 
 
 def dtype_of(element_type: str) -> np.dtype:
@@ -197,9 +194,12 @@ def last_index(indices: np.ndarray) -> str:
     return f"indices[{', '.join(str(size - 1) for size in indices.shape)}] = {indices.flat[-1]} "
 
 
-def table(results: Sequence[Result], operators: Collection[str]) -> Table:
-    """The outcomes of each operator and type. The results tell their cells, which have `op`, `type` and `valid`."""
-    view = Table("", "type", "valid", *VALID, "beyond", *OUT_OF_BOUNDS, box=None, padding=(0, 1, 0, 0))
+COLUMNS = ("", "type", "valid", *VALID, "beyond", *OUT_OF_BOUNDS)
+"""Columns of a table of outcomes by operator and type."""
+
+
+def counted(results: Sequence[Result], operators: Collection[str]) -> Iterator[tuple[str, ...]]:
+    """Yield rows of COLUMNS: for each operator and type, for each operator, and for all."""
     for op, element_type in (*product(operators, TYPES), *((op, "") for op in operators), ("all", "")):
         mine = [each for each in results if op in ("all", each.cell.op) and element_type in ("", each.cell.type)]
         if not mine:
@@ -208,23 +208,28 @@ def table(results: Sequence[Result], operators: Collection[str]) -> Table:
         for valid, outcomes in ((True, VALID), (False, OUT_OF_BOUNDS)):
             counts = Counter(result.outcome for result in mine if result.cell.valid is valid)
             numbers += [counts.total(), *(counts[name] for name in outcomes)]
-        view.add_row(op, element_type, *(str(number or "") for number in numbers))
-    return view
+        yield op, element_type, *(str(number or "") for number in numbers)
 
 
-def report(view: Table, results: Sequence[Result], is_told: Callable[[Result], bool], *, is_verbose: bool) -> int:
-    """Print a table, and the results that are told, or all that are not exact. Returns the exit code, 1 where one is told."""
-    Console(width=160).print(view)
+def listed(results: Sequence[Result], is_bad: Callable[[Result], bool], *, verbose: bool) -> Iterator[str]:
+    """Yield a line for each bad result, or for all that are not exact. Ends the program with exit code 1 if one is bad."""
     for result in results:
-        if is_told(result) or (is_verbose and result.outcome != "exact"):
-            print(*result)
-    return int(any(map(is_told, results)))
+        if is_bad(result) or (verbose and result.outcome != "exact"):
+            yield " ".join(map(str, result))
+    if any(map(is_bad, results)):
+        sys.exit(f"{sum(map(is_bad, results))} of {len(results)} results are bad")
 
 
-def report_matrix(
-    outcome: Callable[[Any], Outcome], operators: Collection[str], chosen: Sequence[Cell], is_told: Callable[[Result], bool]
-) -> int:
-    """Execute cells and print their results. Returns the exit code; with `--stock` the results are only counted."""
-    results = results_of_all(outcome, (chosen[::2], chosen[1::2]))
-    view, is_stock = table(results, operators), "--stock" in sys.argv
-    return report(view, results, lambda result: is_told(result) and not is_stock, is_verbose="--verbose" in sys.argv)
+def measured(
+    subject_of: Callable[[Cell], Subject],
+    operators: Collection[str],
+    chosen: Sequence[Cell],
+    is_bad: Callable[[Result], bool],
+    *,
+    stock: bool,
+    verbose: bool,
+) -> Iterator[tuple[str, ...] | str]:
+    """Execute cells, in our package or on OpenVINO alone; yield rows and lines. Those of OpenVINO are only counted."""
+    results = results_of_all(partial(outcome_of, subject_of, stock=stock), (chosen[::2], chosen[1::2]))
+    yield from counted(results, operators)
+    yield from listed(results, lambda result: is_bad(result) and not stock, verbose=verbose)

@@ -1,6 +1,7 @@
 """Small models of one gather or scatter that tests harden, what NumPy says of them, and runs in which a crash is a result."""
 
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
+from functools import lru_cache
 
 import numpy as np
 import openvino as ov
@@ -49,25 +50,49 @@ def crashed(code):
 
 
 def infer(run: Run):
-    """The output of a small model as bytes, or RAISED. Its first index is in bounds and its last is the one of the run."""
-    model, inputs = small_model(run)
+    """The output of a small model as bytes, or RAISED. Its first index is in bounds and its last is the one of the run.
+
+    The model is compiled once for the runs in turn that differ in what they feed.
+    """
+    try:
+        compiled = compiled_for(run if run.is_constant else replace(run, index=0))
+    except RuntimeError:  # a constant out of bounds
+        return RAISED
+    return request_of(compiled, small_model(run)[1])
+
+
+@lru_cache(1)
+def compiled_for(run: Run):
+    model, _ = small_model(run)
     if run.policy:
         ov_gather.harden(model, policy=run.policy, portable=run.portable)
-    return infer_model(model, inputs, run.threads)
+    return compile_model(model, run.threads)
 
 
-def infer_model(model, inputs, threads=2):
-    core = ov_gather.register(ov.Core())
-    properties = {"INFERENCE_PRECISION_HINT": "f32", "INFERENCE_NUM_THREADS": threads}
+def infer_model(model, inputs):
     try:
-        request = core.compile_model(model, "CPU", properties).create_infer_request()  # raises for constants out of bounds
+        compiled = compile_model(model)
+    except RuntimeError:
+        return RAISED
+    return request_of(compiled, inputs)
+
+
+def compile_model(model, threads=2):
+    properties = {"INFERENCE_PRECISION_HINT": "f32", "INFERENCE_NUM_THREADS": threads}
+    return ov_gather.register(ov.Core()).compile_model(model, "CPU", properties)
+
+
+def request_of(compiled, inputs):
+    """The outputs of one inference as bytes, or RAISED."""
+    request = compiled.create_infer_request()
+    try:
         for position, array in enumerate(inputs):
             request.set_input_tensor(position, ov.Tensor(array))
         request.start_async()
         request.wait()
     except RuntimeError:
         return RAISED
-    return [request.get_output_tensor(position).data.tobytes() for position in range(len(model.outputs))]
+    return [request.get_output_tensor(position).data.tobytes() for position in range(len(compiled.outputs))]
 
 
 def outputs(model, *inputs):

@@ -1,8 +1,9 @@
 """The models of reproducers of upstream faults, and larger models that hold them."""
 
 import math
-from collections.abc import Callable
+from collections.abc import Callable, Mapping
 from contextlib import suppress
+from itertools import chain
 from pathlib import Path
 from typing import Any
 from unittest.mock import patch
@@ -122,16 +123,17 @@ def between_layers(model: ov.Model) -> ov.Model:
     return ov.Model([*outputs, op.result(beside)], model.get_sinks(), [*inputs, x], "large")
 
 
-def in_export(model: ov.Model, name: str) -> ov.Model:
-    """Return an exported network that the model is planted into, with "planted" in the names of its layers.
+def in_export(models: Mapping[str, ov.Model], name: str) -> ov.Model:
+    """Return an exported network that models are planted into; the names of their layers begin with "planted", and theirs.
 
-    The inputs of the model are computed from what the network returns, except strings and inputs of open sizes.
+    The inputs of the models are computed from what the network returns, except strings and inputs of open sizes.
     """
-    for number, node in enumerate(model.get_ordered_ops()):
-        node.set_friendly_name(f"planted.{number}")
+    for planted, model in models.items():
+        for number, node in enumerate(model.get_ordered_ops()):
+            node.set_friendly_name(f"planted/{planted}/{number}")
     export = ov.Core().read_model(_EXPORTS / f"{name}.onnx")
     inputs, scores = [], op.reshape(export.get_results()[0].input_value(0), op.constant(np.array([-1])), False)
-    for parameter in model.get_parameters():
+    for parameter in chain.from_iterable(model.get_parameters() for model in models.values()):
         shape, dtype = parameter.get_output_partial_shape(0), parameter.get_output_element_type(0)
         if shape.is_dynamic or dtype == ov.Type.string:
             inputs.append(parameter)
@@ -141,8 +143,9 @@ def in_export(model: ov.Model, name: str) -> ov.Model:
         given = op.convert(op.reshape(first, op.constant(np.array(sizes, np.int64)), False), dtype)
         for reader in parameter.output(0).get_target_inputs():
             reader.replace_source_output(given.output(0))
-    results = [*export.get_results(), *model.get_results()]
-    return ov.Model(results, model.get_sinks(), [*export.get_parameters(), *inputs], name)
+    results = [*export.get_results(), *chain.from_iterable(model.get_results() for model in models.values())]
+    sinks = [*chain.from_iterable(model.get_sinks() for model in models.values())]
+    return ov.Model(results, sinks, [*export.get_parameters(), *inputs], name)
 
 
 def in_branch(model: ov.Model) -> ov.Model:
@@ -189,11 +192,3 @@ def _neutral(node: ov.Node, output: ov.Output | None = None) -> ov.Output:
     if value.get_element_type().is_real():
         twice = op.negative
     return twice(twice(value).output(0)).output(0)
-
-
-def between_named_layers(report: str) -> ov.Model:
-    """Return the model of a reproducer between other layers, with the same names in each process."""
-    model = between_layers(model_of(report))
-    for number, node in enumerate(model.get_ordered_ops()):
-        node.set_friendly_name(f"{number}_{node.get_type_name()}")
-    return model

@@ -1,5 +1,6 @@
 """Calls in a worker process, where a crash is a result like any other."""
 
+from collections import defaultdict
 from collections.abc import Callable, Sequence
 from multiprocessing import get_context
 from multiprocessing.connection import Connection
@@ -67,15 +68,27 @@ class Worker(Generic[Item, Result]):
 def call_each(
     function: Callable[[Item], Result], items: Sequence[Item], crashed: Callable[[int | None], Result], start: str = "spawn"
 ) -> list[Result]:
-    """What a function of a module returns for each item, or `crashed(exit code)` where the process dies."""
-    worker, results = Worker(function, start), list[Result]()
+    """What a function of a module returns for each item, or `crashed(exit code)` where the process dies.
+
+    The process stays for later calls: it imports OpenVINO once. Calls in several threads have a process each.
+    """
+    worker, results = _idle[start].pop() if _idle[start] else Worker(_apply, start, daemon=True), list[Result]()
     for item in items:
         try:
-            results.append(worker.call(item))
+            results.append(worker.call((function, item)))
         except DiedError as death:
             results.append(crashed(death.exit_code))
-    worker.stop()
+    _idle[start].append(worker)
     return results
+
+
+_idle: defaultdict[str, list[Worker[Any, Any]]] = defaultdict(list)
+"""Workers that wait for calls, by how they are started."""
+
+
+def _apply(call: tuple[Callable[[Item], Result], Item]) -> Result:
+    function, item = call
+    return function(item)
 
 
 def _work(pipe: Connection, function: Callable[..., Result], tells: bool) -> None:

@@ -1,4 +1,4 @@
-"""`accelerate` on random models; `python tests/tools/random_accelerate.py` tries any number of them."""
+"""`accelerate` on random models; `python tests/tools/evidence.py random_models` tries any number of them."""
 
 from collections import Counter
 

@@ -17,7 +17,7 @@ from onnxruntime import OrtValue
 from helpers.cells import TYPES, results_of
 from helpers.saved_models import parsed
 from ov_gather.converters import ConversionError, LossyConversionWarning, compile_onnx
-from tools import gather_matrix
+from tools.measurements import gathers
 
 
 def gather(operator="Gather", x="[5, 4]", i="[3]", attributes=""):
@@ -31,13 +31,13 @@ X = np.arange(20, dtype=np.float32).reshape(5, 4)
 def test_a_sample_of_the_matrix():
     """The sample has a valid cell and one out of bounds of each operator and type, and each kind and form of float32."""
     chosen = {}
-    for op, element_type in product(gather_matrix.KINDS, TYPES):
-        for cell in gather_matrix.cells(op, element_type):
+    for op, element_type in product(gathers.KINDS, TYPES):
+        for cell in gathers.cells(op, element_type):
             chosen.setdefault((cell.op, cell.type, cell.valid), cell)
             if cell.type == "float32":
                 chosen.setdefault((cell.op, cell.kind), cell)
                 chosen.setdefault((cell.op, cell.form, cell.constant), cell)
-    results = results_of(gather_matrix.outcome, list(chosen.values()))
+    results = results_of(gathers.outcome, list(chosen.values()))
     assert [result for result in results if result.is_bad] == []
     exact = sum(result.outcome == "exact" for result in results)
     assert exact > len(results) / 4

@@ -8,7 +8,7 @@ from helpers.cells import Cell, losses
 from helpers.cells import model as model_of
 from helpers.legalized import constant, model
 from ov_gather.converters import ConversionError, compile_onnx, convert_model
-from tools import near_matrix
+from tools.measurements import near_gathers
 
 
 @pytest.mark.parametrize(
@@ -39,7 +39,7 @@ from tools import near_matrix
     ids=lambda value: " ".join(map(str, value)) if isinstance(value, tuple) else value,
 )
 def test_a_part_of_the_matrix(cell, outcome):
-    assert near_matrix.outcome(Cell(*cell))[0] == outcome
+    assert near_gathers.outcome(Cell(*cell))[0] == outcome
 
 
 def test_a_length_of_no_sequence_is_found():
@@ -88,7 +88,7 @@ def test_a_condition_beyond_the_end_yields_zeros_on_stock_openvino():
 def test_a_bag_for_each_offset_is_no_loss():
     """The indices and offsets are only moved and counted, and whoever calls is told where one does not fit in 32 bits."""
     cell = Cell("EmbeddingBag", "float32", "loop ReduceSum", "positive", constant=("table",))
-    assert losses(compile_onnx, model_of(cell, near_matrix.subject(cell))) == []
+    assert losses(compile_onnx, model_of(cell, near_gathers.subject(cell))) == []
 
 
 def test_constant_strings_at_computed_places():

@@ -6,7 +6,7 @@ from onnx import TensorProto
 from helpers.cells import Cell, losses
 from helpers.saved_models import parsed
 from ov_gather.converters import ConversionError, compile_onnx, convert_model
-from tools import gather_matrix
+from tools.measurements import gathers
 
 SCATTERS = ["Scatter", "ScatterElements", "ScatterND"]
 
@@ -20,7 +20,7 @@ def scatter(op, indices=None, data_type="float", reduction=None):
     constants = {} if indices is None else {"indices": given.pop(1) and indices}
     node = f"[scatter] output = {op} <{', '.join(attributes)}> (data, indices, updates)".replace("<>", "")
     text = f"({', '.join(given)}) => ({data_type}[3, 4] output) {{ {node} }}"
-    return parsed(text, gather_matrix.OPSETS[op], **constants)
+    return parsed(text, gathers.OPSETS[op], **constants)
 
 
 @pytest.mark.parametrize("op", SCATTERS)
@@ -48,7 +48,7 @@ def scatter(op, indices=None, data_type="float", reduction=None):
     ],
 )
 def test_a_part_of_the_scatter_matrix(op, cell, outcome):
-    assert gather_matrix.outcome(Cell(op, *cell))[0] == outcome
+    assert gathers.outcome(Cell(op, *cell))[0] == outcome
 
 
 @pytest.mark.parametrize("op", ["ScatterElements", "ScatterND"])
@@ -61,7 +61,7 @@ def test_a_part_of_the_scatter_matrix(op, cell, outcome):
 )
 def test_reductions_of_the_scatter_matrix(op, cell):
     element_type, reduction = cell
-    assert gather_matrix.outcome(Cell(op, element_type, "int64", "repeated", reduction=reduction)) == ("exact", "")
+    assert gathers.outcome(Cell(op, element_type, "int64", "repeated", reduction=reduction)) == ("exact", "")
 
 
 @pytest.mark.parametrize("op", ["ScatterElements", "ScatterND"])
@@ -71,8 +71,8 @@ def test_reductions_of_the_scatter_matrix(op, cell):
 @pytest.mark.parametrize("form", ["static", "dynamic"])
 def test_numbers_of_64_bits_are_reduced_exactly(op, cell, form):
     element_type, reduction = cell
-    assert gather_matrix.outcome(Cell(op, element_type, "int64", "repeated", form, reduction=reduction)) == ("exact", "")
-    assert gather_matrix.outcome(Cell(op, element_type, "int64", "beyond", form, reduction=reduction))[0] == "raises"
+    assert gathers.outcome(Cell(op, element_type, "int64", "repeated", form, reduction=reduction)) == ("exact", "")
+    assert gathers.outcome(Cell(op, element_type, "int64", "beyond", form, reduction=reduction))[0] == "raises"
 
 
 @pytest.mark.parametrize("op", SCATTERS)

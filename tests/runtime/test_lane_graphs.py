@@ -1,6 +1,6 @@
 """Lanes in every form of an operator, in branches and loops, and where computed numbers join them; or a loss is named.
 
-`python tests/tools/lane_sweep.py` tries all types and shapes of each form.
+`python tests/tools/evidence.py lane_forms` tries all types and shapes of each form.
 """
 
 import numpy as np
@@ -15,8 +15,8 @@ from ov_gather.converters import LossyConversionWarning, compile_onnx
 from ov_gather.converters.inexactness import find_inexactness
 from ov_gather.converters.passes.lane_moves import is_move
 from ov_gather.converters.passes.lane_pads import can_pad
-from tools import lane_sweep
-from tools.lane_sweep import Cell, outcome
+from tools.measurements import lane_forms
+from tools.measurements.lane_forms import Cell, outcome
 
 BRANCHES = """(bool c, int64[n] x, int64[k] i) => (int64[] OUTPUT) { y = If (c) <
     then_branch = a () => (int64[] p) { p = Gather(x, i) }, else_branch = b () => (int64[] q) { q = OTHER }> MORE }"""
@@ -227,7 +227,7 @@ def test_loops_in_loops():
 def test_what_is_not_handed_on_in_lanes_is_named():
     """The body computes the state, so that lanes end before the loop."""
     with pytest.warns(LossyConversionWarning, match="f64 is computed as f32, rounded: input 'x'"):
-        compile_onnx(lane_sweep.model(Cell("Loop that computes", "float64"))[0])
+        compile_onnx(lane_forms.model(Cell("Loop that computes", "float64"))[0])
 
 
 NOT_IN_LANES = {

@@ -8,7 +8,7 @@ import pytest
 from helpers.lane_models import exactly, values
 from helpers.saved_models import parsed
 from ov_gather.converters import LossyConversionWarning, compile_onnx
-from tools import gather_matrix
+from tools.measurements import gathers
 
 TYPES = ("int64", "uint64", "float64", "complex64", "complex128", "float16")
 
@@ -20,8 +20,8 @@ def assert_same(found, expected):
 
 def test_the_matrix_has_nothing_inexact():
     """A cell of each operator and type is exact; the whole matrix is a command."""
-    cells = [next(gather_matrix.cells(op, dtype)) for op, dtype in product(gather_matrix.KINDS, TYPES)]
-    assert [gather_matrix.outcome(cell)[0] for cell in cells] == ["exact"] * len(cells)
+    cells = [next(gathers.cells(op, dtype)) for op, dtype in product(gathers.KINDS, TYPES)]
+    assert [gathers.outcome(cell)[0] for cell in cells] == ["exact"] * len(cells)
 
 
 def test_an_input_that_is_moved_and_computed_with():

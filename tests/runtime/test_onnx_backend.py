@@ -1,25 +1,24 @@
-"""A sample of ONNX's backend tests; `python tests/tools/onnx_backend.py` runs all."""
+"""A sample of ONNX's backend tests; `python tests/tools/evidence.py onnx_backend` runs all."""
 
 import re
 import subprocess
 import sys
-from pathlib import Path
 
 import pytest
 
-from tools import onnx_backend
-from tools.onnx_backend import Result
+from helpers.paths import TOOLS
+from tools.measurements import onnx_backend
+from tools.measurements.onnx_backend import Result
 
 pytestmark = pytest.mark.slow
-
-SCRIPT = Path(onnx_backend.__file__)
 
 
 def test_what_stock_openvino_passes_compile_onnx_passes():
     """Every 20th test runs, in a process of its own, as the script forks, which OpenVINO's threads do not survive."""
-    done = subprocess.run([sys.executable, SCRIPT, "--every", "20"], capture_output=True, text=True, cwd=SCRIPT.parent)
+    command = [sys.executable, TOOLS / "evidence.py", "onnx_backend", "--every", "20"]
+    done = subprocess.run(command, capture_output=True, text=True)
     assert done.returncode == 0, done.stdout + done.stderr
-    rows = re.findall(r"^all +(\d+) +(stock OpenVINO|compile_onnx) +(\d+)", done.stdout, re.M)
+    rows = re.findall(r"^\| all \| (\d+) \| (stock OpenVINO|compile_onnx) \| (\d+)", done.stdout, re.M)
     (tests, _, stock), (_, _, ours) = rows
     assert int(tests) > 100
     assert int(ours) >= int(stock) > int(tests) * 0.7

@@ -1,24 +1,15 @@
-"""Measure what commands cost on large models: `python tests/tools/command_costs.py [COMMAND ...] [--nodes N ...]`.
+"""Measure what COMMANDS cost on large models, and some alone; by default all of them.
 
-COMMAND is one of prove, diff, bisect, harden, validate, import, help and small (`validate` of 200 small files). N is a number
-of operations, beside their constants. `diff` and `bisect` compare a model with its copy. Prints rows of a Markdown table: the
-wall-clock time, the CPU time of all processes, the peak memory of the largest (at least that of this process, 55 MB), and the
-last line of the output.
+COMMANDS are prove, diff, bisect, harden, validate, import, help and small (`validate` of 200 small files). `--nodes` is the
+number of operations, beside their constants; `--models` are some of chain, mixed, prefix, open and loop. `diff` and `bisect`
+compare a model with its copy. The memory is that of the largest process, and at least that of this one, 55 MB.
 """
 
 from __future__ import annotations
 
-import argparse
-import ctypes
-import os
-import resource
 import shutil
-import subprocess
 import sys
-import time
-from collections.abc import Callable
-from contextlib import suppress
-from dataclasses import dataclass
+from collections.abc import Callable, Iterator, Sequence
 from multiprocessing import get_context
 from pathlib import Path
 from tempfile import TemporaryDirectory
@@ -27,43 +18,11 @@ import numpy as np
 import openvino as ov
 from openvino import opset13 as ops
 
-ROOT = Path(__file__).parents[2]
-BIN = Path(sys.executable).parent
-_SUBREAPER = 36
-"""Option of prctl that makes orphaned descendants our children, so that their time counts."""
+from helpers.paths import VALID
+from tools.measurements import chosen
+from tools.measurements.costs import OV_GATHER, cost_of
 
-
-@dataclass(frozen=True)
-class Cost:
-    """The cost of a command: wall-clock time and CPU time of all its processes in seconds, peak memory of one process in MB."""
-
-    exit_code: int
-    output: str
-    seconds: float
-    processor: float
-    megabytes: float
-
-
-def cost_of(*command: object, directory: Path) -> Cost:
-    """Run a command in a directory and wait for all its processes."""
-    ctypes.CDLL(None).prctl(_SUBREAPER, 1)
-    start, before = time.perf_counter(), resource.getrusage(resource.RUSAGE_CHILDREN)
-    process = subprocess.Popen(
-        list(map(str, command)), stdout=subprocess.PIPE, stderr=subprocess.STDOUT, text=True, cwd=directory
-    )
-    assert process.stdout is not None
-    output, code, most = process.stdout.read(), 0, 0
-    with suppress(ChildProcessError):
-        while True:
-            pid, status, usage = os.wait4(-1, 0)
-            most = max(most, usage.ru_maxrss)
-            if pid == process.pid:
-                code = process.returncode = os.waitstatus_to_exitcode(status)
-    seconds, after = time.perf_counter() - start, resource.getrusage(resource.RUSAGE_CHILDREN)
-    processor = after.ru_utime + after.ru_stime - before.ru_utime - before.ru_stime
-    return Cost(code, output, seconds, processor, most / 1024)
-
-
+COLUMNS = ("command", "model", "nodes", "time", "CPU time", "memory", "exit code", "last line")
 Made = tuple[list[ov.Node], list[ov.Node]]
 """The outputs and the inputs of a model."""
 
@@ -158,57 +117,41 @@ ON_MODELS = {
     "validate": ["model.xml"],
 }
 """Arguments of each command that is measured on every model."""
-ALONE = ("import", "help", "small")
+ALONE = {
+    "import": [sys.executable, "-c", "import ov_gather"],
+    "help": [OV_GATHER, "--help"],
+    "small": [OV_GATHER, "validate", "."],
+}
 
 
-def made(name: str, count: int, folder: Path) -> None:
+def write(name: str, count: int, folder: Path) -> None:
     """Write a model and a copy of it."""
     ov.save_model(ov.Model(*MODELS[name](count), name), folder / "model.xml", compress_to_fp16=False)
     for suffix in ("xml", "bin"):
         shutil.copy(folder / f"model.{suffix}", folder / f"copy.{suffix}")
 
 
-def command_of(name: str, folder: Path) -> list[object]:
-    """Return the command line of a command that needs no large model."""
-    if name == "import":
-        return [sys.executable, "-c", "import ov_gather"]
-    if name == "small":
-        for number in range(200):
-            shutil.copy(ROOT / "ir_samples" / "valid" / "spec_layer.xml", folder / f"{number}.xml")
-        return [BIN / "ov-gather", "validate", folder]
-    return [BIN / "ov-gather", "--help"]
+def row(name: str, model: str, nodes: str, command: Sequence[object], folder: Path) -> tuple[object, ...]:
+    cost = cost_of(*command, directory=folder)
+    costs = (f"{cost.seconds:.2f} s", f"{cost.processor:.2f} s", f"{cost.megabytes:.0f} MB")
+    return name, model, nodes, *costs, cost.exit_code, cost.last_line
 
 
-def report(title: str, cost: Cost) -> None:
-    """Print a row of the table."""
-    told = (cost.output.strip().splitlines() or [""])[-1][:80].replace("|", "/")
-    times = f"{cost.seconds:.2f} s | {cost.processor:.2f} s | {cost.megabytes:.0f} MB"
-    print(f"| {title} | {times} | {cost.exit_code}: {told} |", flush=True)
-
-
-def main() -> None:
-    parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
-    names = [*ON_MODELS, *ALONE]
-    parser.add_argument("commands", nargs="*", metavar="COMMAND", default=names, choices=names)
-    parser.add_argument("--nodes", type=int, nargs="+", default=[50_000, 100_000])
-    parser.add_argument("--models", nargs="+", choices=list(MODELS), default=list(MODELS))
-    given = parser.parse_intermixed_args()
-    print("| command | model | nodes | time | CPU time | memory | exit code, last line |\n" + "| --- " * 7 + "|")
-    for command in given.commands:
-        if command in ALONE:
+def measure(
+    *commands: str, nodes: Sequence[int] = (50_000, 100_000), models: Sequence[str] = tuple(MODELS)
+) -> Iterator[tuple[object, ...]]:
+    names = chosen(commands, {**ON_MODELS, **ALONE})
+    for name in [name for name in names if name in ALONE]:
+        with TemporaryDirectory() as directory:
+            for number in range(200 if name == "small" else 0):
+                shutil.copy(VALID / "spec_layer.xml", Path(directory, f"{number}.xml"))
+            yield row(name, "", "", ALONE[name], Path(directory))
+    on_models = [name for name in names if name in ON_MODELS]
+    for count in nodes if on_models else ():
+        for model in chosen(models, MODELS):
             with TemporaryDirectory() as directory:
-                report(f"{command} | | ", cost_of(*command_of(command, Path(directory)), directory=Path(directory)))
-    for count in given.nodes:
-        for name in given.models:
-            with TemporaryDirectory() as directory:
-                making = get_context("fork").Process(target=made, args=(name, count, Path(directory)))
+                making = get_context("fork").Process(target=write, args=(model, count, Path(directory)))
                 making.start()  # elsewhere, because the memory of this process counts as that of those it starts
                 making.join()
-                for command in given.commands:
-                    if command in ON_MODELS:
-                        cost = cost_of(BIN / "ov-gather", command, *ON_MODELS[command], directory=Path(directory))
-                        report(f"{command} | {name} | {count:,}", cost)
-
-
-if __name__ == "__main__":
-    main()
+                for name in on_models:
+                    yield row(name, model, f"{count:,}", [OV_GATHER, name, *ON_MODELS[name]], Path(directory))

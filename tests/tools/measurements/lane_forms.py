@@ -1,37 +1,32 @@
-"""Test operators that move values through `compile_onnx`, bit by bit: python tests/tools/lane_sweep.py [NAME...]
+"""Test operators that move values through `compile_onnx`, bit by bit: those of NAMES, or all.
 
 The forms of tests/helpers/moving_operators.py x 15 element types x static, dynamic and unknown shapes x data as an input or an
 initializer. A result that differs from NumPy must come with a LossyConversionWarning or an error. Forms that OpenVINO's CPU
-plugin computes wrongly, or crashes at, for any type are left out. The exit code is 1 if a result is silently wrong, or a worker
-crashes.
+plugin computes wrongly, or crashes at, for any type are left out. Fails if a result is silently wrong, or a worker crashes.
+`--verbose` lists all that is not exact.
 """
 
 from __future__ import annotations
 
-import argparse
 import re
-import sys
 from collections import Counter
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterator
 from dataclasses import dataclass
 from itertools import product
-from pathlib import Path
 
 import ml_dtypes
 import numpy as np
 import onnx
 import onnx.parser
 from onnx import helper, numpy_helper
-from rich.table import Table
 
-from ov_gather.converters import compile_onnx
-
-sys.path.insert(0, str(Path(__file__).parents[1]))  # tests/, where the helpers are
-
-from helpers.cells import VALID, Outcome, Result, judged, report, results_of_all
+from helpers.cells import VALID, Outcome, judged, listed, results_of_all
 from helpers.lane_models import values
 from helpers.moving_operators import COMPUTING, FORMS, STOCK_IS_WRONG
+from ov_gather.converters import compile_onnx
+from tools.measurements import chosen
 
+COLUMNS = ("form", "cells", *VALID, "not exact")
 TYPES = {
     **{"int64": "int64", "uint64": "uint64", "float64": "double", "complex64": "complex64", "complex128": "complex128"},
     **{"float16": "float16", "bfloat16": "bfloat16", "float32": "float", "uint32": "uint32", "uint16": "uint16"},
@@ -105,26 +100,12 @@ def is_defined(proto: onnx.ModelProto, element_type: str) -> bool:
     return all(any(f"tensor({element_type})" in kind for kind in schema.outputs[0].types) for schema in schemas)
 
 
-def table(results: Sequence[Result]) -> Table:
-    view = Table("form", "cells", *VALID, "not exact", box=None, padding=(0, 1, 0, 0))
-    for name in [*(name for name in FORMS if any(name == result.cell.name for result in results)), "all"]:
+def measure(*names: str, verbose: bool = False) -> Iterator[tuple[str, ...] | str]:
+    forms = [cell for name in chosen(names, FORMS) for cell in cells(name)]
+    results = results_of_all(outcome, (forms[::2], forms[1::2]))
+    for name in (*dict.fromkeys(result.cell.name for result in results), "all"):
         mine = [result for result in results if name in (result.cell.name, "all")]
         counts = Counter(result.outcome for result in mine)
-        types = dict.fromkeys(result.cell.type for result in mine if result.outcome != "exact")
-        numbers = (str(counts[outcome] or "") for outcome in VALID)
-        view.add_row(name, str(len(mine)), *numbers, "" if name == "all" else " ".join(types))
-    return view
-
-
-def main() -> int:
-    parser = argparse.ArgumentParser()
-    parser.add_argument("names", nargs="*", choices=[[], *FORMS], metavar="NAME", help="only forms of these names")
-    parser.add_argument("--verbose", action="store_true", help="list what is not exact, not just what is silently wrong")
-    arguments = parser.parse_args()
-    chosen = [cell for name in arguments.names or FORMS for cell in cells(name)]
-    results = results_of_all(outcome, (chosen[::2], chosen[1::2]))
-    return report(table(results), results, lambda result: result.is_silent, is_verbose=arguments.verbose)
-
-
-if __name__ == "__main__":
-    sys.exit(main())
+        types = dict.fromkeys(result.cell.type for result in mine if result.outcome != "exact" and name != "all")
+        yield name, str(len(mine)), *(str(counts[outcome] or "") for outcome in VALID), " ".join(types)
+    yield from listed(results, lambda result: result.is_silent, verbose=verbose)

@@ -1,10 +1,10 @@
-"""Test operators related to gathers through `compile_onnx` against NumPy: python tests/tools/near_matrix.py [--stock]
+"""Test operators related to gathers through `compile_onnx` against NumPy.
 
 Compress, GatherND with batches, ReverseSequence, OneHot and exports of PyTorch's EmbeddingBag: element types x axes or layouts
 x kinds of indices x static, dynamic and unknown shapes x operands as inputs or initializers. Each cell runs in a worker
 process, so that a crash is a result. Invalid operands must raise an error: an index out of bounds, a condition that is true
-beyond the end, an invalid length of a sequence. The exit code is 1 if a result is silently wrong, such an error is missing, or
-a worker crashes. `--stock` runs OpenVINO alone, and only counts; `--verbose` prints every cell that is not exact.
+beyond the end, an invalid length of a sequence. Fails if a result is silently wrong, such an error is missing, or a worker
+crashes. `--stock` runs OpenVINO alone, and only counts; `--verbose` prints every cell that is not exact.
 
 OneHot of an index out of range has no hot value, without an error. Fractional indices of OneHot are cast to int64, as ONNX
 specifies; onnxruntime and ONNX's reference compare them instead.
@@ -12,17 +12,15 @@ specifies; onnxruntime and ONNX's reference compare them instead.
 
 from __future__ import annotations
 
-import sys
 from collections.abc import Callable, Iterator, Mapping
 from functools import partial
 from itertools import product
-from pathlib import Path
 
 import numpy as np
 
-sys.path.insert(0, str(Path(__file__).parents[1]))  # tests/, where the helpers are
+from helpers.cells import COLUMNS, FORMS, TYPES, Cell, Subject, dtype_of, hostile, last_index, measured, outcome_of
 
-from helpers.cells import FORMS, TYPES, Cell, Subject, dtype_of, hostile, last_index, outcome_of, report_matrix
+__all__ = ["COLUMNS", "measure", "outcome", "subject"]
 
 MOVED = tuple(name for name in TYPES if name != "bfloat16")  # Compress, OneHot and ReverseSequence do not take bfloat16
 FLOATS = ("float16", "bfloat16", "float32", "float64")
@@ -223,10 +221,6 @@ def subject(cell: Cell) -> Subject:
 outcome = partial(outcome_of, subject)
 
 
-def main() -> int:
-    chosen = [cell for listed, _ in SUBJECTS.values() for cell in listed()]
-    return report_matrix(outcome, SUBJECTS, chosen, lambda result: result.is_silent)
-
-
-if __name__ == "__main__":
-    sys.exit(main())
+def measure(*, stock: bool = False, verbose: bool = False) -> Iterator[tuple[str, ...] | str]:
+    chosen = [cell for cells, _ in SUBJECTS.values() for cell in cells()]
+    return measured(subject, SUBJECTS, chosen, lambda result: result.is_silent, stock=stock, verbose=verbose)

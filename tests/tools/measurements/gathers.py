@@ -1,11 +1,11 @@
-"""Test every form of a single gather or scatter through `compile_onnx`: python tests/tools/gather_matrix.py [--stock]
+"""Test every form of a single gather or scatter through `compile_onnx`.
 
 Gather-13, GatherElements-13, GatherND-13, Scatter-9, ScatterElements-18 and ScatterND-18 against NumPy, bit by bit: 16 element
 types x int32 and int64 indices x positive, negative, repeated, smaller, batched and out-of-bounds indices x static, dynamic and
 unknown shapes x operands as inputs or initializers x reductions. Each cell runs in a worker process, so that a crash is a
-result. An index out of bounds must raise an error with its position and value. The exit code is 1 if a result is not exact,
-such an error is missing, or a worker crashes; these cells are printed. `--stock` runs OpenVINO alone, and only counts;
-`--verbose` prints every cell that is not exact.
+result. An index out of bounds must raise an error with its position and value. Fails if a result is not exact, such an error is
+missing, or a worker crashes; these cells are printed. `--stock` runs OpenVINO alone, and only counts; `--verbose` prints every
+cell that is not exact.
 
 Data that is only moved is as hostile as its type allows: extremes, infinities, denormals, NaN with payloads (float16: quiet
 ones in scatters). Reduced numbers are finite; integers wrap around; float16 and bfloat16 are reduced in float32 and rounded
@@ -15,18 +15,16 @@ evaluator.
 
 from __future__ import annotations
 
-import sys
 from collections.abc import Iterator, Sequence
 from functools import partial
 from itertools import product
-from pathlib import Path
 
 import numpy as np
 
-sys.path.insert(0, str(Path(__file__).parents[1]))  # tests/, where the helpers are
-
-from helpers.cells import FORMS, TYPES, Cell, Subject, dtype_of, hostile, last_index, outcome_of, report_matrix
+from helpers.cells import COLUMNS, FORMS, TYPES, Cell, Subject, dtype_of, hostile, last_index, measured, outcome_of
 from helpers.reductions import REDUCTIONS
+
+__all__ = ["COLUMNS", "cells", "measure", "outcome"]
 
 KINDS = {
     "GatherElements": ("positive", "negative", "smaller"),
@@ -150,11 +148,7 @@ def subject(cell: Cell) -> Subject:
 outcome = partial(outcome_of, subject)
 
 
-def main() -> int:
+def measure(*, stock: bool = False, verbose: bool = False) -> Iterator[tuple[str, ...] | str]:
     operators = (*KINDS, *OPSETS)
     chosen = [cell for op, element_type in product(operators, TYPES) for cell in cells(op, element_type)]
-    return report_matrix(outcome, operators, chosen, lambda result: result.is_bad)
-
-
-if __name__ == "__main__":
-    sys.exit(main())
+    return measured(subject, operators, chosen, lambda result: result.is_bad, stock=stock, verbose=verbose)

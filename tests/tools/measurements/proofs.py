@@ -1,22 +1,18 @@
-"""Print the results of `prove` on real models as a Markdown table, as in docs/evidence/proved_models.md.
+"""Measure what `prove` proves of real models: a table for each of DIRECTORIES, as in docs/evidence/proved_models.md.
 
-python tests/tools/proof_table.py DIRECTORY...    IRs named NAME.onnx-route.xml or NAME.torch-route.xml, inputs in NAME.npz
-
-Sites with constant indices are left out, as they say little about an analysis. For each site that is not proved, a request is
-searched that puts an index out of bounds.
+They hold IRs named NAME.onnx-route.xml or NAME.torch-route.xml, and inputs in NAME.npz. Sites with constant indices are left
+out, as they say little about an analysis. For each site that is not proved, a request is searched that puts an index out of
+bounds.
 """
 
 from __future__ import annotations
 
-import argparse
-import sys
 import time
 from collections import Counter, defaultdict
+from collections.abc import Iterator
 from pathlib import Path
 
 import numpy as np
-
-sys.path.insert(0, str(Path(__file__).parents[1]))  # tests/, where the helpers are
 
 from helpers.counterexamples import Breaker, shown_to_fail
 from ov_gather.ir.reader import read_ir
@@ -30,40 +26,36 @@ from ov_gather.ranges.sites import Site
 
 OF_DIMENSIONS, OF_INPUTS = "conditional on dimensions alone", "conditional on inputs"
 FAILS = "of these shown to fail"
-COLUMNS = ("proved", OF_DIMENSIONS, OF_INPUTS, "unknown", "refuted", FAILS)
+KINDS = ("proved", OF_DIMENSIONS, OF_INPUTS, "unknown", "refuted", FAILS)
+COLUMNS = ("model", *KINDS, "seconds")
 
 
-def main() -> None:
-    """Print one table for each directory."""
-    parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
-    parser.add_argument("directories", nargs="+", type=Path, metavar="DIRECTORY")
-    for directory in parser.parse_args().directories:
-        print_table(directory)
+def measure(*directories: Path) -> Iterator[tuple[object, ...] | str]:
+    for directory in directories:
+        yield f"{directory.name}:"
+        yield from proved(directory)
 
 
-def print_table(directory: Path) -> None:
-    """Print a row for each model, both routes together, and one for all."""
+def proved(directory: Path) -> Iterator[tuple[object, ...]]:
+    """Yield a row for each model, both routes together and the seconds of the slower one, and rows for all."""
     counts: dict[str, Counter[str]] = defaultdict(Counter)
     seconds: dict[str, float] = defaultdict(float)
     breaker = Breaker()
     for path in sorted(directory.glob("*-route.xml")):
         name = path.name.partition(".")[0]
-        found, seconds_taken = measure(path, breaker)
+        found, seconds_taken = counted(path, breaker)
         counts[name] += found
         seconds[name] = max(seconds[name], seconds_taken)
-    print(f"| {directory.name} | {' | '.join(COLUMNS)} | seconds |\n| --- |{' --- |' * (len(COLUMNS) + 1)}")
-    for name, counted in counts.items():
-        if counted:
-            print(row(name, counted, seconds[name]))
     breaker.stop()
     total = sum(counts.values(), Counter())
-    print(row(f"all {len(counts)}", total, max(seconds.values(), default=0)))
+    for name, found in {**counts, f"all {len(counts)}": total}.items():
+        if found:
+            yield name, *(found[kind] for kind in KINDS), f"{seconds.get(name, max(seconds.values())):.2f}"
     sites = total.total() - total[FAILS]
-    share = {column: f"{100 * total[column] / max(sites, 1):.1f}%" for column in COLUMNS}
-    print(f"| | {' | '.join(share.values())} | |\n")
+    yield "", *(f"{100 * total[kind] / max(sites, 1):.1f}%" for kind in KINDS), ""
 
 
-def measure(path: Path, breaker: Breaker) -> tuple[Counter[str], float]:
+def counted(path: Path, breaker: Breaker) -> tuple[Counter[str], float]:
     """Count the computed sites by column; return also the CPU time in seconds to read the IR and prove them."""
     start = time.process_time()
     graph = IrGraph(read_ir(path))
@@ -94,12 +86,3 @@ def is_constant(graph: IrGraph, site: Site) -> bool:
 
 def _is_told(graph: IrGraph, step: Step) -> bool:
     return all(key is not None and not has_dynamic_shape(graph.declared(key)) for key in step.inputs)
-
-
-def row(name: str, counted: Counter[str], seconds: float) -> str:
-    """Return a row of the table; the seconds are those of the slower route."""
-    return f"| {name} | {' | '.join(str(counted[column]) for column in COLUMNS)} | {seconds:.2f} |"
-
-
-if __name__ == "__main__":
-    main()

@@ -1,20 +1,19 @@
-"""Run ONNX's backend tests on stock OpenVINO and ours: python tests/tools/onnx_backend.py [--every N] [--verbose]
+"""Run ONNX's backend tests on stock OpenVINO and ours: each Nth with `--every N`; `--verbose` lists all that do not pass.
 
 ONNX's own runner (`onnx.backend.test`) creates models and inputs, and compares outputs with the expected ones, within the
 tolerance of each test. Stock OpenVINO reads a model from a path and, if that fails, from its bytes. Each test runs in a worker
-process, so that a crash is an outcome. The exit code is 1 if stock OpenVINO passes a test that `compile_onnx` fails without a
+process, so that a crash is an outcome. Fails if stock OpenVINO passes a test that `compile_onnx` fails without a
 LossyConversionWarning, or `compile_onnx` crashes.
 """
 
 from __future__ import annotations
 
-import argparse
 import sys
 import tempfile
 import unittest
 import warnings
 from collections import Counter
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from concurrent.futures import ThreadPoolExecutor
 from functools import cache
 from pathlib import Path
@@ -22,16 +21,13 @@ from typing import Any, NamedTuple
 
 import numpy as np
 import onnx
-from rich.console import Console
-from rich.table import Table
-
-sys.path.insert(0, str(Path(__file__).parents[1]))  # tests/, where the helpers are
 
 from helpers.worker_process import call_each
 
 KINDS = {"Node": "node", "Simple": "simple", "PyTorchConverted": "pytorch-converted", "PyTorchOperator": "pytorch-operator"}
 OUTCOMES = ("passed", "warned", "refused", "wrong", "crash")
 """Outcomes from best to worst. A wrong result with a warning is "warned"."""
+COLUMNS = ("kind", "tests", "through", *OUTCOMES)
 Outcome = tuple[str, str]  # the name, one of OUTCOMES, and the reason
 Run = Callable[[Sequence[Any]], Sequence[Any]]
 
@@ -181,8 +177,8 @@ def _outcomes(names: Sequence[tuple[str, str]], runtime: str) -> dict[tuple[str,
     return dict(zip(names, found, strict=True))
 
 
-def table(results: Sequence[Result]) -> Table:
-    view = Table("kind", "tests", "through", *OUTCOMES, box=None, padding=(0, 1, 0, 0))
+def measure(*, every: int = 1, verbose: bool = False) -> Iterator[tuple[str, ...] | str]:
+    results = run(every)
     for kind in (*KINDS.values(), "all"):
         mine = [result for result in results if kind in (result.kind, "all")]
         for name, found in (
@@ -190,24 +186,7 @@ def table(results: Sequence[Result]) -> Table:
             ("compile_onnx", [result.ours for result in mine]),
         ):
             counts = Counter(outcome for outcome, _ in found)
-            view.add_row(kind, str(len(mine)), name, *(str(counts[outcome] or "") for outcome in OUTCOMES))
-    return view
-
-
-def main() -> int:
-    parser = argparse.ArgumentParser()
-    parser.add_argument("--every", type=int, default=1, help="only each Nth test")
-    parser.add_argument("--verbose", action="store_true", help="list what does not pass, not just what is bad")
-    arguments = parser.parse_args()
-    results = run(arguments.every)
-    Console(width=100).print(table(results))
-    for result in results:
-        if result.is_bad or (arguments.verbose and result.ours[0] != "passed"):
-            print(result)
-    bad = sum(result.is_bad for result in results)
-    print(f"passed by stock OpenVINO and not by compile_onnx without a warning, or crashed: {bad}")
-    return int(bad > 0)
-
-
-if __name__ == "__main__":
-    sys.exit(main())
+            yield kind, str(len(mine)), name, *(str(counts[outcome] or "") for outcome in OUTCOMES)
+    yield from (str(result) for result in results if result.is_bad or (verbose and result.ours[0] != "passed"))
+    if bad := sum(result.is_bad for result in results):
+        sys.exit(f"passed by stock OpenVINO and not by compile_onnx without a warning, or crashed: {bad}")

@@ -1,31 +1,29 @@
-"""Measure what `harden` costs: `python tests/tools/harden_costs.py [NAME|PATH.xml ...] [--policies P...] [--threads N...]`.
+"""Measure what `harden` costs: how much longer an inference takes in f32, by turns; then the median and the worst.
 
-NAME is one of the models made here: a recommender with 26 tables, and a graph network as PyG exports it. A PATH is an IR, as
-exported by `tests/tools/real_gains.py` or `tests/tools/real_irs.py`, with inputs in NAME.npz if that exists. Times are in f32,
-stock and hardened by turns. Prints rows of a Markdown table: the time of stock, the number of guards, and how much longer an
-inference takes, with quartiles; then the median and the worst. Models faster than --least milliseconds are left out.
+NAMES are models made here, a recommender with 26 tables (tables, tables-open, tables-split) and a graph network as PyG exports
+it (gcn, gcn-open), or paths of IRs, as exported by `evidence.py gains` or `real_irs.py`, with inputs in NAME.npz if that
+exists. Models faster than `--least` milliseconds are left out, and models are compiled anew in each of `--rounds`.
 """
 
 from __future__ import annotations
 
-import argparse
-from collections.abc import Callable
+from collections.abc import Callable, Iterator, Sequence
 from functools import partial
 from itertools import product
 from pathlib import Path
-from statistics import median, quantiles
+from statistics import median
 from typing import Any
 
 import numpy as np
 import openvino as ov
-from numpy.typing import NDArray
-from open_gains import by_turns, request_of, seconds
 from openvino import opset15 as ops
 
 import ov_gather
 from ov_gather.bench.model import inputs_for
+from tools.measurements import chosen
+from tools.measurements.timing import Arrays, compared, quartiles, request_of, seconds
 
-Arrays = dict[str, NDArray[Any]]
+COLUMNS = ("model", "threads", "stock", "policy", "guards", "longer (quartiles)", "outputs")
 Made = tuple[ov.Model, Arrays]
 
 POLICIES: dict[str, dict[str, Any]] = {
@@ -121,52 +119,29 @@ def made(name: str) -> Made:
     return model, {port.any_name: array for port, array in zip(model.inputs, inputs_for(model, {}), strict=True)}
 
 
-def main() -> None:
-    """Measure the named models."""
-    parser = argparse.ArgumentParser(description=__doc__)
-    parser.add_argument("names", nargs="*", metavar="NAME", default=list(MODELS))
-    parser.add_argument("--policies", nargs="+", choices=list(POLICIES), default=list(POLICIES))
-    parser.add_argument("--threads", type=int, nargs="+", default=[1, 2])
-    parser.add_argument("--rounds", type=int, default=3, help="How often the models are compiled anew.")
-    parser.add_argument("--least", type=float, default=1.0, help="Shortest time, in ms, of a model that is measured.")
-    arguments = parser.parse_intermixed_args()
-    found: dict[str, list[float]] = {policy: [] for policy in arguments.policies}
-    print("| model | threads | stock | policy | guards | longer (quartiles) | outputs |\n" + "| --- " * 7 + "|")
-    for name, threads in product(arguments.names, arguments.threads):
-        if _milliseconds(name, threads) >= arguments.least:
-            for policy in arguments.policies:
-                found[policy].append(_measure(name, threads, policy, arguments.rounds))
+def measure(
+    *names: str,
+    policies: Sequence[str] = tuple(POLICIES),
+    threads: Sequence[int] = (1, 2),
+    rounds: int = 3,
+    least: float = 1.0,
+) -> Iterator[tuple[object, ...] | str]:
+    found: dict[str, list[float]] = {policy: [] for policy in chosen(policies, POLICIES)}
+    core = ov_gather.register(ov.Core())
+    for name, count in product(names or MODELS, threads):
+        options = {"INFERENCE_PRECISION_HINT": "f32", "INFERENCE_NUM_THREADS": count}
+        stock, given = made(name)
+        request = request_of(core, stock, options, given)
+        if min(seconds(request.infer) for _ in range(5)) * 1e3 < least:
+            continue
+        for policy, longer in found.items():
+            hardened, _ = made(name)
+            guards = ov_gather.harden(hardened, **POLICIES[policy]).guards
+            pairs, outputs = compared(core, (stock, hardened), options, given, rounds)
+            ratios = [after / before - 1 for before, after in pairs]
+            longer.append(median(ratios))
+            time = f"{median(before for before, _ in pairs) * 1e3:.2f} ms"
+            yield Path(name).name.partition(".")[0], count, time, policy, guards, quartiles(ratios, "+.1%"), outputs
     for policy, all_longer in found.items():
         if all_longer:
-            print(f"{policy}: median {median(all_longer):+.1%}, worst {max(all_longer):+.1%} of {len(all_longer)}")
-
-
-def _options(threads: int) -> dict[str, Any]:
-    return {"INFERENCE_PRECISION_HINT": "f32", "INFERENCE_NUM_THREADS": threads}
-
-
-def _milliseconds(name: str, threads: int) -> float:
-    model, given = made(name)
-    request = request_of(ov.Core(), model, _options(threads), given)
-    return min(seconds(request.infer, 1) for _ in range(5)) * 1e3
-
-
-def _measure(name: str, threads: int, policy: str, rounds: int) -> float:
-    core = ov_gather.register(ov.Core())
-    (stock, given), (hardened, _) = made(name), made(name)
-    guards = ov_gather.harden(hardened, **POLICIES[policy]).guards
-    pairs: list[tuple[float, float]] = []
-    for turn in range(rounds):
-        requests = {i: request_of(core, (stock, hardened)[i], _options(threads), given) for i in ((0, 1), (1, 0))[turn % 2]}
-        pairs += by_turns([partial(requests[i].infer, share_outputs=True) for i in (0, 1)])
-    outputs = [[tensor.data.tobytes() for tensor in requests[i].output_tensors] for i in (0, 1)]
-    low, middle, high = quantiles([after / before - 1 for before, after in pairs], n=4)
-    longer, same = f"{middle:+.1%} ({low:+.1%} to {high:+.1%})", "same" if outputs[0] == outputs[1] else "differ"
-    label = Path(name).name.partition(".")[0]
-    time = f"{median(before for before, _ in pairs) * 1e3:.2f} ms"
-    print(f"| {label} | {threads} | {time} | {policy} | {guards} | {longer} | {same} |", flush=True)
-    return middle
-
-
-if __name__ == "__main__":
-    main()
+            yield f"{policy}: median {median(all_longer):+.1%}, worst {max(all_longer):+.1%} of {len(all_longer)}"
