@@ -247,7 +247,7 @@ def test_on_every_instruction_set(isa, chosen, at_least):
     named = subprocess.run([sys.executable, "-c", code], env=environment, capture_output=True, text=True, check=True)
     assert named.stdout.strip() == isa
     files = [__file__, *(str(Path(__file__).with_name(f"test_{name}.py")) for name in ("kernel", "first_outside"))]
-    pytest_again = [sys.executable, "-m", "pytest", "-q", *files, "-k", chosen]
+    pytest_again = [sys.executable, "-m", "pytest", "--all", "-q", *files, "-k", chosen]
     done = subprocess.run(pytest_again, env=environment, capture_output=True, text=True, cwd=Path(__file__).parent)
     assert done.returncode == 0, done.stdout
     assert int(re.search(r"(\d+) passed", done.stdout)[1]) > at_least
