@@ -1,7 +1,7 @@
 """Small models of one gather or scatter that tests harden, what NumPy says of them, and runs in which a crash is a result."""
 
 from dataclasses import dataclass, replace
-from functools import lru_cache
+from functools import cache, lru_cache
 
 import numpy as np
 import openvino as ov
@@ -71,15 +71,20 @@ def compiled_for(run: Run):
 
 def infer_model(model, inputs):
     try:
-        compiled = compile_model(model)
+        compiled = model if isinstance(model, ov.CompiledModel) else compile_model(model)
     except RuntimeError:
         return RAISED
     return request_of(compiled, inputs)
 
 
+@cache
+def core():
+    return ov_gather.register(ov.Core())
+
+
 def compile_model(model, threads=2):
     properties = {"INFERENCE_PRECISION_HINT": "f32", "INFERENCE_NUM_THREADS": threads}
-    return ov_gather.register(ov.Core()).compile_model(model, "CPU", properties)
+    return core().compile_model(model, "CPU", properties)
 
 
 def request_of(compiled, inputs):
@@ -96,7 +101,7 @@ def request_of(compiled, inputs):
 
 
 def outputs(model, *inputs):
-    """What the model computes, as lists of numbers; or RAISED."""
+    """What the model, which may be compiled, computes, as lists of numbers; or RAISED."""
     found = infer_model(model, [np.array(array) for array in inputs])
     return found if found == RAISED else [np.frombuffer(part, np.float32).tolist() for part in found]
 

@@ -43,6 +43,7 @@ def test_every_file_is_short():
     assert [path.name for path in files if len(path.read_text().splitlines()) >= 60] == []
 
 
+@pytest.mark.exhaustive
 def test_ov_gather_and_a_cpp_program_run_it(template, shell):
     said = shell(COMMANDS[1], template)
     assert "failed: 0" in said
@@ -51,6 +52,7 @@ def test_ov_gather_and_a_cpp_program_run_it(template, shell):
     np.testing.assert_allclose(np.array(said.split()[-4:], float), expected, rtol=1e-5)
 
 
+@pytest.mark.exhaustive
 def test_the_readme_session(template, shell):
     text = "\n".join(re.findall(r"```python\n(.*?)```", (template / "README.md").read_text(), re.S))
     assert len(doctest.DocTestParser().get_examples(text)) == 6

@@ -37,16 +37,14 @@ FOLDED = {
 
 
 @pytest.mark.parametrize("dtype", [np.int32, np.int64, np.float32, np.int8, np.float64])
-@pytest.mark.parametrize("name", FOLDED)
-def test_abs_of_constants(name, dtype, agrees):
-    x = op.parameter([2], dtype)
-    value = FOLDED[name](dtype)
-    expected = np.abs(
-        {"positive": [3, 8], "squared": [9, 4], "clamp": [-3, -1], "clamp to positive": [1, 2]}.get(name, [-3, 4])
-    )
-    expected = [-3, -2] if name == "clamp" else expected
-    shape = tuple(value.get_output_shape(0))
-    agrees([op.add(x, op.abs(value))], [x], [np.zeros(2, dtype)], [np.abs(expected).reshape(shape).astype(dtype)])
+def test_abs_of_constants(dtype, each_agrees):
+    numbers = {"positive": [3, 8], "squared": [9, 4], "clamp": [3, 2], "clamp to positive": [1, 2]}
+    cases = {}
+    for name, build in FOLDED.items():
+        x, value = op.parameter([2], dtype), build(dtype)
+        expected = np.array(numbers.get(name, [3, 4]), dtype).reshape(value.get_output_shape(0))
+        cases[name] = [op.add(x, op.abs(value))], [x], [np.zeros(2, dtype)], [expected]
+    each_agrees(cases)
 
 
 @pytest.mark.parametrize("name", FOLDED)

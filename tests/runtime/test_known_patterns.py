@@ -77,15 +77,16 @@ def test_gather_of_constants_before_matmul(shape, transposed, rng, agrees):
         agrees([op.matmul(left, moved, False, transposed)], [left], [x], [x @ right])
 
 
-@pytest.mark.parametrize("repeats", [*product((1, None, 3), repeat=4)])
-def test_tile(repeats, agrees):
+def test_tile(each_agrees):
     """A repeat is a constant, or a size of the input (None)."""
-    x = np.arange(1, 17, dtype=np.float32).reshape(2, 2, 2, 2)
-    data = op.parameter([-1] * 4, np.float32)
-    sizes = op.shape_of(data)
-    parts = [op.gather(sizes, constant(i), op.constant(0)) if n is None else constant(n) for i, n in enumerate(repeats)]
-    times = [2 if n is None else n for n in repeats]
-    agrees([op.tile(data, op.concat(parts, 0))], [data], [x], [np.tile(x, times)])
+    x, cases = np.arange(1, 17, dtype=np.float32).reshape(2, 2, 2, 2), {}
+    for repeats in product((1, None, 3), repeat=4):
+        data = op.parameter([-1] * 4, np.float32)
+        sizes = op.shape_of(data)
+        parts = [op.gather(sizes, constant(i), op.constant(0)) if n is None else constant(n) for i, n in enumerate(repeats)]
+        times = [2 if n is None else n for n in repeats]
+        cases[str(repeats)] = [op.tile(data, op.concat(parts, 0))], [data], [x], [np.tile(x, times)]
+    each_agrees(cases)
 
 
 @pytest.mark.parametrize(

@@ -1,6 +1,7 @@
 """Arithmetic that OpenVINO fuses with a reduction of integers is reported if, and only if, it is not what NumPy computes."""
 
 import time
+from itertools import product
 
 import numpy as np
 import openvino as ov
@@ -21,32 +22,34 @@ ARITHMETIC = {
 SHAPES = ([5], [4, 3], [1, 2, 3], [4, 2, 3], [2, 3, 4, 2])
 
 
-@pytest.mark.parametrize("is_first", [False, True])
-@pytest.mark.parametrize("name", ARITHMETIC)
 @pytest.mark.parametrize("dtype", [np.int32, np.float32])
-@pytest.mark.parametrize(("shape", "axis"), [(shape, axis) for shape in SHAPES for axis in range(len(shape))])
-def test_arithmetic_after_reductions(shape, axis, dtype, name, is_first, agrees):
+@pytest.mark.parametrize("shape", SHAPES)
+def test_arithmetic_after_reductions(shape, dtype, each_agrees):
     x = (np.arange(np.prod(shape)) * 7 % 11 + 8).astype(dtype).reshape(shape)
-    data, number = op.parameter(shape, dtype), op.constant(dtype(200 if is_first else 3))
-    largest = op.reduce_max(data, constant(axis), keep_dims=axis % 2 == 0)
-    build, compute = ARITHMETIC[name]
-    if dtype is np.float32 and name == "divide":
-        compute = np.divide
-    top, fixed = x.max(axis, keepdims=axis % 2 == 0), dtype(200 if is_first else 3)
-    if name == "divide" and dtype is np.int32 and not is_first and not (top % 3 == 2).any():
-        return  # no quotient is rounded up
-    operands, numbers = ((number, largest), (fixed, top)) if is_first else ((largest, number), (top, fixed))
-    agrees([build(*operands)], [data], [x], [compute(*numbers)])
+    cases = {}
+    for axis, name, is_first in product(range(len(shape)), ARITHMETIC, (False, True)):
+        data, number = op.parameter(shape, dtype), op.constant(dtype(200 if is_first else 3))
+        largest = op.reduce_max(data, constant(axis), keep_dims=axis % 2 == 0)
+        build, compute = ARITHMETIC[name]
+        if dtype is np.float32 and name == "divide":
+            compute = np.divide
+        top, fixed = x.max(axis, keepdims=axis % 2 == 0), dtype(200 if is_first else 3)
+        if name == "divide" and dtype is np.int32 and not is_first and not (top % 3 == 2).any():
+            continue  # no quotient is rounded up
+        operands, numbers = ((number, largest), (fixed, top)) if is_first else ((largest, number), (top, fixed))
+        cases[f"{name} of axis {axis}, {is_first}"] = [build(*operands)], [data], [x], [compute(*numbers)]
+    each_agrees(cases)
 
 
-@pytest.mark.parametrize("keeps", [False, True])
-@pytest.mark.parametrize("axes", [(1,), (2,), (-1,), (1, 2)])
 @pytest.mark.parametrize("shape", [(2, 2, 5), (2, 3, 5), (3, 2, 5), (4, 2, 5), (2, 33, 4), (8, 7, 3)])
-def test_slices_of_reductions(shape, axes, keeps, agrees):
+def test_slices_of_reductions(shape, each_agrees):
     """Of a reduction of the last axis, as many slices are right as the other axis has elements."""
-    x, data = np.arange(np.prod(shape), dtype=np.int32).reshape(shape), op.parameter(shape, np.int32)
-    reduced = op.reduce_max(data, constant(*axes), keeps)
-    agrees([op.subtract(reduced, op.constant(np.int32(3)))], [data], [x], [x.max(axes, keepdims=keeps) - 3])
+    x, cases = np.arange(np.prod(shape), dtype=np.int32).reshape(shape), {}
+    for axes, keeps in product([(1,), (2,), (-1,), (1, 2)], (False, True)):
+        data = op.parameter(shape, np.int32)
+        outputs = [op.subtract(op.reduce_max(data, constant(*axes), keeps), op.constant(np.int32(3)))]
+        cases[f"{axes} {keeps}"] = outputs, [data], [x], [x.max(axes, keepdims=keeps) - 3]
+    each_agrees(cases)
 
 
 def test_reductions_of_constants_and_sizes(agrees):
@@ -112,17 +115,20 @@ def like(value, number):
 
 
 @pytest.mark.parametrize("is_read", [False, True])
-@pytest.mark.parametrize("step", STEPS)
 @pytest.mark.parametrize("dtype", [np.int32, np.uint16])
-def test_steps_between_a_reduction_and_arithmetic(dtype, step, is_read, agrees):
-    x = np.arange(1, 25).reshape(4, 2, 3).astype(dtype)
-    data, (build_step, compute_step) = op.parameter([4, 2, 3], dtype), STEPS[step]
-    between, top = build_step(op.reduce_max(data, constant(1), keep_dims=True)), compute_step(x.max(1, keepdims=True))
-    others, read = ([between], [top]) if is_read else ([], [])
-    for build, compute, number in ((op.add, np.add, 1), (op.divide, np.floor_divide, 5)):
-        agrees([build(between, like(between, number)), *others], [data], [x], [compute(top, dtype(number)), *read])
-        number *= 100
-        agrees([build(like(between, number), between), *others], [data], [x], [compute(dtype(number), top), *read])
+def test_steps_between_a_reduction_and_arithmetic(dtype, is_read, each_agrees):
+    x, cases = np.arange(1, 25).reshape(4, 2, 3).astype(dtype), {}
+    for step, is_add, is_first in product(STEPS, (False, True), (False, True)):
+        data, (build_step, compute_step) = op.parameter([4, 2, 3], dtype), STEPS[step]
+        between, top = build_step(op.reduce_max(data, constant(1), keep_dims=True)), compute_step(x.max(1, keepdims=True))
+        others, read = ([between], [top]) if is_read else ([], [])
+        build, compute, number = (op.add, np.add, 1) if is_add else (op.divide, np.floor_divide, 5)
+        number *= 100 if is_first else 1
+        operands, numbers = (between, like(between, number)), (top, dtype(number))
+        if is_first:
+            operands, numbers = operands[::-1], numbers[::-1]
+        cases[f"{step} {is_add} {is_first}"] = [build(*operands), *others], [data], [x], [compute(*numbers), *read]
+    each_agrees(cases)
 
 
 FORMS = {
@@ -186,16 +192,16 @@ def test_operands_of_reductions(shape, is_read, agrees):
         agrees([*outputs, *([largest] if is_read else [])], [data], [x], [*expected, *([top] if is_read else [])])
 
 
-@pytest.mark.parametrize("is_read", [False, True])
-@pytest.mark.parametrize("axis", [0, 1])
-@pytest.mark.parametrize("numbers", [100, [[100]], [[100, 101, 102]], [[100, 101, 102]] * 2])
 @pytest.mark.parametrize("dtype", [np.uint8, np.int8, np.uint16, np.int16, np.uint32, np.uint64])
-def test_constant_minus_a_reduction_of_bytes(dtype, numbers, axis, is_read, agrees):
-    x, fixed = np.array([[1, 2, 3], [4, 5, 6]], dtype), np.array(numbers, dtype)
-    data = op.parameter([2, 3], dtype)
-    largest, top = op.reduce_max(data, constant(axis), keep_dims=True), x.max(axis, keepdims=True)
-    outputs, expected = [op.subtract(op.constant(fixed), largest)], [fixed - top]
-    agrees([*outputs, *([largest] if is_read else [])], [data], [x], [*expected, *([top] if is_read else [])])
+def test_constant_minus_a_reduction_of_bytes(dtype, each_agrees):
+    x, cases = np.array([[1, 2, 3], [4, 5, 6]], dtype), {}
+    for numbers, axis, is_read in product([100, [[100]], [[100, 101, 102]], [[100, 101, 102]] * 2], (0, 1), (False, True)):
+        data, fixed = op.parameter([2, 3], dtype), np.array(numbers, dtype)
+        largest, top = op.reduce_max(data, constant(axis), keep_dims=True), x.max(axis, keepdims=True)
+        outputs, expected = [op.subtract(op.constant(fixed), largest)], [fixed - top]
+        others, read = ([largest], [top]) if is_read else ([], [])
+        cases[f"{numbers} {axis} {is_read}"] = [*outputs, *others], [data], [x], [*expected, *read]
+    each_agrees(cases)
 
 
 @pytest.mark.parametrize("dtype", [np.uint8, np.uint16, np.uint32])
