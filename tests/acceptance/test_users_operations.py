@@ -31,6 +31,7 @@ COMMANDS = {
 }
 SMALL = ("validate", "harden", "bisect", "convert")
 """Commands that are tried without the extension, too."""
+MARKS = {"bench": pytest.mark.exhaustive}  # measures for seconds
 
 
 @pytest.fixture(scope="module")
@@ -57,7 +58,7 @@ def run(cli, tmp_path):
 
 
 @NEEDS_COMPILER
-@pytest.mark.parametrize("name", COMMANDS)
+@pytest.mark.parametrize("name", [pytest.param(name, marks=MARKS.get(name, ())) for name in COMMANDS])
 def test_a_library_on_every_command(name, run, library, tmp_path):
     found = run(name, library)
     assert found.is_right, found.done

@@ -27,7 +27,7 @@ NAMES = (
     "\x7f\ufffe\x00x",
     "a'b\\,\"c\t{x}%s",
 )
-FINDING = re.compile(r"::(error|warning|notice) file=[^,\n]*,line=\d+(,title=[^,:\n]+)?::")
+FINDING = re.compile(r"::(error|warning|notice) file=[^,\n]*,line=\d+,title=[^,:\n]+::")
 
 
 def check_characters(text: str, where: str) -> None:

@@ -1,4 +1,4 @@
-"""Helpers of tests: rows of pairs, and random numbers that depend on no other test."""
+"""Helpers of tests: rows of pairs, random numbers that depend on no other test, and checks for names that act."""
 
 import ast
 import re
@@ -6,6 +6,7 @@ from itertools import combinations, product
 
 import pytest
 
+from helpers.hostile_names import NAMES, check_lines
 from helpers.pairwise import pairwise
 from helpers.paths import ROOT
 
@@ -50,3 +51,12 @@ def test_every_pair_of_values_and_no_row_twice(sizes):
 def test_values_need_no_hash_and_rows_are_few():
     assert pairwise([{}, []], [[1]]) == [({}, [1]), ([], [1])]
     assert len(pairwise(range(9), range(3), range(2), range(2), range(4))) == 36
+
+
+def test_a_name_that_is_a_command_of_a_ci_service_is_noticed_where_it_is_printed_raw():
+    commands = [name for name in NAMES if re.search(r"^\s*::|##\w*\[", name, re.M)]
+    assert len(commands) == 5
+    for name in commands:
+        with pytest.raises(AssertionError, match="a command in"):
+            check_lines(f"1 finding in\n{name}\n", "text")
+    check_lines("::error file=model.xml,line=7,title=attribute axis::Gather 'x %3A%3A'\n", "github")
