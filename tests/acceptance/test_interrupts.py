@@ -11,6 +11,7 @@ import numpy as np
 import pytest
 
 from helpers.command_server import COMMAND
+from helpers.loaded import is_within
 from helpers.saved_models import saved
 
 pytestmark = pytest.mark.slow
@@ -62,9 +63,9 @@ def interrupt(arguments, directory, when, number):
         os.killpg(process.pid, number) if number == signal.SIGINT else process.send_signal(number)
         start = time.monotonic()
         error = process.communicate(timeout=60)[1].decode()
-    assert time.monotonic() - start < 20
+    assert is_within(time.monotonic() - start, 20)
     assert "Traceback" not in error
-    end = time.monotonic() + 10
+    end = time.monotonic() + 60
     while processes_of(process.pid):
         assert time.monotonic() < end
         time.sleep(0.05)

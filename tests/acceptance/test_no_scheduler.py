@@ -7,6 +7,7 @@ from contextlib import contextmanager, suppress
 
 import pytest
 
+from helpers.loaded import is_within
 from ov_gather.workers import cluster
 from ov_gather.workers.cluster import ClusterError, in_cluster
 
@@ -43,7 +44,7 @@ def test_what_is_no_scheduler(answer, scheme, monkeypatch):
         before, start = threading.active_count(), time.monotonic()
         with pytest.raises(ClusterError, match=f"^there is no Dask scheduler at {scheme}://127.0.0.1:{port}") as raised:
             next(in_cluster(str, ["item"], f"{scheme}://127.0.0.1:{port}"))
-        assert time.monotonic() - start < 9
+        assert is_within(time.monotonic() - start, 9)
         assert "\n" not in str(raised.value)
         assert threading.active_count() <= before
 
@@ -52,7 +53,7 @@ def test_what_is_no_scheduler(answer, scheme, monkeypatch):
 def test_the_command_ends_with_one_line(real_cli, address):
     start = time.monotonic()
     done = real_cli("validate", "ir_samples/valid", "--scheduler", address)
-    assert time.monotonic() - start < 15
+    assert is_within(time.monotonic() - start, 15)
     assert (done.returncode, done.stdout) == (2, "")
     assert done.stderr.startswith(f"error: there is no Dask scheduler at {address}: ")
     assert done.stderr.count("\n") == 1

@@ -297,13 +297,22 @@ def test_what_comes_after_the_command_does_not_change_its_exit_code(written, end
 
 def test_a_hang_outside_of_functions_ends_after_a_signal(written):
     ignored = "import signal\nfor one in (1, 2, 15):\n    signal.signal(one, signal.SIG_IGN)\n\n"
-    name = "class Name(str):\n    __hash__ = str.__hash__\n\n    def __eq__(self, other):\n        time.sleep(1000 * IS_READ)\n"
+    name = """class Name(str):
+    __hash__ = str.__hash__
+
+    def __eq__(self, other):
+        IS_READ and open(__file__ + ".begun", "w").close()
+        time.sleep(1000 * IS_READ)
+"""
     model = written(top=f"IS_READ = False\n{ignored}{name}")
     file = model.parent / "ops.py"
     file.write_text(file.read_text().replace('type="Snake"', 'type=Name("Snake")') + "IS_READ = True\n")
     process = started("validate", model, "--ops", file)
-    time.sleep(3)
-    assert process.poll() is None
+    end = time.monotonic() + 60
+    while not file.with_name("ops.py.begun").exists():
+        assert process.poll() is None
+        assert time.monotonic() < end
+        time.sleep(0.05)
     process.send_signal(signal.SIGTERM)
     assert process.wait(timeout=30) == 143
 

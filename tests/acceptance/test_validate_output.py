@@ -143,7 +143,7 @@ def test_a_process_that_dies_is_a_finding_of_its_file(samples, tmp_path):
 
 
 def wait_for(attempt):
-    deadline = time.monotonic() + 30
+    deadline = time.monotonic() + 60
     while True:
         try:
             return attempt()

@@ -49,7 +49,7 @@ class Worker(Generic[Item, Result]):
                     return result
                 self.told = found
         except (EOFError, OSError):
-            pass
+            self._process.join(timeout=60)  # it is about to end
         raise DiedError(self.stop())
 
     def stop(self) -> int | None:

@@ -67,14 +67,14 @@ def test_documents(name, tmp_path):
     content, fault = ATTACKS[name]
     path = tmp_path / "attack.xml"
     path.write_bytes(content)
-    start = time.perf_counter()
+    start = time.process_time()
     with pytest.raises(IRError) as caught:
         read_ir(path)
     assert caught.value.fault is fault
     assert str(caught.value).startswith(f"{path}:")
     assert len(str(caught.value)) < 1000
     assert {finding.rule[:4] for finding in validate(path)} == {"OVG0"}
-    assert time.perf_counter() - start < 20
+    assert time.process_time() - start < 20
 
 
 CONSTANTS = {

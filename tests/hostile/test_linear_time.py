@@ -77,15 +77,15 @@ DOCUMENTS = {
 @pytest.mark.parametrize("name", DOCUMENTS)
 def test_linear_time(name):
     layers, edges = DOCUMENTS[name]
-    start = time.perf_counter()
+    start = time.process_time()
     findings = validate(f'<net name="n" version="11"><layers>{layers}</layers><edges>{edges}</edges></net>'.encode())
-    assert time.perf_counter() - start < 10
+    assert time.process_time() - start < 10
     assert findings
     assert sum(len(finding.message) + len(finding.hint) for finding in findings) < 100_000_000
 
 
 @pytest.mark.parametrize("text", [NAME, "http:" * 100_000, NAME + "?"])
 def test_long_words_that_might_be_urls(text):
-    start = time.perf_counter()
+    start = time.process_time()
     assert redacted(text) == text
-    assert time.perf_counter() - start < 5
+    assert time.process_time() - start < 5

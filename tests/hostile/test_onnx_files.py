@@ -87,12 +87,12 @@ def doubling(levels, nested=False):
 def test_functions_that_double(levels):
     """The file has 2 kB, and inlined would have 2^26 nodes."""
     proto = doubling(levels)
-    start = time.perf_counter()
+    start = time.process_time()
     with pytest.raises(
         ConversionError, match=r"function f\.f\d+ grows from 2 to 131,072 nodes .* at most 100,000 may be added"
     ):
         convert_model(proto)
-    assert time.perf_counter() - start < 20
+    assert time.process_time() - start < 20
 
 
 def test_functions_that_nest_bodies():

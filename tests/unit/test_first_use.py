@@ -138,7 +138,7 @@ def test_several_processes_that_need_it_at_once_compile_it_once(package, compile
     assert [worker.stdout.readline() for worker in workers] == ["ready\n"] * 2
     for worker in workers:
         print(file=worker.stdin, flush=True)
-    assert [worker.communicate(timeout=20)[0] for worker in workers] == ["the library\n"] * 2
+    assert [worker.communicate(timeout=60)[0] for worker in workers] == ["the library\n"] * 2
     assert (tmp_path / "log").read_text() == "compiled, "
 
 

@@ -116,7 +116,7 @@ from ov_gather import gather_elements, set_num_threads
 def threads(count):
     set_num_threads(count)
     assert (gather_elements(data, indices) == indices).all()
-    for _ in range(100):
+    for _ in range(1000):
         if len(os.listdir("/proc/self/task")) - others == count - 1:
             return
         time.sleep(0.05)
