@@ -26,8 +26,13 @@ _GRACE = 3.0
 """Seconds that a command may take after its end, as for threads of users, and code of a user after a signal."""
 _POLL = 0.02
 _SIZE = 4096
-_NOTE = struct.Struct("=Bdq")
-"""The exit code of the command + 1, or 0 before its end; the limit of what runs; its number, or 0 if no code of a user runs."""
+_NOTE = struct.Struct("=dq")
+"""The limit of what runs; its number, or 0 if no code of a user runs. In the byte before is the exit code of the command + 1.
+
+That byte stays 0 until the end, and no note overwrites it: a process that code of a user has forked notes what it runs, too.
+"""
+_AT = 1
+_TEXT = _AT + _NOTE.size
 
 
 class EndedError(ValueError):
@@ -51,7 +56,7 @@ def command() -> Iterator[None]:
     except SystemExit as end:
         if _Supervisor.shared:
             sys.stdout.flush()
-            _note(_Supervisor.shared, "", _GRACE, ended=int(end.code or 0) + 1)
+            _Supervisor.shared[0] = int(end.code or 0) + 1
         raise
     finally:
         _Supervisor.is_command = False
@@ -96,21 +101,21 @@ def foreign(end: SystemExit) -> str:
 def running(what: str, *, is_limited: bool) -> Iterator[None]:
     """Note that code of a user runs. What it calls is not noted."""
     shared = _Supervisor.shared
-    if not shared or _NOTE.unpack_from(shared)[2]:
+    if not shared or _NOTE.unpack_from(shared, _AT)[1]:
         yield
         return
     _note(shared, what, LIMIT if is_limited else 0)
     try:
         yield
     finally:
-        _NOTE.pack_into(shared, 0, 0, 0, 0)
+        _NOTE.pack_into(shared, _AT, 0, 0)
 
 
-def _note(shared: mmap, what: str, limit: float, ended: int = 0) -> None:
+def _note(shared: mmap, what: str, limit: float) -> None:
     _Supervisor.calls += 1
-    text = what.encode(errors="replace")[: _SIZE - _NOTE.size - 1] + b"\0"
-    shared[_NOTE.size : _NOTE.size + len(text)] = text
-    _NOTE.pack_into(shared, 0, ended, limit, _Supervisor.calls)
+    text = what.encode(errors="replace")[: _SIZE - _TEXT - 1] + b"\0"
+    shared[_TEXT : _TEXT + len(text)] = text
+    _NOTE.pack_into(shared, _AT, limit, _Supervisor.calls)
 
 
 def _wait(child: int, shared: mmap) -> int:
@@ -126,31 +131,32 @@ def _wait(child: int, shared: mmap) -> int:
 def _watch(child: int, shared: mmap, *, is_interrupted: bool = False) -> int:
     seen, waited = (0, 0.0, 0), 0.0
     while (code := exit_code_of(child)) is None:
-        note = _NOTE.unpack_from(shared)
+        limit: float
+        number: int
+        limit, number = _NOTE.unpack_from(shared, _AT)
+        note = (shared[0], limit, number)
         seen, waited = note, waited + _POLL if note == seen else 0.0
-        end: int = note[0]
-        limit: float = _GRACE if is_interrupted else note[1]
-        if (note[2] or is_interrupted) and limit and waited > limit:
+        is_over = is_interrupted or shared[0] > 0
+        limit = _GRACE if is_over else limit
+        if (number or is_over) and limit and waited > limit:
             os.kill(child, signal.SIGKILL)
             exit_code_of(child, is_awaited=True)
-            if end or is_interrupted:
-                return max(end - 1, 0)
+            if shared[0] or is_interrupted:
+                return max(shared[0] - 1, 0)
             raise EndedError(f"{_what(shared)} hangs: no answer within {limit:g} s")
         time.sleep(_POLL)
     return _result(code, shared)
 
 
 def _result(code: int, shared: mmap) -> int:
-    end: int
-    end, _, number = _NOTE.unpack_from(shared)
-    if end:
-        return end - 1  # whatever code of a user does when Python ends
+    if shared[0]:
+        return shared[0] - 1  # whatever code of a user does when Python ends
     how = f"crashes: {signal.Signals(-code).name}" if code < 0 else f"ends the process, with exit code {code}"
-    if number:
+    if _NOTE.unpack_from(shared, _AT)[1]:
         raise EndedError(f"{_what(shared)} {how}: it must return")
     raise EndedError(f"the command {how}, before it is done: code of a declared operation, such as a thread, may be the cause")
 
 
 def _what(shared: mmap) -> str:
-    text = shared[_NOTE.size :]
+    text = shared[_TEXT:]
     return text[: text.index(b"\0")].decode(errors="replace")

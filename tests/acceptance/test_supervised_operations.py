@@ -149,6 +149,14 @@ def test_a_fork_of_a_rule_does_not_report_twice(written, cli, tmp_path):
     assert json.loads(done.stdout)
 
 
+def test_a_fork_of_a_rule_that_ends_later_does_not_hide_the_end(written, tmp_path):
+    """A thread keeps the command for its grace, and the fork notes meanwhile that its rule is done."""
+    written("os.fork() or time.sleep(1)", top="threading.Thread(target=time.sleep, args=(1000,)).start()")
+    with started("validate", "model.xml", "--ops", "ops.py", cwd=tmp_path) as process:
+        said = process.communicate(timeout=60)
+    assert process.returncode == 0, said
+
+
 @pytest.mark.parametrize("where", ["rule", "top"])
 def test_what_code_writes_to_a_descriptor_is_no_result(where, written, tmp_path):
     written(**{where: 'os.write(1, b"noise"), print("words"), os.system("echo more")'})

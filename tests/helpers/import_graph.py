@@ -16,8 +16,8 @@ PACKAGES = {"ov_gather": ROOT / "ov_gather", "ov_gather.converters": ROOT / "con
 NATIVE = ROOT / "ov_gather" / "native"
 _LOADS_NATIVE = ("ov_gather.kernels.native", "ov_gather.extension")
 """The modules through which others reach what is compiled."""
-_STARTS_PROCESSES = re.compile(r"\b(subprocess|cli|real_cli|refusal|isolated)\b")
-"""What the source of a test has that runs the command line or another process."""
+_REACHES_ALL = re.compile(r"\b(subprocess|cli|real_cli|refusal|isolated|adversary)\b")
+"""What the source of a test has that runs the command line, another process, or the doors of the adversary."""
 
 
 @dataclass(frozen=True)
@@ -80,7 +80,7 @@ def changed_files(revision: str) -> set[Path]:
 def reaching(changed: Collection[Path]) -> set[Path] | None:
     """Return the test modules that a change of these files reaches; None for any: imports do not show who reads samples.
 
-    A test that starts processes, as those of the command line do, may reach every module of the package.
+    A test that starts processes, as those of the command line do, or loads modules by name may reach all of the package.
     """
     known = _with_tests()
     python = {path for path in changed if path in known.values()}
@@ -103,7 +103,7 @@ def reaching(changed: Collection[Path]) -> set[Path] | None:
         return (
             name in names
             or any(folder / "conftest.py" in python for folder in path.parents)
-            or (is_product and bool(_STARTS_PROCESSES.search(text)))
+            or (is_product and bool(_REACHES_ALL.search(text)))
             or (are_pages and ".md" in text)
         )
 

@@ -97,8 +97,14 @@ def _core_of_function(items: list[pytest.Item]) -> list[pytest.Item]:
 
 
 def _values(item: pytest.Item) -> list[Hashable]:
+    """Return the factors of a row: one for all names that a list gives together, and one for each fixture with parameters."""
     call = getattr(item, "callspec", None)
-    return [_key(value) for value in call.params.values()] if call else []
+    given = dict(call.params) if call else {}
+    factors = list[Hashable]()
+    for marker in item.iter_markers("parametrize"):
+        names = marker.args[0].replace(" ", "").split(",") if isinstance(marker.args[0], str) else marker.args[0]
+        factors.append(tuple(_key(given.pop(name)) for name in names if name in given))
+    return [*factors, *map(_key, given.values())]
 
 
 def _key(value: Any) -> Hashable:

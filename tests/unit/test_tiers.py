@@ -26,6 +26,9 @@ def test_register(rule): pass
 @pytest.mark.parametrize(("given", "expected"), [(i, -i) for i in range(20)])
 def test_table(given, expected): pass
 
+@pytest.mark.parametrize(("x", "y", "z"), [("x", 1, "p"), ("x", 2, "q"), ("y", 1, "q"), ("x", 1, "q")])
+def test_rows(x, y, z): pass
+
 @pytest.mark.sampled(3)
 @pytest.mark.parametrize("seed", range(9))
 def test_seeds(seed): pass
@@ -37,7 +40,7 @@ class TestIn:
     @pytest.mark.parametrize("n", [0, pytest.param(1, marks=pytest.mark.exhaustive)])
     def test_method(self, n): pass
 """
-ALL = 24 + 30 + 20 + 9 + 1 + 2
+ALL = 24 + 30 + 20 + 4 + 9 + 1 + 2
 
 
 @pytest.fixture
@@ -64,6 +67,7 @@ def test_the_core_has_every_pair_every_entry_and_every_function(suite):
     assert len(products) < 16
     assert sum("test_register" in name for name in ran) == 30
     assert sum("test_table" in name for name in ran) == 20
+    assert sum("test_rows" in name for name in ran) == 4
     assert {name.partition("[")[2] for name in ran if "test_seeds" in name} == {"0]", "3]", "6]"}
     assert "test_suite.py::TestIn::test_method[0]" in ran
     assert not any("test_long" in name or "test_method[1]" in name for name in ran)
@@ -137,6 +141,7 @@ def test_a_change_reaches_tests_that_use_a_public_name_or_the_command_line():
     assert {"hostile/test_documents.py", "acceptance/test_validate_output.py"} <= reached("ov_gather/rules/validation.py")
     assert {"acceptance/test_docs.py", "acceptance/test_site.py"} <= reached("docs/howto/prove.md")
     assert "unit/test_kernel.py" not in reached("docs/howto/prove.md")
+    assert "hostile/test_doors.py" in reached("ov_gather/kernels/gather.py")
     assert reached("ir_samples/valid/loop.xml") is None
     assert reached("ov_gather/ranges/that_was_deleted.py") is None
     assert reached() == set()
