@@ -26,7 +26,7 @@ _MACOS = ["-bundle", "-Wl,-x", "-Wl,-rpath,@loader_path/libs", "-Wl,-rpath,@load
 
 @cache
 def digest() -> str:
-    """Return a fingerprint of the sources and compiler options of the extension, and of the interface of the kernel installed."""
+    """Return a fingerprint of the sources and compiler options of the extension, and of the interface of the kernel."""
     files = [*sorted(path for folder in ("interface", "extension") for path in (_SOURCES / folder).iterdir()), Path(__file__)]
     contents = (hashlib.sha256(path.name.encode() + path.read_bytes()).digest() for path in files)
     return hashlib.sha256(b"".join((*contents, kernel().name.encode()))).hexdigest()[:12]
