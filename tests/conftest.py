@@ -12,6 +12,7 @@ from typing import Any
 import numpy as np
 import pytest
 
+from helpers import seeds
 from helpers.command_server import COMMAND, CommandServer
 from helpers.paths import ROOT, SAMPLES
 
@@ -23,11 +24,17 @@ sys.modules["openvino_telemetry"] = None  # type: ignore[assignment]
 Cli = Callable[..., subprocess.CompletedProcess[str]]
 
 
-def pytest_configure() -> None:
+@pytest.hookimpl(tryfirst=True)
+def pytest_configure(config: pytest.Config) -> None:
+    seeds.seed_hypothesis(config)
     finder = next(finder for finder in sys.meta_path if finder.find_spec("ov_gather", None))
     package = finder.find_spec("ov_gather", None)
     if finder is PathFinder and package and package.origin == str(ROOT / "ov_gather" / "__init__.py"):  # no editable install
         pytest.exit("this imports the bare checkout: install the package and run plain `pytest`", returncode=4)
+
+
+def pytest_report_header() -> str:
+    return f"{seeds.VARIABLE}={seeds.GIVEN}: the same seed draws the same again" if seeds.GIVEN else ""
 
 
 def pytest_collection_modifyitems(items: list[pytest.Item]) -> None:
@@ -40,7 +47,7 @@ def pytest_collection_modifyitems(items: list[pytest.Item]) -> None:
 @pytest.fixture
 def rng(request: pytest.FixtureRequest) -> np.random.Generator:
     """Random numbers that depend on the test's name alone, whatever runs before it."""
-    return np.random.default_rng(zlib.crc32(request.node.name.encode()))
+    return np.random.default_rng(seeds.seed_of(zlib.crc32(request.node.name.encode())))
 
 
 @pytest.fixture

@@ -213,12 +213,17 @@ def test_pre_commit_accepts_our_files(command, file):
     assert done.returncode == 0, done.stdout + done.stderr
 
 
-def test_the_workflow_calls_the_script_of_ci():
-    workflow = ROOT / ".github" / "workflows" / "ci.yml"
+@pytest.mark.parametrize("name", ["ci", "nightly"])
+def test_the_workflows_are_valid_and_run_what_is_there(name):
+    workflow = ROOT / ".github" / "workflows" / f"{name}.yml"
     done = run(BIN / "check-jsonschema", "--builtin-schema", "vendor.github-workflows", workflow, cwd=ROOT)
     assert done.returncode == 0, done.stdout
-    (job,) = yaml.safe_load(workflow.read_text())["jobs"].values()
-    assert job["steps"][-1]["run"] == ".ci/run"
+    commands = [
+        step["run"] for job in yaml.safe_load(workflow.read_text())["jobs"].values() for step in job["steps"] if "run" in step
+    ]
+    for script in re.findall(r"(?:^|python )(\.ci/\w+|tests/\S+\.py)", "\n".join(commands), re.M):
+        assert (ROOT / script).is_file()
+    assert (".ci/run" if name == "ci" else "pytest --all -n 2") in commands
 
 
 @pytest.mark.parametrize("name", ["sanitizers", "lint", "types"])

@@ -5,6 +5,7 @@ from __future__ import annotations
 import pytest
 
 from helpers.adversary import attacks, door_names, trials_of
+from helpers.seeds import seeds
 
 pytestmark = pytest.mark.slow
 PARTS = 4
@@ -14,5 +15,8 @@ PARTS = 4
 @pytest.mark.parametrize("part", [0, *(pytest.param(part, marks=pytest.mark.exhaustive) for part in range(1, PARTS))])
 @pytest.mark.parametrize("door", door_names())
 def test_door_holds(door, part):
-    broken = [attack for attack in attacks(door, range(part, trials_of(door), PARTS)) if attack.finding]
+    own = seeds(trials_of(door))[part::PARTS]
+    if not own:
+        pytest.skip("the door has fewer attacks than parts")
+    broken = [attack for attack in attacks(door, own) if attack.finding]
     assert not broken, "\n".join(f"{door} --seed {attack.seed}\n{attack.finding}" for attack in broken)

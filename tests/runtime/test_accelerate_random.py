@@ -6,13 +6,14 @@ import numpy as np
 import pytest
 
 from helpers.random_outcomes import compare, outcomes
+from helpers.seeds import seeds
 
 COUNT = 100
 
 
 @pytest.mark.slow
 def test_random_models_stay_the_same_in_f32():
-    found = list(outcomes(range(COUNT)))
+    found = list(outcomes(seeds(COUNT)))
     assert [outcome for outcome in found if outcome.is_bad] == []
     kinds = Counter((outcome.trial, outcome.kind) for outcome in found)
     assert kinds["in bounds", "same"] > 0.9 * COUNT
@@ -24,7 +25,7 @@ def test_random_models_stay_the_same_in_f32():
 
 @pytest.mark.slow
 def test_random_models_are_no_less_accurate_in_the_default_precision():
-    found = list(outcomes(range(60), exact=False))
+    found = list(outcomes(seeds(60), exact=False))
     assert [outcome for outcome in found if outcome.is_bad] == []
     assert sum(outcome.kind in ("same", "rounds elsewhere") for outcome in found) > 50
     assert len({outcome.seed for outcome in found if outcome.changed}) > 30

@@ -20,6 +20,7 @@ from helpers.accelerating import (
     transpose,
 )
 from helpers.branching import if_of
+from helpers.seeds import seeds
 from ov_gather.acceleration import costs
 from ov_gather.acceleration.graph import ours
 
@@ -248,7 +249,7 @@ def test_a_small_block_of_several_axes_stays(monkeypatch):
 
 @pytest.mark.slow
 def test_random_blocks():
-    for seed in range(40):
+    for seed in seeds(40):
         random = np.random.default_rng(seed)
         data = tuple(int(size) for size in random.integers(1, 6, random.integers(1, 4)))
         cut = data[: int(random.integers(1, len(data) + 1))]

@@ -6,6 +6,7 @@ import pytest
 from helpers.random_index_models import finished, sample
 from helpers.random_openvino import OpenvinoBuilder
 from helpers.range_analysis import by_ir, by_openvino
+from helpers.seeds import seeds
 
 
 def statuses(model):
@@ -16,7 +17,7 @@ def statuses(model):
     return [verdict.status for verdict in in_ir.values()]
 
 
-@pytest.mark.parametrize("seed", range(20))
+@pytest.mark.parametrize("seed", seeds(20))
 def test_both_adapters_say_the_same_of_each_site(seed):
     statuses(sample(seed).model)
 

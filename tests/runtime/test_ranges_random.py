@@ -8,11 +8,12 @@ from helpers.faulty_models import MODELS, faulty
 from helpers.range_analysis import off_by_one
 from helpers.range_judgements import confirmed, judgements, totals
 from helpers.range_subjects import judge, judge_onnx
+from helpers.seeds import seeds
 
 
 @pytest.mark.slow
 def test_nothing_is_observed_that_was_excluded():
-    found = list(confirmed(range(50), judge))
+    found = list(confirmed(seeds(50), judge))
     assert [(one.seed, violation) for one in found for violation in one.violations] == []
     counts = totals(found)
     assert counts["tensors compared"] > 10_000
@@ -36,7 +37,7 @@ def test_faults_of_openvino_are_no_violations():
 @pytest.mark.slow
 @pytest.mark.onnxruntime
 def test_nothing_is_observed_of_onnx_that_was_excluded():
-    found = list(confirmed(range(60), judge_onnx))
+    found = list(confirmed(seeds(60), judge_onnx))
     assert [(one.seed, violation) for one in found for violation in one.violations] == []
     counts = totals(found)
     assert counts["tensors compared"] > 4_000

@@ -5,12 +5,13 @@ import onnx_ir
 import pytest
 
 from helpers.random_arithmetic import ExactBuilder, sample
+from helpers.seeds import seeds
 from ov_gather.converters.arithmetic import LARGEST, evaluate
 
 OPSET = ExactBuilder.opset
 
 
-@pytest.mark.parametrize("seed", range(40))
+@pytest.mark.parametrize("seed", seeds(40))
 def test_nodes_as_onnxruntime(seed):
     made = sample(np.random.default_rng(seed))
     values = made.values

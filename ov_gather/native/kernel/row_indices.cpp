@@ -73,6 +73,7 @@ RowIndices find(const Threads& threads, const Scatter& scatter, const char* indi
             if (!wrap_index(index, scatter.axis_size)) {
                 RowIndices found = RowIndices::found;
                 result.compare_exchange_strong(found, RowIndices::out_of_bounds);
+                continue;
             }
             rows[row] = output / bytes + index * axis_step;
         }

@@ -1,0 +1,56 @@
+"""The seeds of tests: those of always, or others for each TEST_SEED."""
+
+import os
+import subprocess
+import sys
+
+import pytest
+
+from helpers.paths import ROOT
+
+SUITE = """
+from hypothesis import given, settings, strategies as st
+
+DRAWN = []
+
+@settings(max_examples=5)
+@given(st.integers(0, 10**9))
+def test_drawn(number):
+    DRAWN.append(number)
+
+def test_said(rng):
+    print("drawn:", rng.integers(10**9), DRAWN)
+"""
+
+
+@pytest.fixture
+def drawn(tmp_path):
+    """A function that returns what a run draws with a seed, and what it prints."""
+    (tmp_path / "test_suite.py").write_text(SUITE)
+    (tmp_path / "conftest.py").write_text(
+        "from helpers import seeds\nfrom conftest_of_tests import pytest_configure, rng, pytest_report_header\n"
+    )
+    (tmp_path / "conftest_of_tests.py").symlink_to(ROOT / "tests" / "conftest.py")
+
+    def run(seed=None):
+        environment = {name: value for name, value in os.environ.items() if name != "TEST_SEED"}
+        environment |= {"PYTHONPATH": f"{ROOT / 'tests'}:{tmp_path}"} | ({"TEST_SEED": seed} if seed else {})
+        command = [sys.executable, "-m", "pytest", "-s", "-p", "no:cacheprovider", "test_suite.py"]
+        done = subprocess.run(command, cwd=tmp_path, env=environment, capture_output=True, text=True)
+        assert done.returncode == 0, done.stdout + done.stderr
+        return next(line for line in done.stdout.splitlines() if "drawn:" in line), done.stdout
+
+    return run
+
+
+def test_a_seed_draws_the_same_again_and_another_one_does_not(drawn):
+    first, said = drawn("20261127")
+    assert drawn("20261127")[0] == first
+    assert drawn("20261128")[0] != first
+    assert "TEST_SEED=20261127: the same seed draws the same again" in said
+
+
+def test_without_a_seed_numbers_are_those_of_always(drawn):
+    line, said = drawn()
+    assert "drawn: 611405702 " in line
+    assert "TEST_SEED" not in said
