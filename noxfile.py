@@ -31,9 +31,9 @@ def tests(session: nox.Session) -> None:
 
 @nox.session
 def sanitizers(session: nox.Session) -> None:
-    """Run the kernel and the extension with AddressSanitizer and UndefinedBehaviorSanitizer."""
+    """Run the kernel with AddressSanitizer and UndefinedBehaviorSanitizer; after `--all` also the module and the extension."""
     session.install("-e", ".[test]")
-    session.run(".ci/sanitizers", external=True)
+    session.run(".ci/sanitizers", *session.posargs, external=True)
 
 
 @nox.session
