@@ -78,6 +78,7 @@ def test_accelerate_and_bench(cli, bench_model, rows, tmp_path):
         assert len(re.findall(r"ov_gather.GatherElements +0.0% +\d", told)) == len(measured)
 
 
+@pytest.mark.exhaustive
 @pytest.mark.slow
 def test_tune(cli, rows, tmp_path, given):
     options = ["--tune", "--threads", 1, *given(index=np.arange(-200, 100).reshape(300, 1))]

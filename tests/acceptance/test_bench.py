@@ -27,6 +27,7 @@ ONE = measure.BenchConditions(threads=1)
 COMPILED = ("torch", "torch_compile", "jax", "jax_unchecked")
 
 
+@pytest.mark.exhaustive
 def test_two_runs_of_one_case(cli, tmp_path):
     arguments = ("--case", "tiny", "--threads", 1, "--runs", 2, "--index-type", "i32", "--json", tmp_path / "b.json")
     done = cli("bench", *arguments, code=0)
@@ -102,6 +103,7 @@ def test_threads_and_instructions_of_peers():
     assert (limited["ONEDNN_MAX_CPU_ISA"], limited["XLA_FLAGS"]) == ("AVX2", "--other --xla_cpu_max_isa=AVX2")
 
 
+@pytest.mark.sampled(8)
 @pytest.mark.parametrize("name", sorted(set(NAMES) - {"embedding_1gb", "vector_400mb"}))
 def test_cases_fit_what_their_names_say(name):
     case = make(name)

@@ -29,6 +29,7 @@ def rows_of(output):
     ]
 
 
+@pytest.mark.exhaustive
 def test_valid_samples(cli, samples):
     done = cli("check", "ir_samples/valid", code=0)
     rows = rows_of(done.stdout)
@@ -62,6 +63,7 @@ def divergent(cli):
     return json.loads(done.stdout)["layers"]
 
 
+@pytest.mark.sampled(3)
 @pytest.mark.parametrize("name", sorted(path.name for path in (SAMPLES / "divergent").iterdir()))
 def test_divergent_samples_name_their_divergence(divergent, name):
     layers = [layer for layer in divergent if layer["path"].startswith(f"ir_samples/divergent/{name}/")]

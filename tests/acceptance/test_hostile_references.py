@@ -73,6 +73,7 @@ def checked(tmp_path, monkeypatch):
     return check
 
 
+@pytest.mark.sampled(3)
 @pytest.mark.slow
 @pytest.mark.parametrize("line", HOSTILE)
 def test_a_hostile_reference_is_named_with_its_line(line, checked, tmp_path):
@@ -96,6 +97,7 @@ ABSURD = {
 }
 
 
+@pytest.mark.sampled(3)
 @pytest.mark.slow
 @pytest.mark.parametrize("shapes", ABSURD)
 def test_absurd_shapes_are_not_blamed_on_the_library(shapes, checked, tmp_path):

@@ -303,6 +303,7 @@ def test_what_comes_after_the_command_does_not_change_its_exit_code(written, end
     assert (code, "errors: 0" in output) == (0, True)
 
 
+@pytest.mark.exhaustive
 def test_a_hang_outside_of_functions_ends_after_a_signal(written):
     ignored = "import signal\nfor one in (1, 2, 15):\n    signal.signal(one, signal.SIG_IGN)\n\n"
     name = """class Name(str):

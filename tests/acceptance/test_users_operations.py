@@ -57,6 +57,7 @@ def run(cli, tmp_path):
     return execute
 
 
+@pytest.mark.sampled(3)
 @NEEDS_COMPILER
 @pytest.mark.parametrize("name", [pytest.param(name, marks=MARKS.get(name, ())) for name in COMMANDS])
 def test_a_library_on_every_command(name, run, library, tmp_path):
@@ -66,6 +67,7 @@ def test_a_library_on_every_command(name, run, library, tmp_path):
         assert 'type="Snake" version="example"' in (tmp_path / "new.xml").read_text()
 
 
+@pytest.mark.sampled(3)
 @NEEDS_PYTHON
 @pytest.mark.parametrize("name", [name for name in COMMANDS if name != "bench"])
 def test_a_class_in_the_current_directory_on_every_command(name, run):
@@ -117,6 +119,7 @@ WRONG = {
 }
 
 
+@pytest.mark.sampled(4)
 @NEEDS_PYTHON
 @pytest.mark.parametrize("command", ["harden", "convert", "convert several"])
 @pytest.mark.parametrize("name", WRONG)

@@ -61,6 +61,7 @@ ATTACKS = {
 }  # fmt: skip
 
 
+@pytest.mark.sampled(8)
 @pytest.mark.slow
 @pytest.mark.parametrize("name", ATTACKS)
 def test_documents(name, tmp_path):
@@ -144,6 +145,7 @@ def test_packed_strings(payload, text):
         constant(model, model.layers[0])
 
 
+@pytest.mark.exhaustive
 @pytest.mark.slow
 def test_every_single_fault_is_found():
     total, missed = not_found()

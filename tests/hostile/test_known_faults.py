@@ -78,6 +78,7 @@ DOCUMENTS = {
 }
 
 
+@pytest.mark.sampled(3)
 @pytest.mark.timeout(20)
 @pytest.mark.parametrize("name", DOCUMENTS)
 def test_no_pattern_is_found(name):

@@ -170,8 +170,7 @@ struct Array {
 // Lay out an array of random bytes: contiguous if `plain`; otherwise in any order of dimensions, with gaps, backwards, and with
 // one element for all positions along the dimensions of `broadcast`, a mask. Memory may begin before it and end behind it.
 Array draw_array(Random& random, const Sizes& sizes, int64_t item, bool plain, uint32_t broadcast = 0) {
-    const int64_t before = (product(sizes) == 0 ? 1 : random.below(4)) * std::min<int64_t>(item, 8),
-                  behind = random.below(2) * random.below(100);
+    const int64_t before = (random.below(4)) * std::min<int64_t>(item, 8), behind = random.below(2) * random.below(100);
     Array array{Sizes(sizes.size()), before, {}};
     std::vector<size_t> order(sizes.size());
     std::iota(order.begin(), order.end(), 0);

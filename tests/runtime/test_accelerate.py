@@ -228,6 +228,7 @@ def test_an_index_out_of_bounds_is_an_error_as_before(way):
         check_raises([DATA, wrong], model, accelerated(model)[0], match=message)
 
 
+@pytest.mark.sampled(11)
 @pytest.mark.parametrize("hint", ["f32", "bf16", "f16"])
 @pytest.mark.parametrize("row", [row for row in WHOLE_BYTES if row.name in TYPES], ids=str)
 def test_every_type_and_precision(row, hint, rng):

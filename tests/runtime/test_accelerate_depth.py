@@ -53,6 +53,7 @@ def test_sizes_that_come_from_far(step):
     assert summary.changed[0].done == ["ov_gather.GatherElements by [9,1]"]
 
 
+@pytest.mark.exhaustive
 @pytest.mark.slow
 def test_equals_that_come_from_far():
     line = parameter("i", [40, 1, 1], np.int64)

@@ -11,6 +11,7 @@ from helpers.seeds import seeds
 COUNT = 100
 
 
+@pytest.mark.exhaustive
 @pytest.mark.slow
 def test_random_models_stay_the_same_in_f32():
     found = list(outcomes(seeds(COUNT)))
@@ -23,6 +24,7 @@ def test_random_models_stay_the_same_in_f32():
     assert len({outcome.seed for outcome in found if outcome.changed}) > 0.5 * COUNT
 
 
+@pytest.mark.exhaustive
 @pytest.mark.slow
 def test_random_models_are_no_less_accurate_in_the_default_precision():
     found = list(outcomes(seeds(60), exact=False))

@@ -136,6 +136,7 @@ ADDED_UP = """(float[4] x, int64 n) => (float[4] y) {
         k2 = Identity(k) [neg] m = Neg(u) [mul] o = Mul(m, growth) [back] w = Neg(o) }> }"""
 
 
+@pytest.mark.exhaustive
 def test_a_fault_that_the_iterations_add_up(tmp_path):
     """No iteration is off by 1e-4; twenty of them are, and the operation in the body is named."""
     source, ir = as_ir(tmp_path, ADDED_UP)

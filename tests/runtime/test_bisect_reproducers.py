@@ -31,6 +31,7 @@ DROPPED_AT_THE_END = "(float[3,8] x) => (float[3,8] y) { a = Sin(x) [relu] y = R
 OUTPUTS_BOTH = "(float[3,8] x) => (float[3,8] y, float[3,8] a) { a = Sin(x) [relu] y = Relu(a) }"
 
 
+@pytest.mark.sampled(3)
 @pytest.mark.parametrize("text", [DROPPED, DROPPED_AT_THE_END, OUTPUTS_BOTH])
 @pytest.mark.parametrize("is_last_name", [True, False])
 def test_a_value_with_two_names(tmp_path, text, is_last_name):

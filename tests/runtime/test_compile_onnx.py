@@ -27,6 +27,7 @@ def gather(operator="Gather", x="[5, 4]", i="[3]", attributes=""):
 X = np.arange(20, dtype=np.float32).reshape(5, 4)
 
 
+@pytest.mark.exhaustive
 @pytest.mark.slow
 def test_a_sample_of_the_matrix():
     """The sample has a valid cell and one out of bounds of each operator and type, and each kind and form of float32."""

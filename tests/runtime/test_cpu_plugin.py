@@ -191,6 +191,7 @@ REDUCTIONS = [*product(["none", "sum", "prod", "min", "max", "mean"], [True, Fal
 SCATTERS = dict.fromkeys([*pairwise(CPUS, SPECIAL, REDUCTIONS), *product(CPUS, ["bf16"], REDUCTIONS)])
 
 
+@pytest.mark.sampled(21)
 @pytest.mark.parametrize(("cpu", "type_name", "reduction"), sorted(SCATTERS), indirect=["cpu"], ids=str)
 def test_scatter(openvino, type_name, reduction, rng):
     reduction, use_init_val = reduction

@@ -160,6 +160,7 @@ def test_nans_of_sequences_are_named():
             convert(parsed(text))
 
 
+@pytest.mark.sampled(8)
 @pytest.mark.parametrize("trips, on, expected", [(0, True, [1, 2]), (2, False, [1, 2]), (2, True, None)])
 @pytest.mark.parametrize(
     "nodes, last",

@@ -298,6 +298,7 @@ def test_a_sum_is_divided_towards_zero(text, expected, shape):
     assert both(proto, x=np.array([3, 6], np.int32)) == [expected]
 
 
+@pytest.mark.sampled(7)
 @pytest.mark.parametrize(
     ("after", "value"),
     [

@@ -136,6 +136,7 @@ CASES = (
 )
 
 
+@pytest.mark.sampled(3)
 @pytest.mark.slow
 @pytest.mark.skipif(shutil.which("g++") is None, reason="needs g++")
 @pytest.mark.parametrize("number", range(len(CASES)))

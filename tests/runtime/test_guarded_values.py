@@ -109,6 +109,7 @@ def known_of(output, *inputs):
     return analyse(graph, in_order(graph, [key]), CPU_PLUGIN, Assumption()).value(key)
 
 
+@pytest.mark.sampled(27)
 @pytest.mark.parametrize("shape", [[12], [-1]], ids=["static", "open"])
 @pytest.mark.parametrize("name", CASES)
 def test_a_value_in_range(name, shape):

@@ -55,6 +55,7 @@ ANY_INDICES = ("Gather-8", "Gather-1", "GatherND-8", "ScatterUpdate-3", "Scatter
 BEYOND = {"uint32": (2**31, 2**32 - 1), "int64": (2**32 + ROWS, -(2**63)), "uint64": (2**63, 2**64 - 1)}
 
 
+@pytest.mark.sampled(3)
 @pytest.mark.slow
 @EACH_POLICY
 def test_every_type_of_indices(policy, portable):
@@ -283,6 +284,7 @@ def test_a_compiled_model_is_refused():
         ov_gather.harden(ov.Core().compile_model(lookup(), "CPU"))
 
 
+@pytest.mark.exhaustive
 @pytest.mark.slow
 @pytest.mark.parametrize(("model", "size"), [(attend, NODES), (reduce_segments, 99)])
 def test_networks_survive_every_index(model, size):

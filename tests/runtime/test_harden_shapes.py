@@ -51,6 +51,7 @@ def wrong(branches, policy, portable):
     return [name for name, one, other in zip(branches, found, expected, strict=True) if one != other]
 
 
+@pytest.mark.sampled(3)
 @EACH_POLICY
 @pytest.mark.parametrize("kind", OF_ANY_RANK)
 def test_one_constant_index_keeps_its_rank(kind, policy, portable):
@@ -93,6 +94,7 @@ def gather_empty(run):
     return infer_model(model, feed if is_constant else [data, *feed])
 
 
+@pytest.mark.sampled(3)
 @EACH_POLICY
 def test_empty_gathers_compile(policy, portable):
     """OpenVINO dies of them (dies-of-empty-gathers)."""

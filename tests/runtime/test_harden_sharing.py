@@ -312,6 +312,7 @@ def by_columns(columns_of, shape):
     return made_of(make, ids=f"i64[{shape}]")
 
 
+@pytest.mark.sampled(4)
 @EACH_POLICY
 @pytest.mark.parametrize("columns_of", COLUMNS.values(), ids=COLUMNS)
 @pytest.mark.parametrize("shape", ["4,3", "?,3"])

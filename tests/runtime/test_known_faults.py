@@ -129,6 +129,7 @@ def test_what_other_rules_find(report, rule, tmp_path):
 AVOIDED, REFUSED = ([known.report for known in KNOWN if known.converter == what] for what in ("avoids", "refuses"))
 
 
+@pytest.mark.sampled(9)
 @pytest.mark.onnxruntime
 @pytest.mark.parametrize("report", AVOIDED)
 def test_what_convert_avoids(report, tmp_path, rng):

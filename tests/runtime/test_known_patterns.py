@@ -64,6 +64,7 @@ VIEWS_OF_NUMPY = {
 }
 
 
+@pytest.mark.sampled(3)
 @pytest.mark.parametrize("transposed", [False, True])
 @pytest.mark.parametrize("shape", [(4, 3, 5), (4, 1, 5), (1, 3, 5), (2, 3, 4, 5)])
 def test_gather_of_constants_before_matmul(shape, transposed, rng, agrees):

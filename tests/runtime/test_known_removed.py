@@ -81,6 +81,7 @@ def test_convert_of_another_output_behind_transpositions(orders, readers, agrees
     agrees([op.convert(half, "boolean"), *others], [data], [x], [expected.astype(bool), *values])
 
 
+@pytest.mark.sampled(21)
 @pytest.mark.parametrize("name", LAYERS)
 @pytest.mark.parametrize("is_read", [False, True])
 def test_non_zero_of_converted_numbers(name, is_read, agrees):
@@ -92,6 +93,7 @@ def test_non_zero_of_converted_numbers(name, is_read, agrees):
     agrees([op.non_zero(whole), *others], [data], [x], [np.array(np.nonzero(expected)), *values], ["OVG712"])
 
 
+@pytest.mark.sampled(19)
 @pytest.mark.parametrize("name", LAYERS)
 @pytest.mark.parametrize("is_read", [False, True])
 def test_abs_of_constants(name, is_read, agrees):

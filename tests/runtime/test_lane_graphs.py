@@ -239,6 +239,7 @@ NOT_IN_LANES = {
 """Forms whose loss is named. Numbers of 64 bits that do not fit in 32 are refused when the model is called."""
 
 
+@pytest.mark.sampled(14)
 @pytest.mark.parametrize("name", [name for name in FORMS if name not in STOCK_IS_WRONG])
 def test_every_bit_or_a_reason(name):
     found = outcome(Cell(name, "int64", "open")) or outcome(Cell(name, "float64", "open"))
@@ -249,6 +250,7 @@ def test_every_bit_or_a_reason(name):
 FIRST_FORMS = [name for name in FORMS if "," not in name and name not in (*NOT_IN_LANES, *STOCK_IS_WRONG)]
 
 
+@pytest.mark.sampled(10)
 @pytest.mark.parametrize("dtype", ["complex128", "float16"])
 @pytest.mark.parametrize("name", FIRST_FORMS)
 def test_every_bit_of_four_lanes_and_of_half_a_lane(name, dtype):

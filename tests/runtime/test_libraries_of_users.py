@@ -52,6 +52,7 @@ def test_a_right_library_passes_every_probe(tmp_path, declaration, kind, checked
     assert set(layer.counts) == {"library", "openvino"}
 
 
+@pytest.mark.sampled(3)
 @pytest.mark.parametrize("fault", FAULTS)
 def test_each_fault_has_its_name_and_no_other(tmp_path, declaration, fault, monkeypatch, checked):
     if fault == "HANGS":
@@ -63,6 +64,7 @@ def test_each_fault_has_its_name_and_no_other(tmp_path, declaration, fault, monk
     assert not layer.problem
 
 
+@pytest.mark.exhaustive
 def test_wrong_values_are_reduced_and_can_be_replayed(tmp_path, declaration, checked):
     _, layer = checked(tmp_path, "OFF_BY_ONE")
     failed = next(case for case in layer.cases if case.replay)

@@ -110,6 +110,7 @@ def test_a_layer_that_cannot_be_executed_does_not_stop_its_twins():
     assert "not executed" in result.layers[1].problem
 
 
+@pytest.mark.exhaustive
 @pytest.mark.slow
 def test_a_runtime_that_hangs_is_named_with_the_layer_and_the_time(monkeypatch, tmp_path):
     """One hang a number of threads is enough: the other cases of the layer are not tried, nor smaller ones."""

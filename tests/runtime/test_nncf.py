@@ -38,6 +38,7 @@ def test_weights_of_4_bits(example, tmp_path):
     assert not any(", 0 gathers changed" in way for way in results)
 
 
+@pytest.mark.sampled(3)
 @EACH
 def test_quantised_as_onnx(example, tmp_path):
     model = to_qdq(*example)

@@ -13,6 +13,7 @@ from tools.measurements.onnx_backend import Result
 pytestmark = pytest.mark.slow
 
 
+@pytest.mark.exhaustive
 def test_what_stock_openvino_passes_compile_onnx_passes():
     """Every 20th test runs, in a process of its own, as the script forks, which OpenVINO's threads do not survive."""
     command = [sys.executable, TOOLS / "evidence.py", "onnx_backend", "--every", "20"]

@@ -142,6 +142,7 @@ def _layers() -> Iterator:
     return (layer for path in DOCUMENTS for layer in cross_check(path, runtimes=["kernel"]).layers)
 
 
+@pytest.mark.exhaustive
 def test_no_fault_is_found_where_there_is_none(plant):
     plant(0)
     layers = list(_layers())
@@ -149,6 +150,7 @@ def test_no_fault_is_found_where_there_is_none(plant):
     assert [layer for layer in layers if not layer.passed] == []
 
 
+@pytest.mark.exhaustive
 @pytest.mark.parametrize("name", FAULTS)
 def test_a_fault_is_found(plant, name):
     plant([*FAULTS].index(name) + 1)

@@ -11,6 +11,7 @@ from helpers.range_subjects import judge, judge_onnx
 from helpers.seeds import seeds
 
 
+@pytest.mark.exhaustive
 @pytest.mark.slow
 def test_nothing_is_observed_that_was_excluded():
     found = list(confirmed(seeds(50), judge))
@@ -34,6 +35,7 @@ def test_faults_of_openvino_are_no_violations():
     assert found[4].counts["sites of data whose sizes need not be the same in each inference"] > 0
 
 
+@pytest.mark.exhaustive
 @pytest.mark.slow
 @pytest.mark.onnxruntime
 def test_nothing_is_observed_of_onnx_that_was_excluded():

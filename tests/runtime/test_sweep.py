@@ -15,6 +15,7 @@ def test_the_same_for_one_seed():
     assert list(islice(layers(3), 50)) != list(islice(layers(4), 50))
 
 
+@pytest.mark.exhaustive
 def test_a_bounded_sweep():
     progress = Progress()
     result = sweep(("kernel", "openvino", "extension", "onnxruntime"), cases=600, progress=progress)

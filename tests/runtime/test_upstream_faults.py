@@ -16,6 +16,7 @@ def here():
     return versions()
 
 
+@pytest.mark.sampled(3)
 @pytest.mark.parametrize("fault", FAULTS.values(), ids=list(FAULTS))
 def test_a_reproducer_shows_what_was_measured(fault, here):
     outcome = run(fault)

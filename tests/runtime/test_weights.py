@@ -183,6 +183,7 @@ def converted_elsewhere(path: Path, folder: Path, *, files=1024) -> int:
     return int(done.stdout.rpartition("peak")[2]) * 1024
 
 
+@pytest.mark.exhaustive
 @pytest.mark.skipif(sys.platform != "linux", reason="/proc is Linux's")
 def test_conversion_holds_weights_twice_at_most(tmp_path, folder_for_temporary_files):
     """It held them four times, and other data of 83 MB."""

@@ -39,6 +39,7 @@ CALLS = {
 }
 
 
+@pytest.mark.sampled(3)
 @pytest.mark.parametrize("name", CALLS)
 def test_a_result_is_that_of_valid_indices(name, kernel):
     given, call = CALLS[name]

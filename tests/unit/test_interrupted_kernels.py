@@ -51,6 +51,7 @@ with interrupted(0.3):
 """
 
 
+@pytest.mark.sampled(3)
 @pytest.mark.parametrize(
     ("data", "shape", "axis"),
     [

@@ -69,6 +69,7 @@ def expected(data, indices, axis):
     return np.take_along_axis(corner, indices.astype(np.int64), axis)
 
 
+@pytest.mark.sampled(52)
 @pairs(name=PATTERNS, dtype=DTYPES, index_dtype=INDEX_DTYPES)
 def test_pattern(name, dtype, index_dtype):
     data, indices, axis = make(name, dtype, index_dtype)

@@ -153,6 +153,7 @@ def calls_of(model: ov.Model) -> tuple[int, list[Proof]]:
     return calls, proofs
 
 
+@pytest.mark.sampled(3)
 @pytest.mark.parametrize("shape", SHAPES)
 def test_twice_the_sites_are_twice_the_calls(monkeypatch: pytest.MonkeyPatch, shape: str) -> None:
     """The search ends early here, as it does in models of many thousands of sites."""

@@ -127,6 +127,7 @@ OPERATIONS = {
 }
 
 
+@pytest.mark.sampled(3)
 @pytest.mark.parametrize("name", OPERATIONS)
 @settings(deadline=None)
 @given(situation=situations())

@@ -104,7 +104,7 @@ bool scatter_lines(const Threads& threads, const Scatter& scatter, const char* d
     const int64_t most = are_short ? neighbours / length : 1;
     for (int64_t lines; count > 0; count -= lines) {
         lines = std::min(most, count);
-        if (data != output) std::memcpy(output, data, lines * bytes);
+        if (data != output && bytes != 0) std::memcpy(output, data, lines * bytes);  // the addresses may be null
         const bool done = are_short ? scatter_short_lines<Element, Reduce>(scatter, indices, updates, output, lines)
                                     : scatter_line_of_blocks<Element, Reduce>(threads, scatter, data, indices, updates, output);
         if (!done) return false;
