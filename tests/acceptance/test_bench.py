@@ -128,6 +128,7 @@ SMALL = [
 ]
 
 
+@pytest.mark.sampled(10)
 @pytest.mark.parametrize("index_type", INDEX_TYPES)
 @pytest.mark.parametrize("case", SMALL, ids=lambda case: case.name)
 def test_all_who_are_installed_do_the_same_work(monkeypatch, case, index_type):

@@ -49,6 +49,7 @@ def test_verify_with_given_inputs(cli, tmp_path, given):
     assert "--input x: write NAME=FILE.npy" in done.stderr
 
 
+@pytest.mark.sampled(3)
 @pytest.mark.parametrize("size", ["0", "n"])
 @pytest.mark.parametrize("target", ["stock", "extension"])
 def test_verify_without_an_index(cli, tmp_path, given, size, target):

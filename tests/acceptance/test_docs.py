@@ -69,6 +69,7 @@ def shell_words(text):
     return subprocess.run(["bash", "-c", f"echo {text}"], capture_output=True, text=True, check=True).stdout.split()
 
 
+@pytest.mark.sampled(4)
 @pytest.mark.openvino
 @with_blocks(PYTHON)
 def test_python_sessions(path, monkeypatch):

@@ -88,6 +88,7 @@ def test_the_current_directory_if_it_is_empty(cli, tmp_path):
     assert {path.name for path in tmp_path.iterdir() if path.name.startswith(".")} == {".github"}
 
 
+@pytest.mark.sampled(14)
 @pytest.mark.parametrize(
     ("arguments", "said"),
     [

@@ -20,6 +20,7 @@ def model(tmp_path):
     return saved(tmp_path / "m.onnx", text, i=indices)
 
 
+@pytest.mark.sampled(7)
 @pytest.mark.parametrize("limit", [0, 1000, 10_000])
 @pytest.mark.parametrize("command", ["run", "convert", "legalize", "accelerate", "nodes"])
 def test_nothing_is_half_written(cli, model, tmp_path, given, command, limit):

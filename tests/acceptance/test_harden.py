@@ -29,6 +29,7 @@ def outcome(path, *indices):
     return result if result == RAISED else np.frombuffer(result[0], np.float32).tolist()
 
 
+@pytest.mark.sampled(3)
 @pytest.mark.slow
 @pytest.mark.parametrize(
     ("options", "out"),

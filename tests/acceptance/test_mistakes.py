@@ -87,6 +87,7 @@ def folder(tmp_path_factory):
     return here
 
 
+@pytest.mark.sampled(28)
 @pytest.mark.parametrize("words", MISTAKES)
 def test_a_mistake_is_explained(refusal, folder, words):
     before = sorted(path.name for path in folder.iterdir())

@@ -36,6 +36,7 @@ def listening(answer):
     thread.join()
 
 
+@pytest.mark.sampled(3)
 @pytest.mark.parametrize("answer", [None, b"", b"HTTP/1.1 400 Bad Request\r\n\r\n", bytes(64)])
 @pytest.mark.parametrize("scheme", ["tcp", "tls"])
 def test_what_is_no_scheduler(answer, scheme, monkeypatch):

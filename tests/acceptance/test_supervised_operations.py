@@ -103,6 +103,7 @@ def test_a_rule_that_hangs_ends_the_command(rule, written, tmp_path):
     assert said[1].endswith(" of Snake-example hangs: no answer within 1 s\n")
 
 
+@pytest.mark.sampled(3)
 @pytest.mark.parametrize("number", [signal.SIGINT, signal.SIGTERM])
 @pytest.mark.parametrize("rule", ["while True: pass", "ctypes.PyDLL(None).sleep(1000)"])
 def test_a_signal_ends_a_rule_that_hangs(rule, number, written, tmp_path):

@@ -226,6 +226,7 @@ def test_two_writers_lose_nothing(samples, tmp_path):
     assert set(read_baseline(baseline).known) == {file.name for file in files}
 
 
+@pytest.mark.sampled(12)
 @pytest.mark.parametrize(
     "content",
     [

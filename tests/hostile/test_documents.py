@@ -224,6 +224,7 @@ def test_pipes_directories_and_broken_links_do_not_stop_a_search(cli, command, t
 NAMES = ["[/x]", "[red]", "a&#10;b", "&#x9b;31m", "элемент", ":apple:"]
 
 
+@pytest.mark.sampled(3)
 @pytest.mark.parametrize("encoding", ["utf-8", "ascii"])
 @pytest.mark.parametrize("command", ["validate", "check"])
 def test_names_are_shown_as_they_are_or_escaped(real_cli, command, encoding, tmp_path):

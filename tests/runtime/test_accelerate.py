@@ -35,6 +35,7 @@ TYPES = ("f32", "f16", "bf16", "f64", "i8", "u8", "i16", "u16", "i32", "u32", "i
 WAYS = ["bidirectional", "numpy", "explicit", "opset1", "tile", "tile of broadcast", "convert", "concat", "stack"]
 
 
+@pytest.mark.sampled(3)
 @pytest.mark.parametrize("way", WAYS)
 def test_what_repeats_an_index_is_folded(way):
     model = model_of(ops.gather_elements(parameter("data", [7, 5, 6]), expanded(way), 0))
@@ -134,6 +135,7 @@ SLICES = [
 ]
 
 
+@pytest.mark.sampled(3)
 @pytest.mark.parametrize(("data", "index", "axis", "whole", "slices"), SLICES)
 def test_whole_slices_become_gather_8(data, index, axis, whole, slices):
     clamped = ops.clamp(parameter("i", index, np.int64), -data[axis], data[axis] - 1)
@@ -181,6 +183,7 @@ def messages(data, axis, concat_axis, *, clamp=True, other=None, read=False, end
     return model_of(joined, *([ops.relu(gathers[0])] if read else []))
 
 
+@pytest.mark.sampled(5)
 @pytest.mark.parametrize("ends", [2, 3])
 @pytest.mark.parametrize("clamp", [True, False])
 @pytest.mark.parametrize(("data", "axis"), [([7, 6], 0), ([7, 6, 4], 0), ([3, 7, 6], 1), ([3, 7, 6, 2], 1)])

@@ -42,6 +42,7 @@ def executed(model):
 LABELS = [([4, 40, 100], [4, 40, 50], 2), ([40, 100], [40, 9], -1), ([3, 100, 8], [3, 5, 8], 1), ([100], [1], 0)]
 
 
+@pytest.mark.sampled(6)
 @pytest.mark.slow
 @pytest.mark.parametrize(("logits", "index", "axis"), LABELS)
 @pytest.mark.parametrize("hint", ["f32", "bf16", "f16"])

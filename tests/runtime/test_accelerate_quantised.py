@@ -104,6 +104,7 @@ def check_same(tmp_path, model, x=X, **options):
 OPTIONS = pytest.mark.parametrize("options", [{}, {"portable": True, "assume_in_bounds": True}], ids=["ours", "portable"])
 
 
+@pytest.mark.sampled(5)
 @OPTIONS
 @pytest.mark.parametrize("behind", BEHIND)
 @pytest.mark.parametrize("source", [fake_quantize, dequantised])
@@ -128,6 +129,7 @@ def test_an_int8_matmul_whose_columns_are_gathered(axis, options, tmp_path, rng)
     check_same(tmp_path, model_of(ops.relu(gathered)), x=X[0], **options)
 
 
+@pytest.mark.sampled(9)
 @OPTIONS
 @pytest.mark.parametrize("between", BETWEEN)
 def test_operations_that_dequantisation_moves_through(between, options, tmp_path):
@@ -159,6 +161,7 @@ def test_what_is_not_quantised_in_a_quantised_model(options, tmp_path):
     assert "Gather-8" in operations(other)
 
 
+@pytest.mark.sampled(10)
 @OPTIONS
 @pytest.mark.parametrize("element_type", ["i8", "u8", "i4", "u4", "nf4", "f16", "bf16"])
 def test_compressed_weights_alone(element_type, options, tmp_path, rng):

@@ -35,6 +35,7 @@ def rows(data, behind):
     return model_of(behind(ops.gather_elements(data, index, 0)))
 
 
+@pytest.mark.sampled(4)
 @pytest.mark.parametrize("way", WAYS)
 @pytest.mark.parametrize("name", BEHIND)
 def test_no_less_accurate_in_the_default_precision(name, way, rng):

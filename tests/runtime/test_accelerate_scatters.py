@@ -286,6 +286,7 @@ def along(size, *shape, start=0):
     return ops.constant(np.arange(start, start + size).reshape(shape))
 
 
+@pytest.mark.sampled(3)
 @pytest.mark.parametrize("mode", ["NUMPY", "BIDIRECTIONAL"])
 @pytest.mark.parametrize("reduction", ["none", "sum", "max"])
 @pytest.mark.parametrize("computed", [False, True])

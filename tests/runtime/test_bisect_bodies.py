@@ -165,6 +165,7 @@ CANCELLED = """(float[3,64] x, bool c, int64 n) => (float[3,64] y)
 BODY = """m = ReduceMean(u, axes) d = Sub(u, m) s = ReduceSum(d, axes) p = Mul(s, large) w = Add(u, p)"""
 
 
+@pytest.mark.sampled(4)
 @pytest.mark.parametrize(
     "operator",
     [

@@ -51,6 +51,7 @@ CENTRED = """(float[3,64] x) => (float[3,1] s, float[3,64] z) <int64[1] axes = {
     t = Tanh(x) m = ReduceMean(t, axes) c = Sub(t, m) s = ReduceSum(c, axes) p = Mul(s, large) z = Add(t, p) }"""
 
 
+@pytest.mark.sampled(3)
 @pytest.mark.parametrize("seed", range(4))
 def test_sums_of_centred_values_are_rounding(tmp_path, seed):
     inputs = {"x": np.random.default_rng(seed).standard_normal((3, 64)).astype(np.float32)}

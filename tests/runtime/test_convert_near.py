@@ -11,6 +11,7 @@ from ov_gather.converters import ConversionError, compile_onnx, convert_model
 from tools.measurements import near_gathers
 
 
+@pytest.mark.sampled(12)
 @pytest.mark.parametrize(
     ("cell", "outcome"),
     [

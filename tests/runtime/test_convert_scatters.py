@@ -23,6 +23,7 @@ def scatter(op, indices=None, data_type="float", reduction=None):
     return parsed(text, gathers.OPSETS[op], **constants)
 
 
+@pytest.mark.sampled(20)
 @pytest.mark.parametrize("op", SCATTERS)
 @pytest.mark.parametrize(
     ("cell", "outcome"),

@@ -218,6 +218,7 @@ def test_scatter_rounds_bf16(openvino, reduction, use_init_val, rng):
         assert_predicted(openvino, layer, cpu_scatters.scattered)
 
 
+@pytest.mark.sampled(31)
 @pytest.mark.parametrize(
     ("cpu", "type_name", "reduction", "depth"),
     pairwise(CPUS, SPECIAL, ["none", "sum", "sub", "prod", "min", "max"], [1, 2]),

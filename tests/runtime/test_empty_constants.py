@@ -45,6 +45,7 @@ MODELS = {
 }
 
 
+@pytest.mark.sampled(5)
 @pytest.mark.parametrize(("nodes", "constants"), MODELS.values(), ids=MODELS)
 def test_empty_stays_empty(nodes, constants):
     proto = model("float[M,4] x, bool b) => (float[N,4] y)", nodes)

@@ -37,6 +37,7 @@ def scan(nodes, kind="float", shape=""):
     return f"({one} s, {three} x) => ({one} f, {three} y) {{ f, y = Scan<num_scan_inputs = 1, body = {body}>(s, x) }}"
 
 
+@pytest.mark.sampled(4)
 @pytest.mark.parametrize(
     ("nodes", "kind"),
     [
@@ -85,6 +86,7 @@ def test_two_states_of_a_scan_pass_the_element_on():
     assert_everywhere(text, feeds, [20, 30, [3, 12, 30]])
 
 
+@pytest.mark.sampled(4)
 @pytest.mark.parametrize(
     "nodes", ["z = Concat<axis = 0>(x, x)", "z = Concat<axis = 0>(x, w)", "c = Concat<axis = 0>(x, x) z = Identity(c)"]
 )

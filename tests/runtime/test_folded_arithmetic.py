@@ -90,6 +90,7 @@ BRANCHES = """t = If (c) <then_branch = a () => (int64[1] p) { p = Div (a, b) },
 OF_SIZES = "s = Shape (x) d = Sub (s, a) c = Cast <to = {}> (d) e = Abs (c) k = Cast <to = 7> (e)"
 
 
+@pytest.mark.sampled(8)
 @pytest.mark.parametrize("name", CONSTANT)
 def test_constants(name):
     text, constants, expected = CONSTANT[name]
@@ -269,6 +270,7 @@ def test_booleans_of_not_a_number():
     assert both(proto, x=np.array([np.nan, 0, 0.25, -np.inf], np.float32)) == [True, False, True, True]
 
 
+@pytest.mark.sampled(4)
 @pytest.mark.parametrize("shape", ["2", "n"])
 @pytest.mark.parametrize(
     ("choice", "expected"),
@@ -289,6 +291,7 @@ def test_chosen_integers_are_not_rounded(choice, expected, shape):
     assert found == [(feed["x"], feed["z"])[which][place] for place, which in enumerate(expected)]
 
 
+@pytest.mark.sampled(3)
 @pytest.mark.parametrize("shape", ["2", "n"])
 @pytest.mark.parametrize(("text", "expected"), [("Div (s, k)", 4), ("Div (k, s)", 0), ("Div (m, k)", -4)])
 def test_a_sum_is_divided_towards_zero(text, expected, shape):
@@ -349,6 +352,7 @@ def test_no_proof_relies_on_a_quotient_that_is_fused(swapped, reduce, between):
     assert proof.status != "proved"
 
 
+@pytest.mark.sampled(3)
 @pytest.mark.parametrize("operator", ["Min", "Max", "Add", "Mul", "Div", "Sub"])
 def test_a_size_and_a_constant_have_the_rank_of_the_constant(operator):
     """OpenVINO moves the operation up through the Reshape that takes one size out of a shape."""

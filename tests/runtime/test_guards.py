@@ -55,6 +55,7 @@ def test_no_id_is_no_id_out_of_bounds():
     guard(embedding())({"ids": np.zeros((0, 4), np.int64)})
 
 
+@pytest.mark.sampled(18)
 @pytest.mark.parametrize("name", IDIOMS)
 def test_the_conditions_of_each_idiom_can_be_checked(name):
     assert guard(IDIOMS[name].model(is_dynamic=True)).uncovered == ()

@@ -81,6 +81,7 @@ def infer(request, ids, size):
     return [tensor.data.copy() for tensor in request.output_tensors]
 
 
+@pytest.mark.sampled(7)
 @pytest.mark.parametrize("threads", [1, 2])
 @pytest.mark.parametrize("portable", [False, True])
 @pytest.mark.parametrize("name", MODELS)

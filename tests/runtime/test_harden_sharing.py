@@ -80,6 +80,7 @@ def test_the_best_of_an_open_axis_needs_no_more_than_an_element(policy, portable
     assert outputs(model, given[:0], rows(1)) == RAISED
 
 
+@pytest.mark.sampled(3)
 @EACH_POLICY
 def test_no_index_is_out_of_bounds_of_an_empty_axis_where_there_is_none(policy, portable):
     model = made_of(
@@ -236,6 +237,7 @@ def test_rows_that_are_all_indices_share_a_guard(model, exact, any_element):
     assert guards(model(), "zero", True) == any_element
 
 
+@pytest.mark.sampled(7)
 @EACH_POLICY
 @pytest.mark.parametrize("shape", ["?,4", "?,?", "..."])
 def test_indices_that_are_repeated_no_times_are_none(policy, portable, shape):
@@ -263,6 +265,7 @@ def turned(x, i):
     return ops.gather_nd(ops.transpose(x, [1, 0]), i)
 
 
+@pytest.mark.sampled(7)
 @EACH_POLICY
 @pytest.mark.parametrize(
     ("taken", "shape", "x", "inside", "right", "beyond", "clamped"),
@@ -359,6 +362,7 @@ def operations(model):
     return Counter(node.get_type_name() for node in model.get_ops() if node.get_type_name() != "Constant")
 
 
+@pytest.mark.sampled(3)
 @EACH_POLICY
 def test_coordinates_are_compared_in_long_rows(policy, portable):
     """The plugin is slow where it compares rows of three."""

@@ -61,6 +61,7 @@ def test_a_reproducer_is_found(known, tmp_path):
         assert known.report not in found(met_by(known.report), tmp_path / "model.xml", target=earlier)
 
 
+@pytest.mark.sampled(112)
 @pytest.mark.parametrize("host", HOSTS, ids=lambda host: host.__name__)
 @pytest.mark.parametrize("known", KNOWN, ids=lambda known: known.report)
 def test_a_planted_reproducer_is_found(known, host, tmp_path):

@@ -47,6 +47,7 @@ def test_abs_of_constants(dtype, each_agrees):
     each_agrees(cases)
 
 
+@pytest.mark.sampled(7)
 @pytest.mark.parametrize("name", FOLDED)
 def test_abs_of_compressed_constants(name, tmp_path):
     """OpenVINO folds constants that are saved as f16 only after it might have dropped Abs."""
@@ -80,6 +81,7 @@ def test_pad(width, mode, value, agrees):
 NEVER_USED = count(1000)
 
 
+@pytest.mark.sampled(9)
 @pytest.mark.parametrize("size", [2, -1])
 @pytest.mark.parametrize("value", ["constant", "converted", "input", "computed", "size"])
 @pytest.mark.parametrize("first", [[1, 0], [0, 0], [-1, 0], "static sizes", "input"])

@@ -41,6 +41,7 @@ SCANS = [
 ]
 
 
+@pytest.mark.sampled(6)
 @pytest.mark.parametrize("body", SCANS)
 def test_states_of_scans(body, agrees):
     text = f"""g (float[2] s, float[3, 2] x) => (float[2] last, float[3, 2] all) {{
@@ -64,6 +65,7 @@ LOOPS = [
 ]
 
 
+@pytest.mark.sampled(5)
 @pytest.mark.parametrize("body", LOOPS)
 def test_states_of_loops(body, agrees):
     text = f"""g (float[2] s, float[2] t, int64 n, bool on) => (float[2] y, float[2] z) {{

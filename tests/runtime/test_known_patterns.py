@@ -26,6 +26,7 @@ VIEWS = {
 }
 
 
+@pytest.mark.sampled(10)
 @pytest.mark.parametrize("view", VIEWS)
 @pytest.mark.parametrize("is_read", [False, True])
 @pytest.mark.parametrize("shape", [[2], [1, 2], [-1]])
@@ -268,6 +269,7 @@ def test_broadcast_to_no_elements(shape, target, mode, agrees):
 WIDE = {np.float32: [0, 0.5, -0.5, 1], np.int32: [0, 256, 65536, -1], np.int16: [0, 256, 1, -256], np.uint8: [0, 1, 255, 0]}
 
 
+@pytest.mark.sampled(23)
 @pytest.mark.parametrize("is_read", [False, True])
 @pytest.mark.parametrize("names", ["i32", "u8", "boolean", "f32", "i64", "u8 i32", "boolean i32", "i32 boolean", "f32 i64"])
 @pytest.mark.parametrize("dtype", WIDE)

@@ -141,6 +141,7 @@ FORMS = {
 }
 
 
+@pytest.mark.sampled(7)
 @pytest.mark.parametrize("form", FORMS)
 @pytest.mark.parametrize("dtype", [np.int32, np.int64])
 def test_constants_that_are_computed_beside_a_reduction(dtype, form, agrees):

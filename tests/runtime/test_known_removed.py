@@ -49,6 +49,7 @@ def in_numpy(name, x):
     return IN_NUMPY.get(name, lambda x: x)(x)
 
 
+@pytest.mark.sampled(24)
 @pytest.mark.parametrize("name", LAYERS)
 @pytest.mark.parametrize("readers", ["one", "two", "result"])
 def test_convert_of_another_output(name, readers, agrees):
@@ -68,6 +69,7 @@ def test_open_shapes(name, agrees):
     agrees([op.convert(half, "boolean")], [data], [x], [in_numpy(name, x[2:]).astype(bool)])
 
 
+@pytest.mark.sampled(13)
 @pytest.mark.parametrize("readers", ["one", "two", "result", "size"])
 @pytest.mark.parametrize("orders", [[(1, 0)], [(1, 0), (1, 0)], [(1, 2, 0), (2, 0, 1)], [(1, 2, 0)], [(1, 2, 0), (1, 2, 0)]])
 def test_convert_of_another_output_behind_transpositions(orders, readers, agrees):

@@ -176,6 +176,7 @@ def test_a_computed_number_to_pad_with_that_is_known():
 LOOPS = [name for name in FORMS if name.startswith(("Loop", "Scan")) and name not in (*COMPUTING, *STOCK_IS_WRONG)]
 
 
+@pytest.mark.sampled(5)
 @pytest.mark.parametrize("name", LOOPS)
 def test_every_bit_is_handed_on(name):
     assert outcome(Cell(name, "complex128")) == ("exact", "")

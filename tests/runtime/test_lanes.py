@@ -99,6 +99,7 @@ def test_views_are_taken_as_they_are():
         assert_same(compiled({"x": view, "i": np.array([4, -1])})["y"], view[:, [4, -1]])
 
 
+@pytest.mark.sampled(3)
 @pytest.mark.parametrize("dtype", TYPES)
 def test_scalars_and_what_is_empty(dtype):
     """A scalar has lanes, and what has no elements keeps its shape."""

@@ -46,6 +46,7 @@ def test_smaller_indices_inside_a_body():
         compare(proto, {"x": random(4, 9), "i": indices(4, 2, 3), "c": np.array(condition)})
 
 
+@pytest.mark.sampled(3)
 @pytest.mark.parametrize("nodes", ["part = Slice(x, s, e, a)", "p = Slice(x, s, e, a, o) part = Identity(p)"])
 @pytest.mark.parametrize("axis", [0, 1])
 def test_slices_of_the_model_stay(nodes, axis):
@@ -63,6 +64,7 @@ def test_slices_of_the_model_stay(nodes, axis):
             on_openvino(onnx_ir.to_proto(changed), inputs)
 
 
+@pytest.mark.sampled(4)
 @pytest.mark.parametrize("small", [(1, 6, 1), (2, 6, 1), (1, 1, 1), (6, 1)])
 @pytest.mark.parametrize("element_type", ["int32", "int64"])
 def test_folded_broadcasts(small, element_type):

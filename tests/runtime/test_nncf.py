@@ -21,6 +21,7 @@ def example(name, tmp_path):
     return tmp_path / "original.onnx", inputs
 
 
+@pytest.mark.sampled(3)
 @EACH
 def test_quantised_to_int8(example, tmp_path):
     model = to_int8(*example)
@@ -28,6 +29,7 @@ def test_quantised_to_int8(example, tmp_path):
     assert [found for _, found in accelerated(model, example[1], tmp_path)] == [SAME, SAME]
 
 
+@pytest.mark.sampled(3)
 @EACH
 def test_weights_of_4_bits(example, tmp_path):
     model = to_int4(*example)

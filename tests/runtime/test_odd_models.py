@@ -68,6 +68,7 @@ def test_repeats_that_are_known_at_run_time_only(rank):
             np.testing.assert_array_equal(compiled({"x": x, "r": np.array(repeats)})["y"], np.tile(x, repeats))
 
 
+@pytest.mark.sampled(7)
 @pytest.mark.parametrize(
     ("node", "expected"),
     [

@@ -118,6 +118,7 @@ def test_a_remainder_by_a_power_of_two_is_bounded(divide, low):
 COMPARISONS = [ops.less, ops.less_equal, ops.greater, ops.greater_equal]
 
 
+@pytest.mark.sampled(6)
 @pytest.mark.parametrize("compare", COMPARISONS)
 @pytest.mark.parametrize("limit", [3, 2**24 + 1, 2**31 - 1])
 @pytest.mark.parametrize("dtype", [np.int32, np.int64])

@@ -275,6 +275,7 @@ CASES = {
 }
 
 
+@pytest.mark.sampled(20)
 @pytest.mark.parametrize("name", CASES)
 def test_no_value_is_outside(name):
     inputs, make, arrays = CASES[name]

@@ -100,6 +100,7 @@ def pipelines(request, genai, exported, hardened):
     )
 
 
+@pytest.mark.sampled(3)
 @pytest.mark.slow
 @pytest.mark.parametrize("prompt", PROMPTS)
 def test_it_generates_the_same_text(pipelines, prompt):

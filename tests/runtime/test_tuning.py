@@ -22,6 +22,7 @@ def two_kinds():
     return model_of(first, second)
 
 
+@pytest.mark.sampled(3)
 @pytest.mark.parametrize(
     ("gains", "kept", "ratio"),
     [

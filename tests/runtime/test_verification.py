@@ -199,6 +199,7 @@ ORDER = """(float[2,64] x) => (float[2,K] best, int64[2,K] places, int64[2,K] tw
     scores = SCORES(x) [pick] best, places = TopK <axis = 1, sorted = SORTED> (scores, k) twice = Add(places, places) }"""
 
 
+@pytest.mark.sampled(3)
 @pytest.mark.slow
 @pytest.mark.parametrize(
     ("scores", "count", "is_sorted", "changed", "is_open"),

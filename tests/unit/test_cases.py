@@ -158,6 +158,7 @@ def test_sizes_where_they_are_open():
     assert all(1 <= shape[1] <= 5 and 3 <= shape[2] <= 9 for shape in bounded)
 
 
+@pytest.mark.sampled(14)
 @pytest.mark.parametrize("name", sorted(path.stem for path in VALID.glob("*.xml")))
 def test_the_same_for_one_seed_and_other_for_another(name):
     for view in family_layers(read_ir(VALID / f"{name}.xml")):

@@ -80,6 +80,7 @@ def test_pattern(name, dtype, index_dtype):
     np.testing.assert_array_equal(gather_elements(data[::-1], indices, axis), expected(data[::-1], indices, axis))
 
 
+@pytest.mark.sampled(46)
 @pairs(name=[name for name in PATTERNS if len(PATTERNS[name][0]) > 1], dtype=DTYPES, index_dtype=INDEX_DTYPES)
 def test_an_output_that_is_transposed(name, dtype, index_dtype):
     data, indices, axis = make(name, dtype, index_dtype)
@@ -91,6 +92,7 @@ def test_an_output_that_is_transposed(name, dtype, index_dtype):
     assert (whole[..., -1] == 77).all()
 
 
+@pytest.mark.sampled(56)
 @pytest.mark.parametrize("value", ["size", "-size - 1", "2**31", "2**32", "-(2**32)", "2**63 - 1", "-(2**63)"])
 @pytest.mark.parametrize("name", [name for name in PATTERNS if not PATTERNS[name][3]])
 def test_out_of_bounds_in_the_last_element(name, value):

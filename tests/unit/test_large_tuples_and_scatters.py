@@ -144,6 +144,7 @@ LINES = {
 }
 
 
+@pytest.mark.sampled(22)
 @pairs(name=LINES, dtype=[np.uint8, np.float32, np.complex128], index_dtype=INDEX_DTYPES, reduction=UPDATES, threads=[1, 3])
 def test_lines(name, dtype, index_dtype, reduction, threads, rng, set_threads):
     shape, update_shape, axis = LINES[name]
@@ -160,6 +161,7 @@ def test_lines(name, dtype, index_dtype, reduction, threads, rng, set_threads):
             scatter_elements(data, indices, updates, axis, reduction=reduction)
 
 
+@pytest.mark.sampled(8)
 @pairs(count=[0, 1, 1700, 9000], dtype=[np.int8, np.float32, np.complex128], reduction=UPDATES, threads=[1, 3])
 def test_rows_beyond_the_caches(count, dtype, reduction, threads, rng, set_threads):
     """Updates of such rows are sorted; sums round in the order of updates all the same."""

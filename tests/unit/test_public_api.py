@@ -59,6 +59,7 @@ def test_help_loads_no_command():
     assert not _modules_after(code) & {"openvino", "onnx", "onnx_ir", "numpy", "ov_gather.cli.check"}
 
 
+@pytest.mark.sampled(4)
 @pytest.mark.parametrize("name", COMMANDS)
 def test_help_of_a_command_loads_no_runtime(name):
     """A command imports what it works with when it works."""

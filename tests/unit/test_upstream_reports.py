@@ -24,6 +24,7 @@ def test_each_page_is_what_the_tool_makes():
     assert {name: (FOLDER / name).read_text() for name in made} == made, "run: python tests/tools/upstream_reports.py"
 
 
+@pytest.mark.sampled(58)
 @pytest.mark.parametrize("fault", FAULTS.values(), ids=list(FAULTS))
 def test_a_reproducer_is_short_and_needs_only_its_package(fault):
     assert len(fault.source.splitlines()) <= registry.LONGEST
@@ -41,6 +42,7 @@ def test_divergences_and_reports_refer_to_each_other():
             assert set(known.upstream) <= set(FAULTS[name].issues)
 
 
+@pytest.mark.sampled(3)
 @pytest.mark.parametrize(
     ("source", "kind", "output"),
     [
