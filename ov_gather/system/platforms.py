@@ -1,4 +1,4 @@
-"""Differences between operating systems; `native/kernel/platform.hpp` has those for the C++ code."""
+"""Differences between operating systems; `native/interface/platform.hpp` has those for the C++ code."""
 
 from __future__ import annotations
 

@@ -62,6 +62,7 @@ def operations(path):
     return {operation(node) for _, node in walk(ov_gather.register(ov.Core()).read_model(path))}
 
 
+@pytest.mark.exhaustive
 @pytest.mark.slow
 def test_accelerate_and_bench(cli, bench_model, rows, tmp_path):
     done = cli("accelerate", rows, "-o", tmp_path / "n.xml", code=0)

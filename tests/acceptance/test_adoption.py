@@ -73,6 +73,7 @@ def test_the_command_of_the_hook(cli, samples, tmp_path, monkeypatch):
     assert "gather_8.xml" in cli(*arguments, "gather_8.bin", cwd=folder, code=1).stdout
 
 
+@pytest.mark.sampled(2)
 @pytest.mark.slow
 @pytest.mark.parametrize(
     ("schema", "text"),
@@ -159,6 +160,7 @@ def test_action_fails_on_findings_and_takes_inputs_as_data(action, tmp_path):
     assert not (ROOT / "pwned").exists()
 
 
+@pytest.mark.sampled(1)
 @pytest.mark.parametrize("format_", ["github", "sarif"])
 def test_action_lists_findings_in_the_summary_of_the_job(action, tmp_path, monkeypatch, format_):
     summary = tmp_path / "summary.md"

@@ -62,6 +62,7 @@ def wrong(case, conditions):
     return lambda: None, lambda: np.zeros(case.shape, case.data.dtype)
 
 
+@pytest.mark.sampled(1)
 @pytest.mark.parametrize("differs", [True, False])
 def test_only_a_result_that_differs_fails(monkeypatch, tmp_path, differs):
     """A contender that refuses a case does not, whatever the words of its refusal. Refusals of all cases are one line."""
@@ -103,7 +104,7 @@ def test_threads_and_instructions_of_peers():
     assert (limited["ONEDNN_MAX_CPU_ISA"], limited["XLA_FLAGS"]) == ("AVX2", "--other --xla_cpu_max_isa=AVX2")
 
 
-@pytest.mark.sampled(8)
+@pytest.mark.sampled(3)
 @pytest.mark.parametrize("name", sorted(set(NAMES) - {"embedding_1gb", "vector_400mb"}))
 def test_cases_fit_what_their_names_say(name):
     case = make(name)
@@ -212,6 +213,7 @@ def test_validate(real_cli):
     assert re.fullmatch(r"time: .*x \(.*\)\npeak memory: .*x \(.*\)\n", done.stdout)
 
 
+@pytest.mark.exhaustive
 @pytest.mark.skipif(not Path("/proc/self/status").exists(), reason="the peak is read from Linux's /proc")
 def test_validate_a_given_model(real_cli):
     done = real_cli("bench", "validate", VALID / "spec_layer.xml", "--rounds", 1, code=0)

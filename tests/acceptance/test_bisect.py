@@ -67,6 +67,7 @@ def test_json(cli, models, tmp_path):
     assert told["seed"] is None
 
 
+@pytest.mark.exhaustive
 def test_tolerances(cli, models, tmp_path):
     """A wide one lets everything pass; a strict one finds the first value beyond it, and the reproducer has it, too."""
     wide = cli("bisect", models / "m.onnx", models / "wrong.xml", "-o", tmp_path / "out", "--atol", "10", code=0)

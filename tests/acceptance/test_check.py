@@ -63,7 +63,7 @@ def divergent(cli):
     return json.loads(done.stdout)["layers"]
 
 
-@pytest.mark.sampled(3)
+@pytest.mark.sampled(1)
 @pytest.mark.parametrize("name", sorted(path.name for path in (SAMPLES / "divergent").iterdir()))
 def test_divergent_samples_name_their_divergence(divergent, name):
     layers = [layer for layer in divergent if layer["path"].startswith(f"ir_samples/divergent/{name}/")]
@@ -96,6 +96,7 @@ def test_a_wrong_expected_output_is_a_failure(cli, copied, tmp_path):
     assert "failed: 1" in done.stdout
 
 
+@pytest.mark.sampled(1)
 @pytest.mark.parametrize(
     ("name", "texts"),
     [

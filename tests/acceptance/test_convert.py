@@ -49,7 +49,7 @@ def test_verify_with_given_inputs(cli, tmp_path, given):
     assert "--input x: write NAME=FILE.npy" in done.stderr
 
 
-@pytest.mark.sampled(3)
+@pytest.mark.sampled(1)
 @pytest.mark.parametrize("size", ["0", "n"])
 @pytest.mark.parametrize("target", ["stock", "extension"])
 def test_verify_without_an_index(cli, tmp_path, given, size, target):
@@ -85,6 +85,7 @@ def test_target_extension(cli, tmp_path):
     assert 'type="Gather" version="ov_gather"' in (tmp_path / "m.xml").read_text()
 
 
+@pytest.mark.sampled(1)
 @pytest.mark.parametrize(("target", "operation"), [("stock", "GatherElements-6"), ("extension", "by [4,1,60]")])
 def test_accelerated(cli, tmp_path, target, operation):
     """The index differs from batch to batch, so that no Gather is equal; only our operation can repeat it along axis 1."""

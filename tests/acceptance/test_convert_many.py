@@ -28,6 +28,7 @@ def how(request):
     return ["--jobs", 2] if request.param == "two processes" else []
 
 
+@pytest.mark.sampled(1)
 def test_each_is_converted_as_if_alone(cli, zoo, tmp_path, how):
     done = cli("convert", *zoo, "-o", tmp_path / "irs", "--target", "extension", *how, code=2)
     assert sorted(path.name for path in (tmp_path / "irs").iterdir()) == ["a.bin", "a.xml", "c.bin", "c.xml"]
@@ -65,6 +66,7 @@ def test_what_is_not_for_several(refusal, zoo, tmp_path, options, text):
     assert [path.name for path in tmp_path.iterdir()] == ["zoo"]
 
 
+@pytest.mark.exhaustive
 def test_beside_each_model(cli, zoo, tmp_path):
     cli("convert", "zoo/[ac].onnx", "--jobs", "auto", cwd=tmp_path, code=0)
     cli("legalize", "zoo/[ac].onnx", cwd=tmp_path, code=0)

@@ -38,6 +38,7 @@ def test_the_declared_layer_passes(checked, cli, tmp_path):
     assert cli("prove", "model.xml", "--ops", "my_ops.py", cwd=tmp_path).returncode == 0
 
 
+@pytest.mark.exhaustive
 def test_a_fault_is_named_on_the_terminal_and_on_the_page(checked, tmp_path):
     done = checked(LAYER.replace(DEFAULT, "float m_alpha = 2;"))
     assert done.returncode == 1, done

@@ -60,7 +60,7 @@ def computed(path):
     return Session(openvino.Core(), model)(inputs)
 
 
-@pytest.mark.sampled(7)
+@pytest.mark.sampled(5)
 @pytest.mark.parametrize("name", SAFE)
 def test_safe_fixes(cli, copied, name):
     path = copied(name)

@@ -171,6 +171,7 @@ def test_sarif_of_files_elsewhere_and_of_files_that_do_not_open(cli, sarif_schem
     assert location == {"artifactLocation": {"uri": f"file://{tmp_path}/a%20b.xml"}}
 
 
+@pytest.mark.sampled(5)
 @pytest.mark.parametrize("name", FORMATS)
 def test_no_finding(cli, name, sarif_schema):
     done = cli("validate", "ir_samples/valid", "--format", name, code=0)

@@ -47,6 +47,7 @@ def test_nothing_is_half_written(cli, model, tmp_path, given, command, limit):
     assert len(list(out.iterdir())) == 5
 
 
+@pytest.mark.sampled(1)
 @pytest.mark.parametrize(
     "arguments", [("explain",), ("validate", "ir_samples/valid"), ("check", "ir_samples/valid/spec_layer.xml")]
 )

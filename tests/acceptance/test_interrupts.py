@@ -77,6 +77,7 @@ def interrupt(arguments, directory, when, number):
 EACH = pytest.mark.parametrize(("number", "code"), [(signal.SIGINT, 130), (signal.SIGTERM, 143), (signal.SIGHUP, 129)])
 
 
+@pytest.mark.sampled(1)
 @EACH
 def test_verify(model, tmp_path, number, code):
     """The signal comes in the middle of the verification, when all is written under temporary names; what is there stays."""
@@ -92,6 +93,7 @@ def test_verify(model, tmp_path, number, code):
     assert [(tmp_path / name).read_text() for name in ("m.xml", "m.bin")] == ["old", "old"]
 
 
+@pytest.mark.sampled(1)
 @EACH
 def test_check(model, tmp_path, samples, number, code):
     """The signal comes while processes execute layers: the page tells what is done, and no folder of failures is left."""
@@ -102,6 +104,7 @@ def test_check(model, tmp_path, samples, number, code):
     assert "This is partial: the check was stopped at" in (tmp_path / "page.html").read_text()
 
 
+@pytest.mark.sampled(1)
 @EACH
 def test_validate_in_processes(tmp_path, samples, number, code):
     (tmp_path / "many").mkdir()

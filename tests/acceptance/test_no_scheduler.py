@@ -36,7 +36,7 @@ def listening(answer):
     thread.join()
 
 
-@pytest.mark.sampled(3)
+@pytest.mark.sampled(1)
 @pytest.mark.parametrize("answer", [None, b"", b"HTTP/1.1 400 Bad Request\r\n\r\n", bytes(64)])
 @pytest.mark.parametrize("scheme", ["tcp", "tls"])
 def test_what_is_no_scheduler(answer, scheme, monkeypatch):
@@ -50,6 +50,7 @@ def test_what_is_no_scheduler(answer, scheme, monkeypatch):
         assert threading.active_count() <= before
 
 
+@pytest.mark.sampled(1)
 @pytest.mark.parametrize("address", ["tcp://127.0.0.1:1", "foo://x", "nonsense"])
 def test_the_command_ends_with_one_line(real_cli, address):
     start = time.monotonic()

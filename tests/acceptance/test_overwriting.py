@@ -90,7 +90,7 @@ OVER_INPUTS = [
 ]
 
 
-@pytest.mark.sampled(11)
+@pytest.mark.sampled(6)
 @pytest.mark.parametrize("command", OVER_INPUTS)
 def test_never_over_an_input(refusal, folder, command):
     before = dict(contents(folder))

@@ -41,6 +41,7 @@ def host(tmp_path_factory):
     return call
 
 
+@pytest.mark.sampled(1)
 @pytest.mark.parametrize(("indices", "rows"), [([2, -3], "20 21 0 1 "), ([1] * 40, "10 11 " * 40), ([], "")])
 def test_the_host_looks_up_rows(host, indices, rows):
     done = host(*indices)

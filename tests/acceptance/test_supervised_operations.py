@@ -93,6 +93,7 @@ def test_a_rule_that_crashes_is_named(written, refusal, tmp_path):
     assert said.endswith(" of Snake-example crashes: SIGSEGV: it must return\n")
 
 
+@pytest.mark.sampled(1)
 @pytest.mark.parametrize("rule", ["while True: pass", "ctypes.PyDLL(None).sleep(1000)"])
 def test_a_rule_that_hangs_ends_the_command(rule, written, tmp_path):
     """The second one holds the lock of the interpreter, so nothing else runs in its process."""
@@ -103,7 +104,7 @@ def test_a_rule_that_hangs_ends_the_command(rule, written, tmp_path):
     assert said[1].endswith(" of Snake-example hangs: no answer within 1 s\n")
 
 
-@pytest.mark.sampled(3)
+@pytest.mark.sampled(1)
 @pytest.mark.parametrize("number", [signal.SIGINT, signal.SIGTERM])
 @pytest.mark.parametrize("rule", ["while True: pass", "ctypes.PyDLL(None).sleep(1000)"])
 def test_a_signal_ends_a_rule_that_hangs(rule, number, written, tmp_path):
@@ -136,6 +137,7 @@ def test_nothing_is_left_if_the_command_is_killed(written, tmp_path):
             time.sleep(0.05)
 
 
+@pytest.mark.exhaustive
 def test_threads_of_a_declaration_do_not_keep_a_command(written, tmp_path):
     written(top="threading.Thread(target=time.sleep, args=(1000,)).start()")
     with started("validate", "model.xml", "--ops", "ops.py", cwd=tmp_path) as process:
@@ -158,6 +160,7 @@ def test_a_fork_of_a_rule_that_ends_later_does_not_hide_the_end(written, tmp_pat
     assert process.returncode == 0, said
 
 
+@pytest.mark.sampled(1)
 @pytest.mark.parametrize("where", ["rule", "top"])
 def test_what_code_writes_to_a_descriptor_is_no_result(where, written, tmp_path):
     written(**{where: 'os.write(1, b"noise"), print("words"), os.system("echo more")'})
@@ -270,6 +273,7 @@ def test_a_caller_may_ignore_the_end_of_children(written):
 EXITS = "class Exits(Exception):\n    def __str__(self):\n        __import__('sys').exit(0)"
 
 
+@pytest.mark.sampled(2)
 @pytest.mark.parametrize(
     ("top", "rule"),
     [
@@ -297,6 +301,7 @@ def test_a_function_that_wraps_itself(written):
     assert outcome_of("validate", model, "--ops", file)[0] == 0
 
 
+@pytest.mark.sampled(1)
 @pytest.mark.parametrize("end", ["os._exit, 1", "os._exit, 7", "os.abort"])
 def test_what_comes_after_the_command_does_not_change_its_exit_code(written, end):
     model = written(top=f"import atexit\natexit.register({end})")

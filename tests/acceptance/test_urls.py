@@ -112,7 +112,7 @@ def test_a_query_is_kept(site, model):
     assert rules(f"{model}?key=1") == ["OVG602"]
 
 
-@pytest.mark.sampled(3)
+@pytest.mark.sampled(1)
 @pytest.mark.parametrize(
     ("status", "reason"),
     [
@@ -147,6 +147,7 @@ def test_a_server_without_ranges(site, model):
     assert site.sent < 10_000_000
 
 
+@pytest.mark.sampled(1)
 @pytest.mark.parametrize("path", ["/m.xml", "/m.bin"])
 def test_a_file_that_changes_while_it_is_read(site, model, path):
     site.files[path].before = lambda served: setattr(served, "tag", served.tag + "+")
@@ -213,7 +214,7 @@ def test_files_at_urls_cannot_be_mended(refusal):
 SIGNED = "?X-Amz-Credential=S3CR3T&X-Amz-Signature={0}S3CR3T"
 
 
-@pytest.mark.sampled(3)
+@pytest.mark.sampled(1)
 @pytest.mark.parametrize("format_", FORMATS)
 def test_no_report_has_a_signature_or_a_password(cli, site, model, tmp_path, format_):
     site.files |= {f"/m.{kind}{SIGNED.format(1)}": site.files[f"/m.{kind}"] for kind in ("xml", "bin")}
@@ -296,7 +297,7 @@ SLOW = "the server takes longer than 0.5 s; --timeout allows more"
 LARGE = "it is larger than 268435456 bytes"
 
 
-@pytest.mark.sampled(3)
+@pytest.mark.sampled(1)
 @pytest.mark.parametrize(
     ("behaviour", "files", "reason"),
     [

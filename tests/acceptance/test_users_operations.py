@@ -57,7 +57,7 @@ def run(cli, tmp_path):
     return execute
 
 
-@pytest.mark.sampled(3)
+@pytest.mark.sampled(1)
 @NEEDS_COMPILER
 @pytest.mark.parametrize("name", [pytest.param(name, marks=MARKS.get(name, ())) for name in COMMANDS])
 def test_a_library_on_every_command(name, run, library, tmp_path):
@@ -67,7 +67,7 @@ def test_a_library_on_every_command(name, run, library, tmp_path):
         assert 'type="Snake" version="example"' in (tmp_path / "new.xml").read_text()
 
 
-@pytest.mark.sampled(3)
+@pytest.mark.sampled(1)
 @NEEDS_PYTHON
 @pytest.mark.parametrize("name", [name for name in COMMANDS if name != "bench"])
 def test_a_class_in_the_current_directory_on_every_command(name, run):
@@ -76,6 +76,7 @@ def test_a_class_in_the_current_directory_on_every_command(name, run):
     assert found.is_right, found.done
 
 
+@pytest.mark.sampled(3)
 @pytest.mark.parametrize("name", SMALL)
 def test_without_it_the_model_is_refused(name, run, tmp_path):
     found = run(name)
@@ -84,6 +85,7 @@ def test_without_it_the_model_is_refused(name, run, tmp_path):
     assert not (tmp_path / "new.xml").exists()
 
 
+@pytest.mark.exhaustive
 @NEEDS_COMPILER
 def test_the_command_of_a_reproducer_names_the_extension(run, library, cli, tmp_path):
     said = run("bisect different", library).done.stdout
@@ -119,7 +121,7 @@ WRONG = {
 }
 
 
-@pytest.mark.sampled(4)
+@pytest.mark.sampled(2)
 @NEEDS_PYTHON
 @pytest.mark.parametrize("command", ["harden", "convert", "convert several"])
 @pytest.mark.parametrize("name", WRONG)
@@ -136,6 +138,7 @@ def test_what_cannot_be_loaded_is_said_before_anything_is_written(name, command,
     assert {path for path in set(tmp_path.iterdir()) - before if path.name != "__pycache__"} == set()
 
 
+@pytest.mark.sampled(1)
 @NEEDS_PYTHON
 @pytest.mark.parametrize(
     "command", ["check model.xml --runtimes openvino", "bisect model.xml model.xml", "bench model model.xml"]

@@ -30,6 +30,7 @@ def validate(cli, zoo):
     return run
 
 
+@pytest.mark.sampled(1)
 @pytest.mark.parametrize("jobs", [(), ("--jobs", "2")])
 def test_unchanged_files_are_known(validate, zoo, jobs):
     first = validate(*jobs)

@@ -52,7 +52,7 @@ def test_output_that_cannot_be_written(cli, tmp_path):
         assert done.stderr.lower().splitlines()[-1].startswith("error: ")
 
 
-@pytest.mark.sampled(3)
+@pytest.mark.sampled(1)
 @pytest.mark.parametrize("pipeline", ["| head -n 1", "| true", ">&-"])
 @pytest.mark.parametrize("name", ["text", "json"])
 def test_a_reader_that_goes_away(samples, pipeline, name):

@@ -45,6 +45,7 @@ def test_what_depends_on_the_first_of_thousands_of_nodes(indices_from_afar):
     assert len(dependents(model, [model.graph[0]])) == LENGTH + 1
 
 
+@pytest.mark.exhaustive
 @pytest.mark.slow
 def test_check_of_it(cli, tmp_path, indices_from_afar):
     onnx.save(indices_from_afar, tmp_path / "m.onnx")
@@ -85,6 +86,7 @@ def test_a_slice_behind_thousands_of_nodes():
     assert any("counted from the end" in change.what for change in legalize(model))
 
 
+@pytest.mark.exhaustive
 @pytest.mark.slow
 def test_check_of_a_document_as_deep_as_it_may_be(cli, tmp_path, samples):
     text = (samples / "valid" / "deberta_bias.xml").read_text()

@@ -8,8 +8,8 @@ from helpers.adversary import attacks, door_names, trials_of
 from helpers.seeds import seeds
 
 pytestmark = pytest.mark.slow
-PARTS = 4
-"""Of the seeds of a door, the core tries one in four."""
+PARTS = 12
+"""Of the seeds of a door, the core tries one in twelve."""
 
 
 @pytest.mark.parametrize("part", [0, *(pytest.param(part, marks=pytest.mark.exhaustive) for part in range(1, PARTS))])

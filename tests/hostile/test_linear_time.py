@@ -74,7 +74,7 @@ DOCUMENTS = {
 }
 
 
-@pytest.mark.sampled(3)
+@pytest.mark.sampled(1)
 @pytest.mark.parametrize("name", DOCUMENTS)
 def test_linear_time(name):
     layers, edges = DOCUMENTS[name]

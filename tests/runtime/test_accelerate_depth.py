@@ -35,6 +35,7 @@ def test_labels_whose_scores_are_moved_thousands_of_times():
     assert summary.changes[0].done[0] == "before LogSoftmax"
 
 
+@pytest.mark.sampled(1)
 @pytest.mark.parametrize(
     "step",
     [

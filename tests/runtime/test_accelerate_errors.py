@@ -20,6 +20,7 @@ pytestmark = pytest.mark.usefixtures("nothing_is_too_small")
 LINES = np.random.default_rng(0).random((7, 5), np.float32)
 
 
+@pytest.mark.sampled(1)
 @pytest.mark.parametrize("behind", [ops.relu, transpose], ids=["alone", "transposed"])
 def test_indices_of_open_shape_that_are_smaller_than_data(behind):
     model = model_of(behind(ops.gather_elements(parameter("data", [-1, -1]), parameter("i", [-1, -1], np.int64), 0)))

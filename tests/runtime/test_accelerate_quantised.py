@@ -146,6 +146,7 @@ def test_a_slice_that_openvino_removes_before_gather_elements(tmp_path):
     assert summary.changes[0].reason == "OpenVINO removes the Slice before it, but would compute that in 8 bits before ours"
 
 
+@pytest.mark.sampled(6)
 @pytest.mark.parametrize("between", STOPS)
 def test_operations_behind_which_nothing_is_dequantised(between, tmp_path):
     value = STOPS[between](fake_quantize(parameter("x", X.shape)))

@@ -60,6 +60,7 @@ def test_equal_outputs_need_one_run_of_each_model_and_identical_models_one(chain
         assert len(runs) == len(set(map(id, runs))) == count
 
 
+@pytest.mark.sampled(1)
 @pytest.mark.parametrize("name", ["a0/matmul", "b9/matmul", "a11/sub"])
 def test_the_node_is_named_in_few_runs(chains, tmp_path, name):
     """The fault is in one of two branches: at their beginning, in the midst, at their end."""
@@ -161,6 +162,7 @@ def test_expected_values_of_elsewhere(chains, tmp_path, rng):
     assert ov_gather.bisect(tmp_path / "expected.npz", ir).passed
 
 
+@pytest.mark.exhaustive
 def test_every_first_difference_is_found_if_asked(chains, tmp_path):
     source, ir = chains
     model = read_ir(ir)

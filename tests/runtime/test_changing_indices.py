@@ -26,7 +26,7 @@ CASES = {
 }
 
 
-@pytest.mark.sampled(3)
+@pytest.mark.sampled(1)
 @pytest.mark.parametrize("index_type", [I32, I64])
 @pytest.mark.parametrize("kind", CASES)
 @pytest.mark.parametrize("by", ["by_plugin", pytest.param("by_evaluate", marks=pytest.mark.sanitized)])

@@ -67,6 +67,7 @@ def test_a_failure_comes_back_with_its_files(scheduler, samples, tmp_path):
     assert Path(words[2]).is_file()
 
 
+@pytest.mark.exhaustive
 def test_sweep(scheduler, tmp_path):
     here = sweep(RUNTIMES, seed=5, cases=90)
     (there,) = CheckOptions(RUNTIMES, 5, 90, "CPU", tmp_path).sweep(scheduler, Progress()).results

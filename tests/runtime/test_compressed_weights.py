@@ -86,6 +86,7 @@ def measured(path, output):
     return float(memory), " ".join(message), np.load(output)
 
 
+@pytest.mark.sampled(1)
 @pytest.mark.parametrize("kind", ["f16", "i8", "f32 written as f16"])
 @pytest.mark.filterwarnings("ignore::ov_gather.converters.LossyConversionWarning")
 def test_weights_stay_compressed(kind, tmp_path):

@@ -71,6 +71,7 @@ def test_the_command(tmp_path, cli):
     assert ov_gather.validate(tmp_path / "x.xml") == []
 
 
+@pytest.mark.sampled(1)
 @pytest.mark.onnxruntime
 @pytest.mark.parametrize("target", ["stock", "extension"])
 def test_the_command_verifies(tmp_path, cli, target):

@@ -52,7 +52,7 @@ def quantised(nodes):
     return proto
 
 
-@pytest.mark.sampled(6)
+@pytest.mark.sampled(4)
 @pytest.mark.parametrize(("target", "accelerate"), [("stock", False), ("stock", True), ("extension", False)])
 @pytest.mark.parametrize("name", MODELS)
 def test_converted_models_have_the_bits_of_the_original(name, target, accelerate, tmp_path):

@@ -23,7 +23,7 @@ def scatter(op, indices=None, data_type="float", reduction=None):
     return parsed(text, gathers.OPSETS[op], **constants)
 
 
-@pytest.mark.sampled(20)
+@pytest.mark.sampled(13)
 @pytest.mark.parametrize("op", SCATTERS)
 @pytest.mark.parametrize(
     ("cell", "outcome"),
@@ -52,6 +52,7 @@ def test_a_part_of_the_scatter_matrix(op, cell, outcome):
     assert gathers.outcome(Cell(op, *cell))[0] == outcome
 
 
+@pytest.mark.sampled(14)
 @pytest.mark.parametrize("op", ["ScatterElements", "ScatterND"])
 @pytest.mark.parametrize(
     "cell",

@@ -191,7 +191,7 @@ REDUCTIONS = [*product(["none", "sum", "prod", "min", "max", "mean"], [True, Fal
 SCATTERS = dict.fromkeys([*pairwise(CPUS, SPECIAL, REDUCTIONS), *product(CPUS, ["bf16"], REDUCTIONS)])
 
 
-@pytest.mark.sampled(21)
+@pytest.mark.sampled(7)
 @pytest.mark.parametrize(("cpu", "type_name", "reduction"), sorted(SCATTERS), indirect=["cpu"], ids=str)
 def test_scatter(openvino, type_name, reduction, rng):
     reduction, use_init_val = reduction
@@ -218,7 +218,7 @@ def test_scatter_rounds_bf16(openvino, reduction, use_init_val, rng):
         assert_predicted(openvino, layer, cpu_scatters.scattered)
 
 
-@pytest.mark.sampled(31)
+@pytest.mark.sampled(22)
 @pytest.mark.parametrize(
     ("cpu", "type_name", "reduction", "depth"),
     pairwise(CPUS, SPECIAL, ["none", "sum", "sub", "prod", "min", "max"], [1, 2]),
@@ -244,6 +244,7 @@ def test_scatter_adds_booleans_as_bytes(openvino, name, reduction, count):
     assert_predicted(openvino, layer, cpu_scatters.scattered)
 
 
+@pytest.mark.sampled(1)
 def test_our_scatters_of_bf16_and_booleans(alive, cpu, rng):
     live = started(alive, "extension", cpu)
     for name, reduction in product(("ScatterElements", "ScatterND"), ("add", "mul", "min")):

@@ -30,6 +30,7 @@ def model(tmp_path):
         yield write_three(tmp_path / "three.xml")
 
 
+@pytest.mark.exhaustive
 def test_they_are_validated_checked_and_proved(library, model):
     assert ov_gather.validate(model, infer=True, extensions=[library]) == []
     result = ov_gather.cross_check(model, extensions=[library], cases=4)

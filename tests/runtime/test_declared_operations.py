@@ -91,6 +91,7 @@ def test_other_commands_pass_them_through(extensions, tmp_path):
     assert ov_gather.bisect(path, path, extensions=extensions).passed
 
 
+@pytest.mark.exhaustive
 def test_a_reference_that_refuses_valid_indices_is_at_fault_itself(tmp_path, monkeypatch):
     declarations, classes = f"ops_of_{tmp_path.name}", f"classes_of_{tmp_path.name}"
     (tmp_path / f"{classes}.py").write_text(CLASSES.format(declarations=declarations))

@@ -129,6 +129,7 @@ def test_a_right_library_passes(ends, tmp_path):
     assert [sum(layer.counts["library"].values()) for layer in result.layers] == [13, 13]  # of two ranks: both are probed
 
 
+@pytest.mark.sampled(1)
 @pytest.mark.parametrize(
     ("kind", "fault", "passes"), [("f32", "* 1.0001", True), ("f32", "* 1.01", False), ("i32", "+ 1", False)]
 )
@@ -140,6 +141,7 @@ def test_executed_cases_compare_every_output_within_the_tolerance_of_its_type(en
     assert all(comparison.detail.startswith("" if passes else "highest: ") for comparison in executed)
 
 
+@pytest.mark.sampled(1)
 @pytest.mark.parametrize(("fault", "passes"), [("", True), ("* (1 + (x.ndim > 3))", False)])
 def test_sweep_makes_up_layers_of_declared_operations(ends, tmp_path, fault, passes):
     result = sweep(["openvino"], cases=60, extensions=loaded(ends(fault)), failures=tmp_path / "failures")

@@ -79,7 +79,7 @@ CASES = [
 OF_ALL = pytest.mark.parametrize("case", CASES, ids=lambda case: f"{case.kind} {case.attributes}")
 
 
-@pytest.mark.sampled(101)
+@pytest.mark.sampled(75)
 @pytest.mark.sanitized
 @pytest.mark.parametrize("row", WHOLE_BYTES, ids=str)
 @OF_ALL

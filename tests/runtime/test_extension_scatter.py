@@ -79,7 +79,7 @@ def test_half_floats_are_rounded_to_the_nearest_even_number(core, kind, row, dty
     assert same_bits(evaluate(model, row, data, indices, as_tensor(row, updates)), expected)
 
 
-@pytest.mark.sampled(7)
+@pytest.mark.sampled(5)
 @pytest.mark.parametrize("kind", ["ScatterElements", "ScatterND"])
 @pytest.mark.parametrize(
     ("row", "dtype"),

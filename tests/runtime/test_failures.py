@@ -25,7 +25,7 @@ def wrong(monkeypatch):
     monkeypatch.setattr(isolated, "_idle", defaultdict(list))
 
 
-@pytest.mark.sampled(3)
+@pytest.mark.sampled(1)
 @pytest.mark.parametrize("name", ["spec_layer", "gather_8_open_sizes", "scatter_elements_update_12_none", "onnx_page_1"])
 def test_a_failing_case_is_small_and_can_be_run_again(wrong, monkeypatch, cli, tmp_path, name):
     directory = tmp_path / "kept here"

@@ -60,6 +60,7 @@ def test_the_element_is_a_vector(size):
     assert_everywhere(scan("nx = Identity(el)", shape=f"[{size}]"), feeds, expected)
 
 
+@pytest.mark.sampled(3)
 @pytest.mark.parametrize(
     "nodes, expected",
     [
@@ -114,6 +115,7 @@ def test_abs_leaves_a_concat_to_others():
     assert_everywhere(text, {"x": np.array([-1, 2], F32)}, [[1, 2, 1, 2], [1, -2, 1, -2]])
 
 
+@pytest.mark.sampled(5)
 @pytest.mark.parametrize("kind, dtype", [("float", F32), ("int64", np.int64), ("bool", np.bool_)])
 @pytest.mark.parametrize("given", ["", "int64[2] i"])
 def test_gather_of_no_data(kind, dtype, given):
@@ -162,7 +164,7 @@ def test_nans_of_sequences_are_named():
             convert(parsed(text))
 
 
-@pytest.mark.sampled(8)
+@pytest.mark.sampled(3)
 @pytest.mark.parametrize("trips, on, expected", [(0, True, [1, 2]), (2, False, [1, 2]), (2, True, None)])
 @pytest.mark.parametrize(
     "nodes, last",
@@ -191,6 +193,7 @@ def test_a_loop_of_no_iterations_returns_a_state_that_its_body_does_not_read(nod
         assert compile_onnx(parsed(text))(feeds)["y"].tolist() == (expected or last)
 
 
+@pytest.mark.sampled(4)
 @pytest.mark.parametrize("rows", ["3, 2", "n, 2"])
 @pytest.mark.parametrize(
     "nodes, expected",

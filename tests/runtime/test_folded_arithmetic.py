@@ -174,6 +174,7 @@ def test_bytes_at_run_time(operator, kind, x, y, expected):
     assert both(proto, x=np.array(x, kind), y=np.array(y, kind)) == expected
 
 
+@pytest.mark.sampled(7)
 @pytest.mark.parametrize(("start", "limit", "step"), [(3, -2, 3), (0, 5, -1), (0, 5, 2), (5, 0, -2), (4, 4, 1)])
 @pytest.mark.parametrize("is_known", [False, True])
 def test_a_range_that_leads_away_from_its_limit_is_empty(start, limit, step, is_known):

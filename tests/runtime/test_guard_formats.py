@@ -48,6 +48,7 @@ def test_the_guard_and_its_file_say_what_the_oracle_says(data):
         assert message_of(check, feed) == message
 
 
+@pytest.mark.exhaustive
 @RELAXED
 @given(st.data())
 def test_a_schema_refuses_what_it_can_say(data):
@@ -136,7 +137,7 @@ CASES = (
 )
 
 
-@pytest.mark.sampled(3)
+@pytest.mark.sampled(1)
 @pytest.mark.slow
 @pytest.mark.skipif(shutil.which("g++") is None, reason="needs g++")
 @pytest.mark.parametrize("number", range(len(CASES)))

@@ -55,7 +55,7 @@ ANY_INDICES = ("Gather-8", "Gather-1", "GatherND-8", "ScatterUpdate-3", "Scatter
 BEYOND = {"uint32": (2**31, 2**32 - 1), "int64": (2**32 + ROWS, -(2**63)), "uint64": (2**63, 2**64 - 1)}
 
 
-@pytest.mark.sampled(3)
+@pytest.mark.sampled(1)
 @pytest.mark.slow
 @EACH_POLICY
 def test_every_type_of_indices(policy, portable):

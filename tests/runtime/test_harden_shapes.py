@@ -51,7 +51,7 @@ def wrong(branches, policy, portable):
     return [name for name, one, other in zip(branches, found, expected, strict=True) if one != other]
 
 
-@pytest.mark.sampled(3)
+@pytest.mark.sampled(1)
 @EACH_POLICY
 @pytest.mark.parametrize("kind", OF_ANY_RANK)
 def test_one_constant_index_keeps_its_rank(kind, policy, portable):
@@ -62,6 +62,7 @@ def test_one_constant_index_keeps_its_rank(kind, policy, portable):
     assert wrong(branches, policy, portable) == []
 
 
+@pytest.mark.sampled(2)
 @EACH_POLICY
 def test_one_constant_index_of_elements_keeps_its_rank(policy, portable):
     branches = {}
@@ -94,7 +95,7 @@ def gather_empty(run):
     return infer_model(model, feed if is_constant else [data, *feed])
 
 
-@pytest.mark.sampled(3)
+@pytest.mark.sampled(1)
 @EACH_POLICY
 def test_empty_gathers_compile(policy, portable):
     """OpenVINO dies of them (dies-of-empty-gathers)."""

@@ -185,6 +185,7 @@ def processes_in(line):
     return list(map(int, pids))
 
 
+@pytest.mark.sampled(1)
 @pytest.mark.slow
 @pytest.mark.parametrize("closed", ["", "<&-", "<&- 2>&-"])
 def test_a_script_needs_no_guard_and_no_stdin_and_leaves_nothing(tmp_path, closed):
@@ -194,6 +195,7 @@ def test_a_script_needs_no_guard_and_no_stdin_and_leaves_nothing(tmp_path, close
     assert all(map(has_ended, processes_in(done.stdout)))
 
 
+@pytest.mark.sampled(1)
 @pytest.mark.parametrize("busy", [False, True])
 def test_processes_end_with_a_parent_that_is_killed(tmp_path, busy):
     code = f"""

@@ -87,7 +87,7 @@ def as_onnxruntime(model):
     return dict(zip(("y", "a"), run(model, {port.name: ARRAYS[port.name] for port in model.graph.input}), strict=True))
 
 
-@pytest.mark.sampled(20)
+@pytest.mark.sampled(12)
 @pytest.mark.parametrize("ours", OURS)
 @pytest.mark.parametrize("join", JOINS)
 def test_what_ours_give_meets_stock_tensors(ours, join):

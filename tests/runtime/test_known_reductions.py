@@ -22,6 +22,7 @@ ARITHMETIC = {
 SHAPES = ([5], [4, 3], [1, 2, 3], [4, 2, 3], [2, 3, 4, 2])
 
 
+@pytest.mark.sampled(7)
 @pytest.mark.parametrize("dtype", [np.int32, np.float32])
 @pytest.mark.parametrize("shape", SHAPES)
 def test_arithmetic_after_reductions(shape, dtype, each_agrees):
@@ -114,6 +115,7 @@ def like(value, number):
     return op.constant(value.get_element_type().to_dtype().type(number))
 
 
+@pytest.mark.sampled(2)
 @pytest.mark.parametrize("is_read", [False, True])
 @pytest.mark.parametrize("dtype", [np.int32, np.uint16])
 def test_steps_between_a_reduction_and_arithmetic(dtype, is_read, each_agrees):

@@ -48,6 +48,7 @@ CHANGES += [(ov_gather.harden, {"policy": policy}) for policy in ("raise", "clam
 CHANGES += [(ov_gather.harden, {"policy": "raise", "portable": True})]
 
 
+@pytest.mark.sampled(3)
 @pytest.mark.parametrize(("change", "options"), CHANGES)
 def test_no_name_is_given_twice(change, options, tmp_path):
     model = model_with_taken_names()

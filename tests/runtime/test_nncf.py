@@ -21,7 +21,7 @@ def example(name, tmp_path):
     return tmp_path / "original.onnx", inputs
 
 
-@pytest.mark.sampled(3)
+@pytest.mark.sampled(1)
 @EACH
 def test_quantised_to_int8(example, tmp_path):
     model = to_int8(*example)
@@ -40,7 +40,7 @@ def test_weights_of_4_bits(example, tmp_path):
     assert not any(", 0 gathers changed" in way for way in results)
 
 
-@pytest.mark.sampled(3)
+@pytest.mark.sampled(1)
 @EACH
 def test_quantised_as_onnx(example, tmp_path):
     model = to_qdq(*example)

@@ -71,7 +71,7 @@ KNOWN = {
 }
 
 
-@pytest.mark.sampled(20)
+@pytest.mark.sampled(10)
 @pytest.mark.parametrize("runtime", KNOWN)
 @pytest.mark.parametrize("row", [row for row in ELEMENT_TYPES if row.numpy_name], ids=str)
 def test_every_type_agrees_or_diverges_as_known(row, runtime):

@@ -71,6 +71,7 @@ def test_what_nothing_uses_may_be_left_out_but_nothing_else():
             compiled(inputs)
 
 
+@pytest.mark.sampled(11)
 @pytest.mark.parametrize("written", [False, True], ids=["in memory", "as IR"])
 @pytest.mark.parametrize(("proto", "function"), MODELS.values(), ids=MODELS)
 def test_converted(proto, function, written, tmp_path):

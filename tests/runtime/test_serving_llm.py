@@ -74,6 +74,7 @@ def hardened(genai, exported):
     return folder
 
 
+@pytest.mark.sampled(1)
 @pytest.mark.slow
 @pytest.mark.parametrize(
     ("prompt", "message"),
@@ -100,7 +101,7 @@ def pipelines(request, genai, exported, hardened):
     )
 
 
-@pytest.mark.sampled(3)
+@pytest.mark.sampled(1)
 @pytest.mark.slow
 @pytest.mark.parametrize("prompt", PROMPTS)
 def test_it_generates_the_same_text(pipelines, prompt):

@@ -101,7 +101,7 @@ def refused_by_ours_alone(name, data, where, batch_dims, axis, **_):
     return name == "Gather-ov_gather" and (data == "" or (axis is None and data != "..." and batch_dims >= rank(data)))
 
 
-@pytest.mark.sampled(3)
+@pytest.mark.sampled(1)
 @pytest.mark.slow
 @pytest.mark.parametrize(
     "operation", [operation for operation in OPERATIONS if operation.name in NODES], ids=lambda operation: operation.name

@@ -117,6 +117,7 @@ def test_a_state_that_starts_as_a_constant_is_not_folded(portable, rng):
     assert node.input_value(0).get_node().get_type_name() == "ReadValue"
 
 
+@pytest.mark.exhaustive
 def test_bisect_compares_what_is_stored(tmp_path):
     """The first inference attends to one token only, so that a wrong key or value shows in what is stored alone, or later."""
     ov.save_model(decoder(), tmp_path / "m.xml", compress_to_fp16=False)

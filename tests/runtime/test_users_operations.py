@@ -134,7 +134,7 @@ SOURCES = {
 }
 
 
-@pytest.mark.sampled(3)
+@pytest.mark.sampled(1)
 @NEEDS_COMPILER
 @pytest.mark.parametrize("name", SOURCES)
 def test_a_library_that_cannot_be_loaded(name, tmp_path, monkeypatch):

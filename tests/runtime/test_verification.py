@@ -175,6 +175,7 @@ TIES = """(float[2,64] x) => (float[2,20] best, int64[2,20] places)
     scores = Floor(x) [pick] best, places = TopK <axis = 1, sorted = SORTED> (scores, k) }"""
 
 
+@pytest.mark.sampled(1)
 @pytest.mark.slow
 @pytest.mark.parametrize("is_sorted", [1, 0])
 def test_ties_that_rounding_has_no_part_in(tmp_path, is_sorted):
@@ -199,7 +200,7 @@ ORDER = """(float[2,64] x) => (float[2,K] best, int64[2,K] places, int64[2,K] tw
     scores = SCORES(x) [pick] best, places = TopK <axis = 1, sorted = SORTED> (scores, k) twice = Add(places, places) }"""
 
 
-@pytest.mark.sampled(3)
+@pytest.mark.sampled(1)
 @pytest.mark.slow
 @pytest.mark.parametrize(
     ("scores", "count", "is_sorted", "changed", "is_open"),

@@ -192,6 +192,7 @@ def test_conversion_holds_weights_twice_at_most(tmp_path, folder_for_temporary_f
     assert peak < 3 * weights.nbytes
 
 
+@pytest.mark.exhaustive
 @pytest.mark.skipif(sys.platform != "linux", reason="a limit of 64 files is too low elsewhere")
 def test_many_tensors_need_few_file_descriptors(tmp_path, folder_for_temporary_files):
     """Indices are read by several passes, and small operands of arithmetic are kept by one."""

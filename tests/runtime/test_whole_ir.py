@@ -196,6 +196,7 @@ def test_one_gather_is_no_whole_model():
     assert all(case.name != OWN_OPERANDS for case in result.layers[0].cases)
 
 
+@pytest.mark.sampled(1)
 @pytest.mark.parametrize("planted", [False, True])
 def test_check_shows_the_outputs(embedding, plant, planted, tmp_path):
     if planted:

@@ -273,6 +273,7 @@ def test_hostile_text_stays_text(render):
         ElementTree.fromstring(text)
 
 
+@pytest.mark.exhaustive
 @pytest.mark.slow
 @pytest.mark.parametrize("failing", [False, True])
 def test_html_of_ten_thousand_cases_is_of_a_size_that_opens(failing):

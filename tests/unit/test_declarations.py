@@ -276,7 +276,7 @@ def test_an_installed_package_declares_by_an_entry_point(tmp_path):
     assert "OVG107" not in validated(model, PYTHONPATH=str(tmp_path)).stdout
 
 
-@pytest.mark.sampled(3)
+@pytest.mark.sampled(1)
 @pytest.mark.parametrize(
     "text", ["raise BaseException('no luck')", "import missing", "x = 5", DECLARATION + "SHIFT.type = 5", FORGETS]
 )

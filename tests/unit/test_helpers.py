@@ -20,7 +20,7 @@ def drawn_from(source):
     return sorted({node.id for each in functions for node in ast.walk(each) if isinstance(node, ast.Name)} & shared)
 
 
-@pytest.mark.sampled(3)
+@pytest.mark.sampled(2)
 @pytest.mark.parametrize("folder", ["acceptance", "helpers", "hostile", "runtime", "unit"])
 def test_no_function_draws_from_a_generator_of_its_module(folder):
     found = {path.name: drawn_from(path.read_text()) for path in sorted((ROOT / "tests" / folder).rglob("*.py"))}

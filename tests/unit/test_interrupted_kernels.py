@@ -51,7 +51,7 @@ with interrupted(0.3):
 """
 
 
-@pytest.mark.sampled(3)
+@pytest.mark.sampled(1)
 @pytest.mark.parametrize(
     ("data", "shape", "axis"),
     [
@@ -100,7 +100,7 @@ np.testing.assert_array_equal(results[0], [[count, count], [0, 0]])
 """
 
 
-@pytest.mark.sampled(3)
+@pytest.mark.sampled(1)
 @pytest.mark.parametrize("threads", [1, 3])
 @pytest.mark.parametrize("code", [WORKS_AFTERWARDS, OTHER_THREAD], ids=["works afterwards", "another thread goes on"])
 def test_after_and_beside_an_interrupted_call(code, threads, tmp_path):

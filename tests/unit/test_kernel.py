@@ -47,6 +47,7 @@ def arguments(draw):
     return data, indices, axis
 
 
+@pytest.mark.sampled(1)
 @settings(max_examples=300, deadline=None)
 @given(arguments())
 def test_equals_indexing(given):
@@ -63,6 +64,7 @@ def test_every_rank(rank):
     np.testing.assert_array_equal(gather_elements(data, data[..., ::-1] - 3, -1).ravel(), [2, 1, 0])
 
 
+@pytest.mark.sampled(1)
 @pytest.mark.slow
 def test_broadcast_indices_are_not_materialised(kernel):
     rows = np.array([[3], [1], [-4]], np.int64)

@@ -69,7 +69,7 @@ def expected(data, indices, axis):
     return np.take_along_axis(corner, indices.astype(np.int64), axis)
 
 
-@pytest.mark.sampled(52)
+@pytest.mark.sampled(36)
 @pairs(name=PATTERNS, dtype=DTYPES, index_dtype=INDEX_DTYPES)
 def test_pattern(name, dtype, index_dtype):
     data, indices, axis = make(name, dtype, index_dtype)
@@ -92,7 +92,7 @@ def test_an_output_that_is_transposed(name, dtype, index_dtype):
     assert (whole[..., -1] == 77).all()
 
 
-@pytest.mark.sampled(56)
+@pytest.mark.sampled(42)
 @pytest.mark.parametrize("value", ["size", "-size - 1", "2**31", "2**32", "-(2**32)", "2**63 - 1", "-(2**63)"])
 @pytest.mark.parametrize("name", [name for name in PATTERNS if not PATTERNS[name][3]])
 def test_out_of_bounds_in_the_last_element(name, value):
@@ -110,6 +110,7 @@ def test_out_of_bounds_in_the_last_element(name, value):
         gather_elements(data, indices, axis, out=np.empty(indices.shape[::-1], np.float32).T)
 
 
+@pytest.mark.sampled(6)
 @pytest.mark.slow
 @pytest.mark.parametrize("offset", [0, 1, 5, 15])
 @pytest.mark.parametrize(
@@ -232,6 +233,7 @@ def isas():
     return native.load().available_isas() if native.load() else []
 
 
+@pytest.mark.exhaustive
 @pytest.mark.slow
 @pytest.mark.skipif("OV_GATHER_ISA" in os.environ, reason="this is the run for one instruction set")
 @pytest.mark.parametrize("isa", isas()[1:])

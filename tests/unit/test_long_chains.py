@@ -27,7 +27,7 @@ ENDS = {
 }
 
 
-@pytest.mark.sampled(3)
+@pytest.mark.sampled(1)
 @pytest.mark.parametrize("target", ["stock", "extension"])
 @pytest.mark.parametrize(("link", "start"), CHAINS.values(), ids=CHAINS)
 def test_chains(link, start, target):

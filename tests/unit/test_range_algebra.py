@@ -127,7 +127,7 @@ OPERATIONS = {
 }
 
 
-@pytest.mark.sampled(3)
+@pytest.mark.sampled(1)
 @pytest.mark.parametrize("name", OPERATIONS)
 @settings(deadline=None)
 @given(situation=situations())

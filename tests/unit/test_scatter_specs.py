@@ -164,6 +164,7 @@ def shapes_of(rank):
     return st.one_of(st.just("..."), st.lists(DIMS, min_size=rank, max_size=rank).map(",".join))
 
 
+@pytest.mark.sampled(1)
 @settings(max_examples=300, deadline=None)
 @given(st.data())
 @pytest.mark.parametrize("operation", [SCATTER_UPDATE_3, SCATTER_ND_UPDATE_15], ids=lambda operation: operation.name)

@@ -43,6 +43,7 @@ def drawn(tmp_path):
     return run
 
 
+@pytest.mark.exhaustive
 def test_a_seed_draws_the_same_again_and_another_one_does_not(drawn):
     first, said = drawn("20261127")
     assert drawn("20261127")[0] == first
