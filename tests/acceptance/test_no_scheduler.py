@@ -50,7 +50,7 @@ def test_what_is_no_scheduler(answer, scheme, monkeypatch):
         assert threading.active_count() <= before
 
 
-@pytest.mark.sampled(1)
+@pytest.mark.exhaustive
 @pytest.mark.parametrize("address", ["tcp://127.0.0.1:1", "foo://x", "nonsense"])
 def test_the_command_ends_with_one_line(real_cli, address):
     start = time.monotonic()

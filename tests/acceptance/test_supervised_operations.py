@@ -152,6 +152,7 @@ def test_a_fork_of_a_rule_does_not_report_twice(written, cli, tmp_path):
     assert json.loads(done.stdout)
 
 
+@pytest.mark.exhaustive
 def test_a_fork_of_a_rule_that_ends_later_does_not_hide_the_end(written, tmp_path):
     """A thread keeps the command for its grace, and the fork notes meanwhile that its rule is done."""
     written("os.fork() or time.sleep(1)", top="threading.Thread(target=time.sleep, args=(1000,)).start()")

@@ -52,6 +52,7 @@ def expected(given, places):
     return np.stack(rows)
 
 
+@pytest.mark.exhaustive
 @pytest.mark.slow
 def test_they_are_validated_and_checked(extensions, tmp_path):
     model = write_three(tmp_path / "three.xml")

@@ -49,6 +49,7 @@ def test_nothing_is_observed_of_onnx_that_was_excluded():
     assert 2 * counts["bounds with a witness"] > counts["bounds without a witness"]
 
 
+@pytest.mark.exhaustive
 @pytest.mark.slow
 def test_wrong_claims_are_noticed():
     """Claims that are off by one, and sites that are called proved, are violations in nearly every model."""
