@@ -33,8 +33,9 @@ def pytest_configure(config: pytest.Config) -> None:
         pytest.exit("this imports the bare checkout: install the package and run plain `pytest`", returncode=4)
 
 
-def pytest_report_header() -> str:
-    return f"{seeds.VARIABLE}={seeds.GIVEN}: the same seed draws the same again" if seeds.GIVEN else ""
+def pytest_terminal_summary(terminalreporter: Any) -> None:
+    if seeds.GIVEN:
+        terminalreporter.write_line(f"{seeds.VARIABLE}={seeds.GIVEN}: the same seed draws the same again")
 
 
 def pytest_collection_modifyitems(items: list[pytest.Item]) -> None:

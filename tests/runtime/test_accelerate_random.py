@@ -6,7 +6,7 @@ import numpy as np
 import pytest
 
 from helpers.random_outcomes import compare, outcomes
-from helpers.seeds import seeds
+from helpers.seeds import enough, seeds
 
 COUNT = 100
 
@@ -18,10 +18,10 @@ def test_random_models_stay_the_same_in_f32():
     assert [outcome for outcome in found if outcome.is_bad] == []
     kinds = Counter((outcome.trial, outcome.kind) for outcome in found)
     assert kinds["in bounds", "same"] > 0.9 * COUNT
-    assert kinds["out of bounds", "raises"] > 0.2 * COUNT
-    assert kinds["other sizes", "same"] > 0.1 * COUNT
-    assert kinds["other sizes", "raises"] > 0.1 * COUNT
-    assert len({outcome.seed for outcome in found if outcome.changed}) > 0.5 * COUNT
+    assert kinds["out of bounds", "raises"] > enough(0.2 * COUNT)
+    assert kinds["other sizes", "same"] > enough(0.1 * COUNT)
+    assert kinds["other sizes", "raises"] > enough(0.1 * COUNT)
+    assert len({outcome.seed for outcome in found if outcome.changed}) > enough(0.5 * COUNT)
 
 
 @pytest.mark.exhaustive
@@ -30,7 +30,7 @@ def test_random_models_are_no_less_accurate_in_the_default_precision():
     found = list(outcomes(seeds(60), exact=False))
     assert [outcome for outcome in found if outcome.is_bad] == []
     assert sum(outcome.kind in ("same", "rounds elsewhere") for outcome in found) > 50
-    assert len({outcome.seed for outcome in found if outcome.changed}) > 30
+    assert len({outcome.seed for outcome in found if outcome.changed}) > enough(30)
 
 
 ONE, OTHER = [np.float32([0.5, 0.0])], [np.float32([0.5, -0.0])]

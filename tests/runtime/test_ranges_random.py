@@ -8,7 +8,7 @@ from helpers.faulty_models import MODELS, faulty
 from helpers.range_analysis import off_by_one
 from helpers.range_judgements import confirmed, judgements, totals
 from helpers.range_subjects import judge, judge_onnx
-from helpers.seeds import seeds
+from helpers.seeds import enough, seeds
 
 
 @pytest.mark.exhaustive
@@ -17,12 +17,12 @@ def test_nothing_is_observed_that_was_excluded():
     found = list(confirmed(seeds(50), judge))
     assert [(one.seed, violation) for one in found for violation in one.violations] == []
     counts = totals(found)
-    assert counts["tensors compared"] > 10_000
-    assert counts["verdicts compared"] > 600
+    assert counts["tensors compared"] > enough(10_000)
+    assert counts["verdicts compared"] > enough(600)
     for adapter in ("IR", "openvino.Model"):
-        assert counts[f"sites proved, {adapter}"] > 100
-        assert counts[f"sites conditional, {adapter}"] > 15
-    assert counts["bounds with a witness"] > max(20, counts["bounds without a witness"])
+        assert counts[f"sites proved, {adapter}"] > enough(100)
+        assert counts[f"sites conditional, {adapter}"] > enough(15)
+    assert counts["bounds with a witness"] > max(enough(20), counts["bounds without a witness"])
 
 
 @pytest.mark.slow
@@ -42,9 +42,9 @@ def test_nothing_is_observed_of_onnx_that_was_excluded():
     found = list(confirmed(seeds(60), judge_onnx))
     assert [(one.seed, violation) for one in found for violation in one.violations] == []
     counts = totals(found)
-    assert counts["tensors compared"] > 4_000
-    assert counts["sites proved, ONNX"] > 100
-    assert counts["sites conditional, ONNX"] > 10
+    assert counts["tensors compared"] > enough(4_000)
+    assert counts["sites proved, ONNX"] > enough(100)
+    assert counts["sites conditional, ONNX"] > enough(10)
     # Bounds of masks, 0 and 1, are not the weakest, so that other values need not break anything.
     assert 2 * counts["bounds with a witness"] > counts["bounds without a witness"]
 

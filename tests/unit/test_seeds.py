@@ -28,7 +28,7 @@ def drawn(tmp_path):
     """A function that returns what a run draws with a seed, and what it prints."""
     (tmp_path / "test_suite.py").write_text(SUITE)
     (tmp_path / "conftest.py").write_text(
-        "from helpers import seeds\nfrom conftest_of_tests import pytest_configure, rng, pytest_report_header\n"
+        "from helpers import seeds\nfrom conftest_of_tests import pytest_configure, rng, pytest_terminal_summary\n"
     )
     (tmp_path / "conftest_of_tests.py").symlink_to(ROOT / "tests" / "conftest.py")
 
