@@ -146,12 +146,9 @@ bool strided(const Plane& plane, const char* data, const char* indices, char* ou
     return true;
 }
 
+// Gather a line block by block.
 template <typename Element, typename Index>
-bool contiguous(const Plane& plane, const char* data, const Index* indices, Element* output, int64_t count) {
-#if defined(__AVX512F__)
-    if constexpr (sizeof(Element) <= 8)
-        if (are_vectors<Element>(plane, count)) return gather_vectors(plane, data, indices, output, count);
-#endif
+OV_GATHER_APART bool by_blocks(const Plane& plane, const char* data, const Index* indices, Element* output, int64_t count) {
     Element buffer[far_block];
     const int64_t most = plane.prefetch ? far_block : block;
     for (int64_t start = 0; start < count; start += most) {
@@ -166,6 +163,15 @@ bool contiguous(const Plane& plane, const char* data, const Index* indices, Elem
             stream(reinterpret_cast<const char*>(buffer), reinterpret_cast<char*>(output + start), length * sizeof(Element));
     }
     return true;
+}
+
+template <typename Element, typename Index>
+inline bool contiguous(const Plane& plane, const char* data, const Index* indices, Element* output, int64_t count) {
+#if defined(__AVX512F__)
+    if constexpr (sizeof(Element) <= 8)
+        if (are_vectors<Element>(plane, count)) return gather_vectors(plane, data, indices, output, count);
+#endif
+    return by_blocks(plane, data, indices, output, count);
 }
 
 }  // namespace
