@@ -16,7 +16,7 @@ from typing import TYPE_CHECKING, Any, TypeVar
 import click
 
 from ov_gather.ir.remote import redacted
-from ov_gather.system.tables import Styled, as_text, printable
+from ov_gather.system.tables import Styled, as_lines, as_text, printable
 
 if TYPE_CHECKING:
     from rich.console import Console
@@ -121,7 +121,7 @@ def print_table(table: Table) -> None:
         return
     with out.capture() as captured:
         out.print(table)
-    show("\n".join(line.rstrip() for line in captured.get().splitlines()), end="\n")
+    show(as_lines(captured.get()), end="\n")
 
 
 def _least_width(table: Table) -> int:

@@ -58,7 +58,12 @@ def as_text(table: Table) -> str:
         return "\n".join(_lines(table))
     text = StringIO()
     Console(file=text, width=1_000_000).print(table)
-    return "\n".join(line.rstrip() for line in text.getvalue().rstrip().splitlines())
+    return as_lines(text.getvalue().rstrip())
+
+
+def as_lines(rendered: str) -> str:
+    """Return a rendered table without trailing blanks. "::" is escaped where folding moves it to the start of a line."""
+    return "\n".join(_without_command(line.rstrip()) for line in rendered.splitlines())
 
 
 def _lines(table: Table) -> Iterator[str]:
@@ -94,9 +99,11 @@ def printable(text: str) -> str:
     """
     if not text.isprintable():
         text = "".join(character if character.isprintable() else repr(character)[1:-1] for character in text)
-    if text.lstrip().startswith("::"):
-        text = text.replace(":", r"\x3a", 1)
-    return _MARKED_COMMAND.sub(r"#\\x23", text)
+    return _MARKED_COMMAND.sub(r"#\\x23", _without_command(text))
+
+
+def _without_command(line: str) -> str:
+    return line.replace(":", r"\x3a", 1) if line.lstrip().startswith("::") else line
 
 
 class Styled(str):

@@ -63,7 +63,6 @@ def operations(path):
 
 
 @pytest.mark.exhaustive
-@pytest.mark.slow
 def test_accelerate_and_bench(cli, bench_model, rows, tmp_path):
     done = cli("accelerate", rows, "-o", tmp_path / "n.xml", code=0)
     assert "ov_gather.GatherElements by [300,1]" in done.stdout
@@ -80,7 +79,6 @@ def test_accelerate_and_bench(cli, bench_model, rows, tmp_path):
 
 
 @pytest.mark.exhaustive
-@pytest.mark.slow
 def test_tune(cli, rows, tmp_path, given):
     options = ["--tune", "--threads", 1, *given(index=np.arange(-200, 100).reshape(300, 1))]
     done = cli("accelerate", rows, "-o", tmp_path / "n.xml", *options, code=0)
@@ -91,7 +89,6 @@ def test_tune(cli, rows, tmp_path, given):
     check_same(rows, tmp_path / "n.xml")
 
 
-@pytest.mark.slow
 def test_portable(cli, rows, tmp_path):
     done = cli("accelerate", rows, "-o", tmp_path / "n.xml", "--portable", code=0)
     assert "whether the index is in -200..199 is not known before it runs" in done.stdout
@@ -106,7 +103,6 @@ def test_one_pass(real_cli, rows, tmp_path):
     assert "ov_gather.GatherElements by [300,64]" in done.stdout
 
 
-@pytest.mark.slow
 def test_what_is_accelerated_already(cli, rows, tmp_path):
     for source, output in ((rows, "once"), (tmp_path / "once.xml", "twice")):
         done = cli("accelerate", source, "-o", tmp_path / f"{output}.xml", code=0)
@@ -123,7 +119,6 @@ def test_no_gathers(cli, samples, tmp_path):
     assert (tmp_path / "n.xml").read_bytes() == (tmp_path / "m.xml").read_bytes()
 
 
-@pytest.mark.slow
 @pytest.mark.parametrize(
     ("arguments", "reason"),
     [
@@ -146,7 +141,6 @@ def test_what_cannot_be_done(refusal, rows, samples, tmp_path, arguments, reason
     assert set(tmp_path.iterdir()) == before
 
 
-@pytest.mark.slow
 def test_bench_model_says_what_it_cannot_measure(bench_model, refusal, rows, tmp_path, given):
     data = ops.parameter([-1, 3], np.float32, name="data")
     ov.serialize(ov.Model([ops.relu(data)], [data], "model"), tmp_path / "dynamic.xml")
@@ -156,7 +150,6 @@ def test_bench_model_says_what_it_cannot_measure(bench_model, refusal, rows, tmp
     assert "the inputs of both models must be the same" in refusal("bench", "model", rows, tmp_path / "dynamic.xml")
 
 
-@pytest.mark.slow
 def test_bench_model_of_models_that_differ(bench_model, tmp_path):
     for name, work in (("m", ops.relu), ("n", ops.negative)):
         data = ops.parameter([2, 3], np.float32)
@@ -165,7 +158,6 @@ def test_bench_model_of_models_that_differ(bench_model, tmp_path):
     assert re.search(r"^f32: .*, worse outputs \(error against f32 0 before, \S+ after\)", told, re.MULTILINE)
 
 
-@pytest.mark.slow
 @pytest.mark.parametrize("name", ["gnn", "knn", "beam", "ctc", "deberta", "rtdetr"])
 def test_real_architectures(name, tmp_path):
     """Each architecture is accelerated with and without `portable`, and compared on five random inputs."""

@@ -74,7 +74,6 @@ def test_the_command_of_the_hook(cli, samples, tmp_path, monkeypatch):
 
 
 @pytest.mark.sampled(2)
-@pytest.mark.slow
 @pytest.mark.parametrize(
     ("schema", "text"),
     [
@@ -151,7 +150,6 @@ def test_action_skips_what_has_not_changed(action, tmp_path):
     assert Path(kept.replace("${{ runner.temp }}", str(tmp_path)), "CACHEDIR.TAG").exists()
 
 
-@pytest.mark.slow
 def test_action_fails_on_findings_and_takes_inputs_as_data(action, tmp_path):
     assert action(paths="ir_samples/invalid").returncode == 1
     done = action(paths="$(touch pwned); `touch pwned` --help", args="")

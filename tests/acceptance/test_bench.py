@@ -21,8 +21,6 @@ from ov_gather.bench.spread import Spread
 from ov_gather.cli.bench import command
 from ov_gather.report.bench import cases_table
 
-pytestmark = pytest.mark.slow
-
 ONE = measure.BenchConditions(threads=1)
 COMPILED = ("torch", "torch_compile", "jax", "jax_unchecked")
 

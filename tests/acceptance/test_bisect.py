@@ -12,7 +12,7 @@ from helpers.saved_models import saved
 from ov_gather.ir.reader import read_ir
 from ov_gather.ir.writer import write_ir
 
-pytestmark = [pytest.mark.onnxruntime, pytest.mark.openvino, pytest.mark.slow]
+pytestmark = [pytest.mark.onnxruntime, pytest.mark.openvino]
 
 NODES = "[node_a] a = Tanh(x) [node_b] b = Neg(z) [node_c] c = Sub(a, b) [node_d] d = Tanh(c) [node_y] y = Neg(d)"
 

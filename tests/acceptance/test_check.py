@@ -12,7 +12,7 @@ from ov_gather.ops import OPERATIONS
 from ov_gather.ops.layer_view import family_layers
 from ov_gather.ops.spec import CUSTOM_OPSET
 
-pytestmark = [pytest.mark.openvino, pytest.mark.slow]
+pytestmark = pytest.mark.openvino
 
 
 def rows_of(output):

@@ -21,8 +21,6 @@ from ov_gather.workers.cluster import ClusterError, in_cluster
 from ov_gather.workers.processes import Died
 from ov_gather.workers.validation import ValidateOptions
 
-pytestmark = pytest.mark.slow
-
 KILL = "__import__('os').kill(__import__('os').getpid(), 9)"
 SQUARES = [f"{number} ** 2" for number in range(12)]
 

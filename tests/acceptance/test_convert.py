@@ -10,8 +10,6 @@ import pytest
 from helpers.saved_models import parsed, saved
 from ov_gather.converters import ConversionError, convert_model
 
-pytestmark = pytest.mark.slow
-
 OUTSIDE = {"save_as_external_data": True, "location": "weights", "size_threshold": 0}
 RELU = "(float[2, 2] x) => (float[2, 2] y) { y = Relu (x) }"
 

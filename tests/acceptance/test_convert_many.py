@@ -4,8 +4,6 @@ import pytest
 
 from helpers.saved_models import saved
 
-pytestmark = pytest.mark.slow
-
 
 def save(path, axis=1):
     text = f"(float[2, 4] x, int64[2, 3] i) => (float[2, 3] y) {{ y = GatherElements<axis: int = {axis}>(x, i) }}"

@@ -31,7 +31,6 @@ def program(tmp_path_factory):
     return path
 
 
-@pytest.mark.slow
 @pytest.mark.openvino
 def test_verify(cli, program, tmp_path):
     done = cli("convert", program, "-o", tmp_path / "m.xml", "--verify", "--target", "extension", "--trust")
@@ -43,7 +42,6 @@ def test_verify(cli, program, tmp_path):
     cli("validate", tmp_path / "m.xml", "--fail-on", "warning", code=0)
 
 
-@pytest.mark.slow
 @pytest.mark.openvino
 def test_inputs_that_pytorch_refuses(cli, program, tmp_path, given):
     inputs = given(ids=[1, 30, 0], position=np.zeros((3, 2), np.int64))

@@ -35,7 +35,6 @@ def test_the_pages_are_there():
     assert {"README.md", "docs/howto/prove.md", "docs/custom_layer/README.md"} <= set(map(label, PAGES))
 
 
-@pytest.mark.slow
 @pytest.mark.openvino
 @pytest.mark.onnxruntime
 @with_blocks(BLOCK)

@@ -22,7 +22,7 @@ from ov_gather.ir.element_types import F32, I64
 from ov_gather.ir.shapes import PartialShape
 from ov_gather.ir.writer import write_ir
 
-pytestmark = [pytest.mark.openvino, pytest.mark.slow]
+pytestmark = pytest.mark.openvino
 
 OPENVINO = Path(openvino.__file__).parent
 SCRIPTS = Path(sys.executable).parent

@@ -7,8 +7,6 @@ import pytest
 
 from helpers.saved_models import saved
 
-pytestmark = pytest.mark.slow
-
 SIZE = 100
 
 

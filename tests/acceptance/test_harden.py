@@ -30,7 +30,6 @@ def outcome(path, *indices):
 
 
 @pytest.mark.sampled(3)
-@pytest.mark.slow
 @pytest.mark.parametrize(
     ("options", "out"),
     [
@@ -58,14 +57,12 @@ def test_assume(cli, lookup, tmp_path):
     assert (tmp_path / "n.xml").read_bytes() == lookup.read_bytes()
 
 
-@pytest.mark.slow
 def test_once_more_over_the_last_result(cli, lookup, tmp_path):
     for policy in ("clamp", "zero"):
         cli("harden", lookup, "-o", tmp_path / "n.xml", "--policy", policy, "--force", code=0)
     assert outcome(tmp_path / "n.xml", 11) == [0]
 
 
-@pytest.mark.slow
 @pytest.mark.parametrize(
     ("arguments", "reason"),
     [

@@ -74,7 +74,6 @@ def checked(tmp_path, monkeypatch):
 
 
 @pytest.mark.sampled(1)
-@pytest.mark.slow
 @pytest.mark.parametrize("line", HOSTILE)
 def test_a_hostile_reference_is_named_with_its_line(line, checked, tmp_path):
     snake, gather = checked(line).layers
@@ -98,7 +97,6 @@ ABSURD = {
 
 
 @pytest.mark.sampled(1)
-@pytest.mark.slow
 @pytest.mark.parametrize("shapes", ABSURD)
 def test_absurd_shapes_are_not_blamed_on_the_library(shapes, checked, tmp_path):
     snake, _ = checked("pass", DECLARATION.replace("[shapes[0]]", shapes)).layers
@@ -107,7 +105,6 @@ def test_absurd_shapes_are_not_blamed_on_the_library(shapes, checked, tmp_path):
     assert snake.cases == ()
 
 
-@pytest.mark.slow
 def test_a_harmless_one_passes(checked):
     assert checked("print('loud'); x = x.copy(); inputs[0][...] = 7").passed
 
@@ -122,7 +119,6 @@ ODD = """
 """
 
 
-@pytest.mark.slow
 def test_odd_attributes_pass(checked):
     """The library does not have them, and the reference does not read them."""
     result = checked("pass", DECLARATION.replace("    attributes=[", f"    attributes=[{ODD}"))

@@ -14,8 +14,6 @@ from helpers.command_server import COMMAND
 from helpers.loaded import is_within
 from helpers.saved_models import saved
 
-pytestmark = pytest.mark.slow
-
 HEEDING = [
     sys.executable,
     "-c",

@@ -7,7 +7,7 @@ import pytest
 from helpers.paths import SAMPLES
 from helpers.saved_models import parsed, saved
 
-pytestmark = [pytest.mark.slow, pytest.mark.openvino]
+pytestmark = pytest.mark.openvino
 
 GATHER = "(float[3, 4] x, int64[2, 4] i) => (float[2, 4] y) { [pick] y = GatherElements (x, i) }"
 

@@ -115,7 +115,6 @@ OVER_OTHERS = [
 
 
 @pytest.mark.sampled(3)
-@pytest.mark.slow
 @pytest.mark.parametrize("command", OVER_OTHERS)
 def test_over_others_only_with_force(cli, refusal, folder, command):
     before = dict(contents(folder))

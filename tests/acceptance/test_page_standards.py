@@ -9,8 +9,6 @@ from ov_gather.report.check import html as check_html
 from ov_gather.report.proofs import html as proofs_html
 from ov_gather.report.proofs.report import ProofReport, ProvedFile
 
-pytestmark = pytest.mark.slow
-
 PAGES = {
     "check": lambda: check_html.render(everything()),
     "check that passed": lambda: check_html.render(report(GOOD, EXPECTED)),

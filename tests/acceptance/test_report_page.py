@@ -9,8 +9,6 @@ from helpers.artificial_report import DIFFERENCE, EXPECTED, FAILED, GOOD, everyt
 from ov_gather.report.check.html import render
 from ov_gather.report.check.report import CheckReport
 
-pytestmark = pytest.mark.slow
-
 
 def layers(page) -> list[str]:
     return page.locator("details.card:visible h4").all_inner_texts()

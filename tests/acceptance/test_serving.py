@@ -15,7 +15,7 @@ from helpers.paths import ROOT
 SERVING = ROOT / "docs" / "serving"
 PAGE = (ROOT / "docs" / "howto" / "serve.md").read_text()
 
-pytestmark = [pytest.mark.openvino, pytest.mark.slow]
+pytestmark = pytest.mark.openvino
 
 
 @pytest.fixture(scope="module")

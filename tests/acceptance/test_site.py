@@ -55,7 +55,6 @@ KNOWN_FAULTS = ("OVG710", "OVG711", "OVG712")
 """Rules whose remedy is another operation."""
 
 
-@pytest.mark.slow
 @pytest.mark.openvino
 def test_each_rule_has_a_page_with_a_wrong_and_a_right_sample():
     pages = rules.pages()

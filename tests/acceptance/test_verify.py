@@ -10,7 +10,7 @@ import pytest
 
 from helpers.saved_models import saved
 
-pytestmark = [pytest.mark.onnxruntime, pytest.mark.openvino, pytest.mark.slow]
+pytestmark = [pytest.mark.onnxruntime, pytest.mark.openvino]
 
 
 @pytest.fixture

@@ -86,14 +86,12 @@ def test_validate_names_every_constant_that_is_gone(path):
     assert OUTSIDE in found[0]
 
 
-@pytest.mark.slow
 def test_check_says_that_the_layer_was_not_executed(path):
     (line,) = run(path, CHECK)
     assert line.startswith("failed not executed: ")
     assert OUTSIDE in line
 
 
-@pytest.mark.slow
 def test_what_was_cut_before_is_a_finding_of_the_command(path, cli):
     os.truncate(path.with_suffix(".bin"), 100)
     for command, code in (("validate", 1), ("check", 2)):

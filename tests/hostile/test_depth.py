@@ -46,7 +46,6 @@ def test_what_depends_on_the_first_of_thousands_of_nodes(indices_from_afar):
 
 
 @pytest.mark.exhaustive
-@pytest.mark.slow
 def test_check_of_it(cli, tmp_path, indices_from_afar):
     onnx.save(indices_from_afar, tmp_path / "m.onnx")
     done = cli("check", tmp_path / "m.onnx")
@@ -87,7 +86,6 @@ def test_a_slice_behind_thousands_of_nodes():
 
 
 @pytest.mark.exhaustive
-@pytest.mark.slow
 def test_check_of_a_document_as_deep_as_it_may_be(cli, tmp_path, samples):
     text = (samples / "valid" / "deberta_bias.xml").read_text()
     deep = "<a>" * 250 + "</a>" * 250

@@ -62,7 +62,6 @@ ATTACKS = {
 
 
 @pytest.mark.sampled(1)
-@pytest.mark.slow
 @pytest.mark.parametrize("name", ATTACKS)
 def test_documents(name, tmp_path):
     content, fault = ATTACKS[name]
@@ -147,7 +146,6 @@ def test_packed_strings(payload, text):
 
 
 @pytest.mark.exhaustive
-@pytest.mark.slow
 def test_every_single_fault_is_found():
     total, missed = not_found()
     assert missed == []
@@ -179,7 +177,6 @@ print(int(peak.split()[1]) // 1024)
     assert int(megabytes) < 100
 
 
-@pytest.mark.slow
 @pytest.mark.parametrize("command", [("check",), ("validate",), ("run", "-o", os.devnull)], ids=lambda command: command[0])
 @pytest.mark.parametrize("name", ["entity bomb", "100,000 nested layers", "NUL byte", "truncated"])
 def test_commands_end_without_traceback(cli, command, name, tmp_path):
@@ -204,7 +201,6 @@ def test_booleans_are_true_or_false():
     assert constant(model, model.layers[0]).view(np.uint8).tolist() == [0, 1, 1]
 
 
-@pytest.mark.slow
 @pytest.mark.parametrize("command", ["validate", "check"])
 def test_pipes_directories_and_broken_links_do_not_stop_a_search(cli, command, tmp_path):
     os.mkfifo(tmp_path / "a.xml")

@@ -249,7 +249,6 @@ def test_every_type_and_precision(row, hint, rng):
         assert one.tobytes() == other.tobytes()
 
 
-@pytest.mark.slow
 @settings(max_examples=60, deadline=None)
 @given(st.data())
 def test_any_pattern_of_repetition(data):

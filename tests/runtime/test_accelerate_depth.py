@@ -26,7 +26,6 @@ def reshaped(value):
     return ops.reshape(value, ops.constant(np.array([-1, 1, 1])), True)
 
 
-@pytest.mark.slow
 def test_labels_whose_scores_are_moved_thousands_of_times():
     probabilities = ops.log_softmax(parameter("data", [40, 100]), 1)
     scores = ops.gather_elements(probabilities, parameter("i", [40, 9], np.int64), 1)
@@ -55,7 +54,6 @@ def test_sizes_that_come_from_far(step):
 
 
 @pytest.mark.exhaustive
-@pytest.mark.slow
 def test_equals_that_come_from_far():
     line = parameter("i", [40, 1, 1], np.int64)
     index = ops.concat([again(reshaped, line), again(reshaped, line)], 1)
@@ -64,7 +62,6 @@ def test_equals_that_come_from_far():
     check_accelerated(model, arrays, done=["ov_gather.GatherElements by [40,1,1]"])
 
 
-@pytest.mark.slow
 def test_indices_that_come_from_far():
     index = again(lambda value: ops.add(value, ops.constant(np.int32(0))), ops.clamp(parameter("i", [9, 1], np.int32), 0, 3))
     rows = ops.broadcast(index, ops.constant(np.array([9, 5])))

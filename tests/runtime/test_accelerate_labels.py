@@ -43,7 +43,6 @@ LABELS = [([4, 40, 100], [4, 40, 50], 2), ([40, 100], [40, 9], -1), ([3, 100, 8]
 
 
 @pytest.mark.sampled(6)
-@pytest.mark.slow
 @pytest.mark.parametrize(("logits", "index", "axis"), LABELS)
 @pytest.mark.parametrize("hint", ["f32", "bf16", "f16"])
 def test_labels_are_gathered_from_logits(logits, index, axis, hint, rng):

@@ -12,7 +12,6 @@ COUNT = 100
 
 
 @pytest.mark.exhaustive
-@pytest.mark.slow
 def test_random_models_stay_the_same_in_f32():
     found = list(outcomes(seeds(COUNT)))
     assert [outcome for outcome in found if outcome.is_bad] == []
@@ -25,7 +24,6 @@ def test_random_models_stay_the_same_in_f32():
 
 
 @pytest.mark.exhaustive
-@pytest.mark.slow
 def test_random_models_are_no_less_accurate_in_the_default_precision():
     found = list(outcomes(seeds(60), exact=False))
     assert [outcome for outcome in found if outcome.is_bad] == []

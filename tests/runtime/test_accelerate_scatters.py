@@ -247,7 +247,6 @@ def test_a_small_block_of_several_axes_stays(monkeypatch):
     assert accelerated(block_model(tuples((1, 4), (2, 5))))[1].changes[0].reason == "too small to gain"
 
 
-@pytest.mark.slow
 def test_random_blocks():
     for seed in seeds(40):
         random = np.random.default_rng(seed)

@@ -9,8 +9,6 @@ from helpers.inside_openvino import compiled, one_layer, read
 from ov_gather import register
 from ov_gather.ir.element_types import F32, I32, I64
 
-pytestmark = pytest.mark.slow
-
 RNG = np.random.default_rng(0)
 DATA = RNG.random((1000, 64), np.float32)
 AXIS = {"axis": (np.array(1), I64)}

@@ -13,8 +13,6 @@ from ov_gather.crosscheck.progress import Progress
 from ov_gather.crosscheck.sweep import sweep
 from ov_gather.workers.checks import CheckOptions
 
-pytestmark = pytest.mark.slow
-
 RUNTIMES = ("kernel", "openvino")
 
 

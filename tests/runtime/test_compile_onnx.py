@@ -28,7 +28,6 @@ X = np.arange(20, dtype=np.float32).reshape(5, 4)
 
 
 @pytest.mark.exhaustive
-@pytest.mark.slow
 def test_a_sample_of_the_matrix():
     """The sample has a valid cell and one out of bounds of each operator and type, and each kind and form of float32."""
     chosen = {}
@@ -78,7 +77,6 @@ def test_out_of_bounds_in_a_body(condition):
             compiled({**given, "i": np.array([0, bad, 0])})
 
 
-@pytest.mark.slow
 def test_out_of_bounds_on_one_thread(tmp_path):
     """OpenVINO's synchronous inference would say nothing there."""
     onnx.save(gather(), tmp_path / "gather.onnx")

@@ -15,8 +15,6 @@ from ov_gather.acceleration.compressed import keep_compressed
 from ov_gather.acceleration.graph import ours
 from ov_gather.converters import compile_onnx, convert_model
 
-pytestmark = pytest.mark.slow
-
 WORDS, WIDTH, BLOCK = 16000, 1024, 64
 DECOMPRESSED = WORDS * WIDTH * 4 / 2**20  # MiB
 

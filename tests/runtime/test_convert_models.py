@@ -70,7 +70,6 @@ for case in collect_testcases(None):
 
 
 @pytest.mark.exhaustive
-@pytest.mark.slow
 def test_cases_of_onnx_on_our_kernels_and_both_targets():
     done = subprocess.run([sys.executable, "-c", CASES], capture_output=True, text=True)
     assert done.returncode == 0, done.stderr

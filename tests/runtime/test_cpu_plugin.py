@@ -17,8 +17,6 @@ from ov_gather.ir.shapes import UNKNOWN, PartialShape
 from ov_gather.runtimes.base import CrashedError, RefusedError
 from ov_gather.runtimes.isolated import IsolatedRuntime
 
-pytestmark = pytest.mark.slow
-
 CPUS = ["this CPU", "AVX2"]
 
 

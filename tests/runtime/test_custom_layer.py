@@ -15,7 +15,6 @@ TEMPLATE = ROOT / "docs" / "custom_layer"
 COMMANDS = re.findall(r"```sh\n(.*?)```", (TEMPLATE / "README.md").read_text(), re.S)
 
 pytestmark = [
-    pytest.mark.slow,
     pytest.mark.openvino,
     pytest.mark.skipif(not shutil.which("g++") or not find_spec("scikit_build_core"), reason="needs g++, scikit-build-core"),
 ]

@@ -13,7 +13,7 @@ from helpers.declaring import declared
 from helpers.users_operations import build
 from ov_gather.crosscheck.results import Status
 
-pytestmark = [pytest.mark.slow, pytest.mark.skipif(shutil.which("g++") is None, reason="needs g++")]
+pytestmark = pytest.mark.skipif(shutil.which("g++") is None, reason="needs g++")
 SOURCE = Path(__file__).parents[1] / "helpers" / "three_operations.cpp"
 KINDS = ("Roll", "SegmentSum", "Lookup")
 ROWS = 5

@@ -53,7 +53,6 @@ def expected(given, places):
 
 
 @pytest.mark.exhaustive
-@pytest.mark.slow
 def test_they_are_validated_and_checked(extensions, tmp_path):
     model = write_three(tmp_path / "three.xml")
     assert ov_gather.validate(model, infer=True, extensions=extensions) == []

@@ -14,7 +14,6 @@ from ov_gather.ir.shapes import PartialShape
 from ov_gather.ir.writer import write_ir
 
 pytestmark = [
-    pytest.mark.slow,
     pytest.mark.skipif(not hasattr(ov, "DiscreteTypeInfo"), reason="this OpenVINO takes no operations in Python"),
 ]
 

@@ -27,7 +27,6 @@ def layer_model(data="3,7,5", indices="3,10,5", axis=1, data_type=F32, **flags):
     return one_layer("GatherElements", inputs, {"axis": axis, **FLAGS, **flags})
 
 
-@pytest.mark.slow
 @pytest.mark.sanitized
 def test_more_than_2_to_the_31_elements(core):
     data = np.zeros(2**31 + 64, np.uint8)
@@ -111,7 +110,6 @@ DIMS = st.sampled_from(["?", "1", "2", "3", "0", "1..2", "2..", "..3", "2..5"])
 SHAPES = st.one_of(st.just("..."), st.lists(DIMS, min_size=1, max_size=3).map(",".join))
 
 
-@pytest.mark.slow
 @settings(max_examples=150, deadline=None)
 @given(SHAPES, SHAPES, st.integers(-3, 2), st.fixed_dictionaries(dict.fromkeys(FLAGS, st.booleans())))
 def test_the_specification_says_what_the_operation_infers(core, data, indices, axis, flags):

@@ -15,8 +15,6 @@ from ov_gather.report.check.report import CheckReport
 from ov_gather.report.check.text import summary
 from ov_gather.runtimes import isolated
 
-pytestmark = pytest.mark.slow
-
 
 @pytest.fixture
 def wrong(monkeypatch):

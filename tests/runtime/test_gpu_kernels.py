@@ -23,7 +23,7 @@ from ov_gather.ir.shapes import PartialShape
 from ov_gather.ops.layer_view import LayerView
 
 HAS_POCL = sys.platform == "linux" and platform.machine() == "x86_64" and shutil.which("gcc")
-pytestmark = [pytest.mark.slow, pytest.mark.skipif(not HAS_POCL, reason="needs gcc, and PoCL: Linux on x86-64")]
+pytestmark = pytest.mark.skipif(not HAS_POCL, reason="needs gcc, and PoCL: Linux on x86-64")
 
 LAYERS = {
     "rows": view("GatherElements", [(4, 6), (4, 9)], axis=1),

@@ -138,7 +138,6 @@ CASES = (
 
 
 @pytest.mark.sampled(1)
-@pytest.mark.slow
 @pytest.mark.skipif(shutil.which("g++") is None, reason="needs g++")
 @pytest.mark.parametrize("number", range(len(CASES)))
 def test_a_header_says_what_the_guard_says(number, tmp_path):
@@ -170,7 +169,6 @@ def built(case, folder: Path):
     return str(folder / "main")
 
 
-@pytest.mark.slow
 @pytest.mark.skipif(shutil.which("g++") is None, reason="needs g++")
 def test_a_header_counts_no_elements_of_an_empty_input_with_large_sizes(tmp_path):
     case = Case({"x": ("i32", None)}, [{"x": (0, 9)}])

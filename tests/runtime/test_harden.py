@@ -28,7 +28,6 @@ def differing(runs):
     return [(run, result) for run, result in zip(runs, got, strict=True) if result != expected(run)]
 
 
-@pytest.mark.slow
 @pytest.mark.parametrize("kind", KINDS)
 @EACH_POLICY
 def test_every_index(kind, policy, portable):
@@ -42,7 +41,6 @@ def test_every_index(kind, policy, portable):
     assert differing(runs) == []
 
 
-@pytest.mark.slow
 def test_empty_axis():
     """An empty axis has no nearest index: every policy raises."""
     kinds = [kind for kind in KINDS if kind != "GatherND-8"]
@@ -56,7 +54,6 @@ BEYOND = {"uint32": (2**31, 2**32 - 1), "int64": (2**32 + ROWS, -(2**63)), "uint
 
 
 @pytest.mark.sampled(1)
-@pytest.mark.slow
 @EACH_POLICY
 def test_every_type_of_indices(policy, portable):
     """The IRs of detection networks have indices of u64. Of numbers beyond 32 bits the plugin itself takes the lower bits."""
@@ -285,7 +282,6 @@ def test_a_compiled_model_is_refused():
 
 
 @pytest.mark.exhaustive
-@pytest.mark.slow
 @pytest.mark.parametrize(("model", "size"), [(attend, NODES), (reduce_segments, 99)])
 def test_networks_survive_every_index(model, size):
     """A layer of graph attention, as PyTorch Geometric's GAT scatters and gathers, crashes; so do tables by columns of an input

@@ -54,7 +54,6 @@ def wait_until(condition):
         time.sleep(0.02)
 
 
-@pytest.mark.slow
 @pytest.mark.parametrize("row", [row for row in ELEMENT_TYPES if row.numpy_name], ids=str)
 def test_arrays_of_every_type_go_and_come_back(moody, row):
     array = np.zeros((2, 3), row.dtype)
@@ -74,7 +73,6 @@ def test_version_refusals_and_errors_come_through(moody):
     assert process_of(moody) == pid
 
 
-@pytest.mark.slow
 def test_a_runtime_that_cannot_start(moody):
     for name, reason in (("absent", "it is not installed"), ("dying", "a worker process cannot start: crashes: SIGABRT")):
         runtime = IsolatedRuntime(name)
@@ -186,7 +184,6 @@ def processes_in(line):
 
 
 @pytest.mark.sampled(1)
-@pytest.mark.slow
 @pytest.mark.parametrize("closed", ["", "<&-", "<&- 2>&-"])
 def test_a_script_needs_no_guard_and_no_stdin_and_leaves_nothing(tmp_path, closed):
     (tmp_path / "script.py").write_text(SCRIPT)

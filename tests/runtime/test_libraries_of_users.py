@@ -13,7 +13,7 @@ from ov_gather.crosscheck.library import probes
 from ov_gather.crosscheck.library.faults import PROBES
 from ov_gather.crosscheck.results import Status
 
-pytestmark = [pytest.mark.openvino, pytest.mark.slow, pytest.mark.skipif(shutil.which("g++") is None, reason="needs g++")]
+pytestmark = [pytest.mark.openvino, pytest.mark.skipif(shutil.which("g++") is None, reason="needs g++")]
 CASES = 6
 
 

@@ -27,7 +27,6 @@ def verify(source):
     return verify_conversion(source, converted(source.with_suffix(".xml"), source))
 
 
-@pytest.mark.slow
 def test_pictures_whose_sizes_must_be_a_multiple_of_eight(tmp_path):
     """The model shrinks a picture by 8, enlarges it again and adds both: of 6 pixels nothing would be left to add."""
     text = """(float[n,3,height,w] x) => (float[] y) {
@@ -134,7 +133,6 @@ def test_no_inputs_for_a_shape_that_is_open():
         openvino.generate_inputs(made_of(ops.relu, data="f32[?,3]"))
 
 
-@pytest.mark.slow
 def test_random_values_are_named_and_nothing_else_is_excused(tmp_path):
     text = """(float[n,4] x) => (float[] y, float[] z) {
         [dice] noise = RandomNormalLike(x) y = Add(x, noise) z = Mul(x, two) }"""

@@ -111,7 +111,6 @@ def test_a_layer_that_cannot_be_executed_does_not_stop_its_twins():
 
 
 @pytest.mark.exhaustive
-@pytest.mark.slow
 def test_a_runtime_that_hangs_is_named_with_the_layer_and_the_time(monkeypatch, tmp_path):
     """One hang a number of threads is enough: the other cases of the layer are not tried, nor smaller ones."""
     monkeypatch.setitem(isolated.RUNTIMES, "kernel", ("helpers.artificial_openvino", "HangingOf24"))

@@ -9,7 +9,7 @@ from helpers.accelerating import operations
 from helpers.quantising import SAME, accelerated, converted, to_int4, to_int8, to_qdq
 from helpers.small_architectures import ARCHITECTURES
 
-pytestmark = [pytest.mark.usefixtures("nothing_is_too_small"), pytest.mark.slow]
+pytestmark = pytest.mark.usefixtures("nothing_is_too_small")
 
 EACH = pytest.mark.parametrize("name", ARCHITECTURES)
 

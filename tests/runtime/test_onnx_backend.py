@@ -10,8 +10,6 @@ from helpers.paths import TOOLS
 from tools.measurements import onnx_backend
 from tools.measurements.onnx_backend import Result
 
-pytestmark = pytest.mark.slow
-
 
 @pytest.mark.exhaustive
 def test_what_stock_openvino_passes_compile_onnx_passes():

@@ -133,7 +133,6 @@ def test_an_unexplained_difference_fails(monkeypatch):
         assert [(i, j) for i, row in enumerate(where.picture) for j, share in enumerate(row) if share] == [(6, 3)]
 
 
-@pytest.mark.slow
 def test_an_unexplained_crash_fails_and_the_next_layer_is_compared(monkeypatch):
     instead_of_openvino(monkeypatch, "CrashesOnce")
     result = cross_check(SAMPLES / "valid" / "if_bodies.xml", runtimes=["openvino"], cases=2)
@@ -143,7 +142,6 @@ def test_an_unexplained_crash_fails_and_the_next_layer_is_compared(monkeypatch):
     assert [layer.passed for layer in result.layers] == [False, True]
 
 
-@pytest.mark.slow
 def test_an_answer_where_our_kernel_refuses_fails_and_ends_the_process(monkeypatch):
     instead_of_openvino(monkeypatch, "Lenient")
     data, indices = np.zeros((3, 7, 5), np.float32), np.full((3, 10, 5), 7)
@@ -174,7 +172,6 @@ def test_indices_beyond_32_bits_act_as_their_lower_half(runtime):
     assert "indices[0, 0, 0] = 4294967297 is out of bounds" in comparison.detail
 
 
-@pytest.mark.slow
 def test_an_empty_axis_is_not_executed():
     comparison = only(cross_check(layer_model(F32, "0", "3", 0), [np.zeros(0, np.float32), np.zeros(3, np.int64)]))
     assert comparison.divergences == ("not-executed-when-empty",)

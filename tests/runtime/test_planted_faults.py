@@ -17,8 +17,6 @@ from helpers.paths import ROOT, SAMPLES, VALID
 from ov_gather import cross_check
 from ov_gather.runtimes import isolated
 
-pytestmark = pytest.mark.slow
-
 DOCUMENTS = sorted(VALID.glob("*.xml")) + sorted((SAMPLES / "divergent").glob("*/*.xml"))
 
 # Each fault is a file, and a text in it in which `«right → wrong»` says what takes an expression's place.

@@ -85,7 +85,6 @@ FUNCTIONS = {
 GROUPS = [[name for name in FUNCTIONS if FUNCTIONS[name][1] is x and FUNCTIONS[name][2] is i] for x, i in INPUTS]
 
 
-@pytest.mark.slow
 @pytest.mark.parametrize(("target", "is_open"), [("stock", False), ("extension", True)])
 @pytest.mark.parametrize("names", GROUPS)
 def test_in_bounds(names, target, is_open):
@@ -111,7 +110,6 @@ REFUSED = {
 }
 
 
-@pytest.mark.slow
 @pytest.mark.parametrize("name", REFUSED)
 def test_what_pytorch_refuses_raises_with_the_extension_and_is_told_for_stock(name):
     function, *tensors = FUNCTIONS[name]

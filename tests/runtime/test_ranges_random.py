@@ -12,7 +12,6 @@ from helpers.seeds import enough, seeds
 
 
 @pytest.mark.exhaustive
-@pytest.mark.slow
 def test_nothing_is_observed_that_was_excluded():
     found = list(confirmed(seeds(50), judge))
     assert [(one.seed, violation) for one in found for violation in one.violations] == []
@@ -25,7 +24,6 @@ def test_nothing_is_observed_that_was_excluded():
     assert counts["bounds with a witness"] > max(enough(20), counts["bounds without a witness"])
 
 
-@pytest.mark.slow
 def test_faults_of_openvino_are_no_violations():
     found = list(judgements(range(len(MODELS)), partial(judge, make=faulty)))
     assert [(one.seed, violation) for one in found for violation in one.violations] == []
@@ -36,7 +34,6 @@ def test_faults_of_openvino_are_no_violations():
 
 
 @pytest.mark.exhaustive
-@pytest.mark.slow
 @pytest.mark.onnxruntime
 def test_nothing_is_observed_of_onnx_that_was_excluded():
     found = list(confirmed(seeds(60), judge_onnx))
@@ -50,7 +47,6 @@ def test_nothing_is_observed_of_onnx_that_was_excluded():
 
 
 @pytest.mark.exhaustive
-@pytest.mark.slow
 def test_wrong_claims_are_noticed():
     """Claims that are off by one, and sites that are called proved, are violations in nearly every model."""
     found = list(judgements(range(12), partial(judge, adapters={"off by one": off_by_one})))

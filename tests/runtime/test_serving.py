@@ -270,7 +270,6 @@ def address(model):
             process.terminate()
 
 
-@pytest.mark.slow
 def test_over_a_socket(address):
     def answer(body):
         try:

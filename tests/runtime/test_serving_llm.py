@@ -75,7 +75,6 @@ def hardened(genai, exported):
 
 
 @pytest.mark.sampled(1)
-@pytest.mark.slow
 @pytest.mark.parametrize(
     ("prompt", "message"),
     [
@@ -102,7 +101,6 @@ def pipelines(request, genai, exported, hardened):
 
 
 @pytest.mark.sampled(1)
-@pytest.mark.slow
 @pytest.mark.parametrize("prompt", PROMPTS)
 def test_it_generates_the_same_text(pipelines, prompt):
     stock, safe = (pipeline.generate(prompt, max_new_tokens=8) for pipeline in pipelines)
@@ -110,7 +108,6 @@ def test_it_generates_the_same_text(pipelines, prompt):
     assert safe == stock
 
 
-@pytest.mark.slow
 def test_bad_requests_are_refused_and_leave_no_trace(genai, pipelines):
     stock, safe = pipelines
     right = stock.generate(PROMPTS[0], max_new_tokens=8)

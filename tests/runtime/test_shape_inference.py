@@ -102,7 +102,6 @@ def refused_by_ours_alone(name, data, where, batch_dims, axis, **_):
 
 
 @pytest.mark.sampled(1)
-@pytest.mark.slow
 @pytest.mark.parametrize(
     "operation", [operation for operation in OPERATIONS if operation.name in NODES], ids=lambda operation: operation.name
 )

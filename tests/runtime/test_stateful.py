@@ -96,7 +96,6 @@ def test_a_number_of_beams_that_may_be_one_keeps_its_gathers():
     assert any(change.reason.startswith("batches-of-one: ") for change in summary.changes)
 
 
-@pytest.mark.slow
 def test_a_stateful_model_has_no_findings_and_checks(tmp_path):
     ov.serialize(decoder(), tmp_path / "m.xml")
     assert [finding for finding in ov_gather.validate(tmp_path / "m.xml") if finding.severity.name == "ERROR"] == []

@@ -7,7 +7,7 @@ import pytest
 from ov_gather.crosscheck.progress import Progress
 from ov_gather.crosscheck.sweep import layers, sweep
 
-pytestmark = [pytest.mark.onnxruntime, pytest.mark.slow]
+pytestmark = pytest.mark.onnxruntime
 
 
 def test_the_same_for_one_seed():

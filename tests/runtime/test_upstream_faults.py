@@ -7,7 +7,7 @@ from tools.upstream.measured import Measured
 from tools.upstream.registry import FAULTS
 from tools.upstream.running import SKIPPED, run, shows, versions
 
-pytestmark = [pytest.mark.slow, pytest.mark.onnxruntime]
+pytestmark = pytest.mark.onnxruntime
 MEASURED = Measured()
 
 

@@ -205,7 +205,6 @@ def test_only_what_is_sound_is_given_to_openvino(samples):
     assert drift(samples / "invalid" / "OVG103" / "two_edges.xml") == []
 
 
-@pytest.mark.slow
 def test_command_line(cli, samples):
     assert cli("validate", samples / "valid", "--infer").returncode == 0
 

@@ -32,7 +32,6 @@ def embedding(path, table=TABLE, k=5, weights=WEIGHTS):
     return saved(path, text, table=table, weights=weights, one=[1], k=[k])
 
 
-@pytest.mark.slow
 def test_a_right_conversion_passes(tmp_path):
     source = embedding(tmp_path / "m.onnx")
     result = verify_conversion(source, converted(tmp_path / "m.xml", source))
@@ -52,7 +51,6 @@ def test_a_right_conversion_passes(tmp_path):
     assert any("embed" in line and "kernel: passed" in line for line in lines)
 
 
-@pytest.mark.slow
 @pytest.mark.parametrize("change", [0.1, 10.0])
 def test_a_wrong_conversion_fails_though_its_gathers_are_right(tmp_path, change):
     source = embedding(tmp_path / "m.onnx")
@@ -67,7 +65,6 @@ def test_a_wrong_conversion_fails_though_its_gathers_are_right(tmp_path, change)
     assert all(layer.passed for layer in result.layers)
 
 
-@pytest.mark.slow
 def test_near_ties_are_said_and_do_not_fail(tmp_path):
     """All scores of a row are equal, or all but: which ones are the best is up to rounding."""
     tied, same = np.repeat(TABLE[:, :1], 16, 1), np.eye(16, dtype=np.float32)
@@ -84,7 +81,6 @@ def test_near_ties_are_said_and_do_not_fail(tmp_path):
     assert result.outputs[0].comparison.status is Status.FAILED  # no node that picks comes before the scores
 
 
-@pytest.mark.slow
 def test_a_missing_output_and_a_model_that_does_not_run_fail(tmp_path):
     source = embedding(tmp_path / "m.onnx")
     model = ov.convert_model(source)
@@ -97,7 +93,6 @@ def test_a_missing_output_and_a_model_that_does_not_run_fail(tmp_path):
     assert not result.passed
 
 
-@pytest.mark.slow
 def test_given_inputs_that_do_not_fit_are_refused(tmp_path):
     source = embedding(tmp_path / "m.onnx")
     ir = converted(tmp_path / "m.xml", source)
@@ -149,7 +144,6 @@ def test_indices_smaller_than_data_and_strings_are_compared(tmp_path):
     assert result.blamed == ()
 
 
-@pytest.mark.slow
 def test_a_stock_gather_that_only_goes_wrong_in_the_model_is_blamed(tmp_path, rng):
     """OpenVINO's front end leaves a gather of constants, which its plugin then misreads in the MatMul behind it."""
     text = """(float[2,7,3,5] x) => (float[] y) {
@@ -176,7 +170,6 @@ TIES = """(float[2,64] x) => (float[2,20] best, int64[2,20] places)
 
 
 @pytest.mark.sampled(1)
-@pytest.mark.slow
 @pytest.mark.parametrize("is_sorted", [1, 0])
 def test_ties_that_rounding_has_no_part_in(tmp_path, is_sorted):
     """ONNX takes the lowest index: the conversion does, too, and stock OpenVINO's does not. No rounding excuses that."""
@@ -201,7 +194,6 @@ ORDER = """(float[2,64] x) => (float[2,K] best, int64[2,K] places, int64[2,K] tw
 
 
 @pytest.mark.sampled(1)
-@pytest.mark.slow
 @pytest.mark.parametrize(
     ("scores", "count", "is_sorted", "changed", "is_open"),
     [

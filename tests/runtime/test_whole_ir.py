@@ -16,8 +16,6 @@ from ov_gather.crosscheck.inputs.ir import generate_inputs
 from ov_gather.crosscheck.results import Status
 from ov_gather.runtimes import isolated
 
-pytestmark = pytest.mark.slow
-
 
 @pytest.fixture
 def plant(monkeypatch):

@@ -99,7 +99,7 @@ def tested(folder: Path, root: Path, site: Path, target: Path, version: str) -> 
     run(python, "bin/ov-gather", "validate", "ir_samples/valid", **emulated)
     run(python, "bin/ov-gather", "extension", "build", **emulated)
     paths = [path for path in sorted(Path("tests").glob("*/test_*.py")) if "mark.sanitized" in path.read_text()]
-    options = ("-q", "-W", "error::RuntimeWarning", "-m", "sanitized and not slow", *NOT_EMULATED)
+    options = ("-q", "-W", "error::RuntimeWarning", "-m", "sanitized", *NOT_EMULATED)
     run(python, "-m", "pytest", *options, *paths, **emulated)
 
 

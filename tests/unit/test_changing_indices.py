@@ -6,7 +6,7 @@ import pytest
 from helpers.changing import POISON, changing, race
 from ov_gather import gather, gather_elements, gather_nd, scatter_elements, scatter_nd
 
-pytestmark = [pytest.mark.sanitized, pytest.mark.slow]
+pytestmark = pytest.mark.sanitized
 
 ROWS = 1000
 RNG = np.random.default_rng(0)

@@ -274,7 +274,6 @@ def test_hostile_text_stays_text(render):
 
 
 @pytest.mark.exhaustive
-@pytest.mark.slow
 @pytest.mark.parametrize("failing", [False, True])
 def test_html_of_ten_thousand_cases_is_of_a_size_that_opens(failing):
     noise = tuple(tuple((x * y % 7) / 7 for x in range(32)) for y in range(16))

@@ -65,7 +65,6 @@ def test_every_rank(rank):
 
 
 @pytest.mark.sampled(1)
-@pytest.mark.slow
 def test_broadcast_indices_are_not_materialised(kernel):
     rows = np.array([[3], [1], [-4]], np.int64)
     data = np.arange(8.0).reshape(4, 2)
@@ -92,7 +91,6 @@ def test_out_of_bounds_names_position_value_axis_and_range(position, value):
     )
 
 
-@pytest.mark.slow
 def test_more_than_2_to_the_31_elements():
     data = np.zeros(2**31 + 64, np.uint8)
     indices = np.array([2**31 + 63, -1, 0, 2**31, -(2**31) - 64])

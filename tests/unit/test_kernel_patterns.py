@@ -111,7 +111,6 @@ def test_out_of_bounds_in_the_last_element(name, value):
 
 
 @pytest.mark.sampled(6)
-@pytest.mark.slow
 @pytest.mark.parametrize("offset", [0, 1, 5, 15])
 @pytest.mark.parametrize(
     ("data_shape", "shape", "dtype"), [((80, 70_001), (80, 70_001), np.uint8), ((1_000_003,), (3_000_007,), np.float32)]
@@ -234,7 +233,6 @@ def isas():
 
 
 @pytest.mark.exhaustive
-@pytest.mark.slow
 @pytest.mark.skipif("OV_GATHER_ISA" in os.environ, reason="this is the run for one instruction set")
 @pytest.mark.parametrize("isa", isas()[1:])
 @pytest.mark.parametrize(

@@ -182,7 +182,6 @@ def test_broadcast_of_strings_stays():
 dims = st.lists(st.integers(0, 3), min_size=1, max_size=4)
 
 
-@pytest.mark.slow
 @settings(max_examples=60, deadline=None)
 @given(st.data())
 def test_every_broadcast(data):

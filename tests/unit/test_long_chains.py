@@ -8,8 +8,6 @@ from helpers.legalized import constant, model
 from ov_gather.converters.inexactness import find_inexactness
 from ov_gather.converters.legalize import legalize
 
-pytestmark = pytest.mark.slow
-
 LENGTH = 1500  # more than Python lets functions call each other
 CHAINS = {
     "gathers": ("y = GatherElements<axis = 1>({0}, i)", "x"),

@@ -45,7 +45,6 @@ print("all done")
 """
 
 
-@pytest.mark.slow
 @pytest.mark.openvino
 def test_the_package_works_where_a_system_has_less(tmp_path):
     """The things that Windows or macOS do not have are hidden from this process and from those that it starts."""
@@ -98,7 +97,6 @@ def test_one_warning_says_what_is_missing():
     assert "install a C++17 compiler" in done.stderr
 
 
-@pytest.mark.slow
 def test_check_goes_without_the_extension_and_says_so(tmp_path):
     code = (
         "import sys; from ov_gather.extension import installed; from ov_gather.cli import main;"

@@ -5,12 +5,14 @@ import re
 import openvino
 import pytest
 from lxml import html
+from rich.table import Column
 
 import ov_gather
 from helpers.paths import SAMPLES
+from ov_gather.cli import output
 from ov_gather.ir.tree import legal
 from ov_gather.system import tables
-from ov_gather.system.tables import as_text, cell, printable, shortened, table_of
+from ov_gather.system.tables import as_text, cell, new_table, printable, shortened, table_of
 
 
 @pytest.mark.parametrize(
@@ -36,6 +38,17 @@ def test_a_name_ends_no_line_of_a_table():
     (line,) = (line for line in as_text(table_of(["name"], [["x\n::error::y"]])).splitlines() if "error" in line)
     assert r"x\n::error::y" in line
     assert cell("one\nline", "another").plain == "one\\nline\nanother"
+
+
+@pytest.mark.parametrize("colour", [False, True])
+def test_a_folded_name_begins_no_line_with_a_command(monkeypatch, capfd, colour):
+    table = new_table(Column("name", max_width=10))
+    table.add_row(cell("0123456789::error::x"))
+    monkeypatch.setattr(output, "has_colour", lambda: colour)
+    output.print_table(table)
+    shown = capfd.readouterr().out
+    assert r"\x3a:error:" in shown
+    assert "\n::" not in shown
 
 
 def test_what_xml_cannot_hold():

@@ -90,7 +90,6 @@ def test_validate_starts_lightly(samples):
     assert not modules & {*RUNTIMES, "lxml", "numpy", "rich", "multiprocessing", "json", "importlib.metadata"}
 
 
-@pytest.mark.slow
 @pytest.mark.openvino
 @pytest.mark.onnxruntime
 def test_convert_loads_sympy_only_for_sizes_that_are_computed(tmp_path):

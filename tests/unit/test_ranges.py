@@ -285,7 +285,6 @@ for case in load_model_tests(kind="node"):
 """
 
 
-@pytest.mark.slow
 def test_what_onnx_expects_of_each_operator_is_within_its_bounds():
     done = subprocess.run(
         [sys.executable, "-c", EXPECTED], capture_output=True, text=True, env={**os.environ, "PYTHONPATH": str(ROOT / "tests")}

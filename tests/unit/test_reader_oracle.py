@@ -4,14 +4,11 @@ import io
 import random
 from collections.abc import Iterator
 
-import pytest
 from lxml import etree
 
 from helpers.paths import SAMPLES
 from ov_gather.ir.model import Edge, Element, Layer, Model, Port
 from ov_gather.ir.reader import read_document
-
-pytestmark = pytest.mark.slow
 
 BODIES = ("body", "then_body", "else_body")
 READABLE = [path for path in sorted(SAMPLES.rglob("*.xml")) if not read_document(path).damaged]

@@ -43,7 +43,6 @@ WRONG = [
 
 
 @pytest.mark.exhaustive
-@pytest.mark.slow
 def test_tensors_stay_tensors_and_unknown_names_are_errors(tmp_path):
     (tmp_path / "torch.pyi").write_text(TORCH)
     program = tmp_path / "program.py"

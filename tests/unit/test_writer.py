@@ -202,7 +202,6 @@ print(written - before, peak() - before)
 """
 
 
-@pytest.mark.slow
 def test_a_long_model_is_written_without_its_tree_in_memory(tmp_path):
     done = subprocess.run([sys.executable, "-c", MEMORY, tmp_path / "m.xml"], capture_output=True, text=True, check=True)
     writing, with_tree = map(int, done.stdout.split())

@@ -145,21 +145,14 @@ bool GatherElementsOp::evaluate(ov::TensorVector& outputs, const ov::TensorVecto
     const size_t axis = normalized(m_axis, output.get_shape().size());
     const TensorStrides from(data);
     const auto loops = loops_over(output, from, indices, axis, m_transpose);
-    const ov_gather_elements_arguments gather{loops.data(),
-                                              static_cast<int64_t>(loops.size()),
-                                              static_cast<int64_t>(data.get_shape()[axis]),
-                                              from[axis],
-                                              size_of_element(data),
-                                              size_of_element(indices),
-                                              0};
-    const int64_t position = gather_tensors(gather, data, indices, output);
+    const int64_t position = gather_tensors(loops, axis, data, indices, output);
     if (position == ov_gather_done) return true;
     ov::Shape shape;
     for (const ov_gather_loop& loop : loops) shape.push_back(loop.size);
     auto place = unravel(position, shape);
     place.resize(indices.get_shape().size());                                      // drop the lanes
     for (size_t i = 0; i < place.size(); ++i) place[i] %= indices.get_shape()[i];  // 0 along broadcast dimensions
-    reject_index(*this, indices, place, axis, gather.axis_size);
+    reject_index(*this, indices, place, axis, data.get_shape()[axis]);
 }
 
 }  // namespace ov_gather

@@ -97,26 +97,21 @@ bool GatherOp::evaluate(ov::TensorVector& outputs, const ov::TensorVector& input
     const size_t axis = normalized(given, data.get_shape().size());
     const TensorStrides from(data), index(indices), to(output);
     const auto loops = slice_loops(shape, shape.size(), rank - batch, axis, batch, from, index, to);
-    const ov_gather_elements_arguments gather{loops.data(),
-                                              static_cast<int64_t>(loops.size()),
-                                              static_cast<int64_t>(data.get_shape()[axis]),
-                                              from[axis],
-                                              size_of_element(data),
-                                              size_of_element(indices),
-                                              m_bounds == "zero"};
+    const int64_t axis_size = data.get_shape()[axis];
+    const bool zero = m_bounds == "zero";
     ov::Coordinate place;
-    if (output.get_size() == 0 && !gather.zero) {
-        const int64_t position = first_bad(indices, gather.axis_size);
+    if (output.get_size() == 0 && !zero) {
+        const int64_t position = first_bad(indices, axis_size);
         if (position == ov_gather_done) return true;
         place = unravel(position, indices.get_shape());
     } else {
-        const int64_t position = gather_tensors(gather, data, indices, output);
+        const int64_t position = gather_tensors(loops, axis, data, indices, output, zero);
         if (position == ov_gather_done) return true;
         place = unravel(position, output.get_shape());
         place.erase(place.begin() + axis + rank - batch, place.end());
         place.erase(place.begin() + batch, place.begin() + axis);
     }
-    reject_index(*this, indices, place, axis, gather.axis_size);
+    reject_index(*this, indices, place, axis, axis_size);
 }
 
 }  // namespace ov_gather

@@ -155,18 +155,21 @@ int64_t gather_strings(const ov::Tensor& data, ov::Tensor& output, const GatherP
     return ov_gather_done;
 }
 
-int64_t gather_tensors(ov_gather_elements_arguments gather, const ov::Tensor& data, const ov::Tensor& indices,
-                       ov::Tensor& output) {
+int64_t gather_tensors(const std::vector<ov_gather_loop>& loops, size_t axis, const ov::Tensor& data, const ov::Tensor& indices,
+                       ov::Tensor& output, bool zero) {
+    const int64_t count = loops.size(), axis_size = data.get_shape()[axis], axis_stride = TensorStrides(data)[axis];
+    ov_gather_elements_arguments gather{
+        loops.data(), count, axis_size, axis_stride, size_of_element(data), size_of_element(indices), zero};
     if (data.get_element_type() != ov::element::string)
         return checked(ov_gather_elements(&tbb_threads, &gather, data.data(), indices.data(), output.data()));
     constexpr int64_t wide = sizeof(std::string), narrow = sizeof(int64_t);
-    std::vector<ov_gather_loop> loops(gather.loops, gather.loops + gather.loop_count);
-    for (ov_gather_loop& loop : loops) {
+    std::vector<ov_gather_loop> narrow_loops(loops);
+    for (ov_gather_loop& loop : narrow_loops) {
         loop.data_stride = loop.data_stride / wide * narrow;
         loop.output_stride = loop.output_stride / wide * narrow;
     }
-    gather.loops = loops.data();
-    gather.axis_stride = gather.axis_stride / wide * narrow;
+    gather.loops = narrow_loops.data();
+    gather.axis_stride = axis_stride / wide * narrow;
     gather.element_size = narrow;
     return gather_strings(data, output, [&](const int64_t* from, int64_t* to) {
         return checked(ov_gather_elements(&tbb_threads, &gather, from, indices.data(), to));

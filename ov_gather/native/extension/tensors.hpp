@@ -74,9 +74,9 @@ std::vector<int64_t> flatten(const ov::Node& node, const ov::Tensor& indices, co
 [[noreturn]] void reject_tuple(const ov::Node& node, const ov::Tensor& indices, const std::vector<int64_t>& dims, size_t axis,
                                int64_t position);
 
-// Gather elements of tensors, strings included.
-int64_t gather_tensors(ov_gather_elements_arguments gather, const ov::Tensor& data, const ov::Tensor& indices,
-                       ov::Tensor& output);
+// Gather elements of tensors, strings included. An index that is out of bounds gives zero if `zero`.
+int64_t gather_tensors(const std::vector<ov_gather_loop>& loops, size_t axis, const ov::Tensor& data, const ov::Tensor& indices,
+                       ov::Tensor& output, bool zero = false);
 
 // Gather positions in the place of elements; return the kernel's result.
 using GatherPositions = std::function<int64_t(const int64_t* from, int64_t* to)>;
