@@ -221,8 +221,12 @@ def test_the_workflows_are_valid_and_run_what_is_there(name):
     commands = [
         step["run"] for job in yaml.safe_load(workflow.read_text())["jobs"].values() for step in job["steps"] if "run" in step
     ]
-    for script in re.findall(r"(?:^|python )(\.ci/\w+|tests/\S+\.py)", "\n".join(commands), re.M):
-        assert (ROOT / script).is_file()
+    scripts = re.findall(r"^(?:python )?(\.ci/\w+|tests/\S+\.py)(.*)", "\n".join(commands), re.M)
+    helps = [(ROOT.joinpath(script).read_text(), arguments) for script, arguments in scripts]
+    for arguments in re.findall(r"^pytest(.*)", "\n".join(commands), re.M):
+        helps.append((run(sys.executable, "-m", "pytest", "--help", cwd=ROOT).stdout, arguments))
+    for text, arguments in helps:
+        assert [option for option in re.findall(r"--[\w-]+", arguments) if not re.search(rf"{option}(?![\w-])", text)] == []
     assert (".ci/run" if name == "ci" else "pytest --all -n 2") in commands
 
 

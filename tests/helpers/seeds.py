@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import os
+import random
 
 import pytest
 from hypothesis import settings
@@ -21,6 +22,11 @@ def seed_of(number: int) -> int:
 def seeds(count: int) -> range:
     """Return the first seeds of this run."""
     return range(seed_of(0), seed_of(count))
+
+
+def choices(name: str) -> random.Random:
+    """Return the random choices of this run that belong to a name."""
+    return random.Random(GIVEN + name)
 
 
 def enough(usual: float) -> float:

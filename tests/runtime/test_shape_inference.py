@@ -1,6 +1,5 @@
 """Shape rules against OpenVINO's own: the same shape, or both refuse, on thousands of random partial shapes an operation."""
 
-import random
 from functools import cache
 
 import numpy as np
@@ -9,6 +8,7 @@ import pytest
 from openvino import opset1, opset3, opset4, opset5, opset6, opset7, opset8, opset12, opset15
 from openvino.utils.node_factory import NodeFactory
 
+from helpers import seeds
 from ov_gather import extension_path
 from ov_gather.ir.shapes import PartialShape
 from ov_gather.ops import OPERATIONS
@@ -106,7 +106,7 @@ def refused_by_ours_alone(name, data, where, batch_dims, axis, **_):
     "operation", [operation for operation in OPERATIONS if operation.name in NODES], ids=lambda operation: operation.name
 )
 def test_the_same_shape_or_both_refuse(operation):
-    rng = random.Random(operation.name)
+    rng = seeds.choices(operation.name)
     agreed = 0
     for _ in range(PAIRS):
         data = shape(rng)

@@ -6,6 +6,7 @@ from collections.abc import Iterator
 
 from lxml import etree
 
+from helpers import seeds
 from helpers.paths import SAMPLES
 from ov_gather.ir.model import Edge, Element, Layer, Model, Port
 from ov_gather.ir.reader import read_document
@@ -162,8 +163,8 @@ def kept_of(element: etree._Element) -> Element:
 # ---- both
 
 
-def reformatted(root: etree._Element, seed: str) -> Iterator[tuple[bytes, int]]:
-    choices = random.Random(seed)
+def reformatted(root: etree._Element, name: str) -> Iterator[tuple[bytes, int]]:
+    choices = seeds.choices(name)
     note = etree.SubElement(etree.SubElement(root, "rt_info"), "note", {"name": "x"})
     note.text = "a <text> & 'more' ]]> é \u20ac end"  # hardly a sample has text that is kept
     for _ in range(DOCUMENTS):
