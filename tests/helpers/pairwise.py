@@ -1,14 +1,30 @@
 """Pairwise parameters for tests: far fewer rows than the full product, with every pair of values."""
 
-from collections.abc import Callable, Iterable
-from itertools import product
+from collections import Counter
+from collections.abc import Callable, Hashable, Iterable, Sequence
+from itertools import combinations, product
 from typing import Any
 
 import pytest
 
-from helpers.tiers import covering
-
 KERNELS = ("native", "reference")
+
+
+def covering(rows: Sequence[Sequence[Hashable]]) -> list[int]:
+    """Return positions of rows, in order, that have every two values of different columns that occur together in a row.
+
+    Each step takes the row with most new pairs and, of those, with the values that were used least.
+    """
+    pairs = [set(combinations(enumerate(row), 2)) for row in rows]
+    missing = set[Any]().union(*pairs)
+    used, chosen, left = Counter[Any](), list[int](), set(range(len(rows)))
+    while missing:
+        best = min(left, key=lambda row: (-len(pairs[row] & missing), sum(used[value] for value in enumerate(rows[row])), row))
+        left.remove(best)
+        missing -= pairs[best]
+        used.update(enumerate(rows[best]))
+        chosen.append(best)
+    return sorted(chosen)
 
 
 def pairwise(*parameters: Iterable[Any]) -> list[tuple[Any, ...]]:

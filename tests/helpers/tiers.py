@@ -8,9 +8,8 @@ marked `sampled(n)`: n rows, evenly spread. What is marked `exhaustive` is not i
 from __future__ import annotations
 
 import zlib
-from collections import Counter, defaultdict
-from collections.abc import Hashable, Iterable, Sequence
-from itertools import combinations
+from collections import defaultdict
+from collections.abc import Hashable, Iterable
 from pathlib import Path
 from types import NoneType
 from typing import Any
@@ -18,6 +17,7 @@ from typing import Any
 import pytest
 
 from helpers import import_graph
+from helpers.pairwise import covering
 
 Counts = tuple[int, int]
 """How many tests were chosen, of how many."""
@@ -110,23 +110,6 @@ def _values(item: pytest.Item) -> list[Hashable]:
 def _key(value: Any) -> Hashable:
     """Return what is equal for the values of a parameter that are the same: objects are, if they are one."""
     return (type(value), repr(value)) if isinstance(value, str | bytes | int | float | NoneType) else id(value)
-
-
-def covering(rows: Sequence[Sequence[Hashable]]) -> list[int]:
-    """Return positions of rows, in order, that have every two values of different columns that occur together in a row.
-
-    Each step takes the row with most new pairs and, of those, with the values that were used least.
-    """
-    pairs = [set(combinations(enumerate(row), 2)) for row in rows]
-    missing = set[Any]().union(*pairs)
-    used, chosen, left = Counter[Any](), list[int](), set(range(len(rows)))
-    while missing:
-        best = min(left, key=lambda row: (-len(pairs[row] & missing), sum(used[value] for value in enumerate(rows[row])), row))
-        left.remove(best)
-        missing -= pairs[best]
-        used.update(enumerate(rows[best]))
-        chosen.append(best)
-    return sorted(chosen)
 
 
 class Summary:

@@ -7,8 +7,8 @@ from pathlib import Path
 import pytest
 
 from helpers.import_graph import changed_files, reaching
+from helpers.pairwise import covering
 from helpers.paths import ROOT
-from helpers.tiers import covering
 
 pytest_plugins = ["pytester"]
 
