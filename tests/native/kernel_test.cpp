@@ -168,9 +168,11 @@ struct Array {
 };
 
 // Lay out an array of random bytes: contiguous if `plain`; otherwise in any order of dimensions, with gaps, backwards, and with
-// one element for all positions along the dimensions of `broadcast`, a mask. Memory may begin before it and end behind it.
-Array draw_array(Random& random, const Sizes& sizes, int64_t item, bool plain, uint32_t broadcast = 0) {
-    const int64_t before = (random.below(4)) * std::min<int64_t>(item, 8), behind = random.below(2) * random.below(100);
+// one element for all positions along the dimensions of `broadcast`, a mask. Memory may begin before it and end behind it. If
+// `odd`, it may begin at any address.
+Array draw_array(Random& random, const Sizes& sizes, int64_t item, bool plain, uint32_t broadcast = 0, bool odd = false) {
+    const int64_t before = random.below(4) * (odd ? 1 : std::min<int64_t>(item, 8)),
+                  behind = random.below(2) * random.below(100);
     Array array{Sizes(sizes.size()), before, {}};
     std::vector<size_t> order(sizes.size());
     std::iota(order.begin(), order.end(), 0);
@@ -265,9 +267,10 @@ void test_elements(Random& random, const Shape& shape) {
     const bool zero = random.one_in(6);
     current.about = text(shape.data) + " " + text(shape.indices) + " axis " + std::to_string(shape.axis) + ", " +
                     std::to_string(item) + " bytes, indices of " + std::to_string(size) + (zero ? ", zeros" : "");
-    Array data = draw_array(random, shape.data, item, shape.plain, axis_size > INT32_MAX ? 1 << shape.axis : 0);
+    const bool odd = random.one_in(8);
+    Array data = draw_array(random, shape.data, item, shape.plain, axis_size > INT32_MAX ? 1 << shape.axis : 0, odd);
     Array indices = draw_indices(random, shape, size, random.one_in(4) ? 1 + random.below(3) : 0);
-    Array output = draw_array(random, shape.indices, item, shape.plain && !random.one_in(8)), expected = output;
+    Array output = draw_array(random, shape.indices, item, shape.plain && !random.one_in(8), 0, odd), expected = output;
     int64_t position = 0, first = ov_gather_done;
     Sizes from;
     each(shape.indices, [&](const Sizes& at) {
@@ -303,9 +306,10 @@ void test_tuples(Random& random, const Shape& shape) {  // data: indexed dimensi
     const int64_t batches = shape.indices[0], tuples = shape.indices[1], places = product(shape.data);
     current.about = text(shape.data) + " " + text(shape.indices) + ", slices of " + std::to_string(slice) + " elements of " +
                     std::to_string(item) + " bytes, indices of " + std::to_string(size);
-    Array data = draw_array(random, {batches, places, slice}, item, true);
+    const bool odd = random.one_in(8);
+    Array data = draw_array(random, {batches, places, slice}, item, true, 0, odd);
     Array indices = draw_array(random, {batches * tuples, depth}, size, true);
-    Array output = draw_array(random, {batches * tuples, slice}, item, true), expected = output;
+    Array output = draw_array(random, {batches * tuples, slice}, item, true, 0, odd), expected = output;
     const int64_t wrong = random.one_in(4) ? random.below(batches * tuples + 1) : -1;
     std::vector<int64_t> flat(batches * tuples), expected_flat(batches * tuples);
     int64_t first = ov_gather_done;

@@ -157,9 +157,11 @@ bool ScatterOp::evaluate(ov::TensorVector& outputs, const ov::TensorVector& inpu
     if (!has_known_shapes(*this, inputs))
         check_shapes(without_lanes(data.get_shape()), indices.get_shape(), without_lanes(updates.get_shape()));
     if (outputs[0].get_shape() != data.get_shape()) outputs[0].set_shape(data.get_shape());
-    for (const auto* tensor : {&data, &indices, &updates, &static_cast<const ov::Tensor&>(outputs[0])})
+    for (const auto* tensor : {&data, &indices, &updates, &static_cast<const ov::Tensor&>(outputs[0])}) {
         OPENVINO_ASSERT(is_contiguous(*tensor), get_type_name(), " '", get_friendly_name(),
                         "': a part of a tensor is not scattered: copy it");
+        require_aligned(*this, *tensor);
+    }
     ov::Shape shape = data.get_shape();
     if (find(m_lanes)) shape.pop_back();
     const auto change = update(shape, indices);

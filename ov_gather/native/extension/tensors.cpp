@@ -70,6 +70,13 @@ void check_count(const ov::Node& node, const ov::OutputVector& inputs) {
                           inputs.size());
 }
 
+void require_aligned(const ov::Node& node, const ov::Tensor& tensor) {
+    const size_t size = std::min<size_t>(tensor.get_element_type().size(), sizeof(int64_t));
+    OPENVINO_ASSERT(size == 0 || reinterpret_cast<uintptr_t>(tensor.data()) % size == 0, node.get_type_name(), " '",
+                    node.get_friendly_name(), "': a tensor of ", tensor.get_element_type(),
+                    " begins at an address that is no multiple of ", size, " bytes: copy it");
+}
+
 void keep_narrow_table(ov::Node& node) {
     if (node.get_output_size() == 0) return;  // the node is under construction
     const auto type = node.get_input_element_type(0);

@@ -1,9 +1,11 @@
 /* The C interface of the kernel library, which the Python module and the OpenVINO extension share. It needs the C library and
    the system only, so that it suits every release of OpenVINO and every ABI of the C++ library.
 
-   Memory is addressed by bytes: strides and positions may be negative, sizes may be 0. Indices are integers of 4 or 8 bytes;
-   negative ones count from the end, and each is checked. Nothing outside of the arrays is read or written, and the results do
-   not depend on the number of threads. The file name of the library ends with a fingerprint of this header. */
+   Memory is addressed by bytes: strides and positions may be negative, sizes may be 0. Gathered elements may stand at any
+   address; indices, and the elements of scatters, at multiples of their size, or of 8. Indices are integers of 4 or 8 bytes;
+   negative ones count from the end, and each is checked. Nothing outside of the arrays is written, nothing outside of the words
+   of 4 bytes around them is read, and the results do not depend on the number of threads. The file name of the library ends
+   with a fingerprint of this header. */
 #ifndef OV_GATHER_KERNEL_H
 #define OV_GATHER_KERNEL_H
 
@@ -34,9 +36,10 @@ typedef struct {
     /* Call `work` for parts of [0, count), each of about `grain` or more, on several threads. Return ov_gather_done, or the
        result of a part that stopped; then parts that have not begun may be left out. */
     int64_t (*spread)(int64_t count, int64_t grain, ov_gather_work work, void* context);
-    /* Return nonzero if the user has interrupted. Work of more than some 10 ms asks now and then. */
+    /* Return nonzero if the user has interrupted. Work of more than some 10 ms asks now and then, except in parts of a loop:
+       between these `spread` should ask. */
     int (*is_interrupted)(void);
-    /* Return the number of threads that share a loop. */
+    /* Return the number of threads that share a loop, 1 or more. */
     int64_t (*count)(void);
     /* The number of gathered elements from which waking another thread pays. */
     int64_t elements_per_thread;
@@ -101,10 +104,12 @@ typedef struct {
     int64_t elements;  /* of the output */
     int64_t element_size, index_size;
     ov_gather_reduction reduction;
-    char kind; /* NumPy's kind of the elements: 'f', 'i', 'u' or 'c'; ignored by ov_gather_replace */
+    char kind; /* NumPy's kind of the elements: 'i' or 'u' of 1 to 8 bytes, 'f' of 4 or 8, 'c' of 8 or 16; ignored by
+                  ov_gather_replace */
 } ov_gather_scatter_arguments;
 
-/* ScatterElements (ONNX ScatterElements-18). Data and output are contiguous, and may be the same. The result is
+/* ScatterElements (ONNX ScatterElements-18). Data and output are contiguous, and may be the same; output_stride of the loops is
+   that of a contiguous array of `elements`. The result is
    ov_gather_done, or 0 if any index is out of bounds. */
 OV_GATHER_KERNEL int64_t ov_gather_scatter(const ov_gather_threads*, const ov_gather_scatter_arguments*, const void* data,
                                            const void* indices, const void* updates, void* output);

@@ -186,10 +186,31 @@ bool gather_column(const Threads& threads, Plane plane, PlaneFunction gather_pla
     return true;
 }
 
+bool has_aligned_elements(const Gather& gather, const char* data, const char* output) {
+    const int64_t size = std::min<int64_t>(gather.element_size, 8);
+    const auto loops = loops_of(gather);
+    return is_aligned(data, size) && is_aligned(output, size) && gather.axis_stride % size == 0 &&
+           std::all_of(loops.begin(), loops.end(),
+                       [size](const Loop& loop) { return loop.data_stride % size == 0 && loop.output_stride % size == 0; });
+}
+
+// Gather elements at any address, as slices of bytes.
+int64_t gather_bytes(const Threads& threads, Gather gather, const char* data, const char* indices, char* output) {
+    const int64_t size = gather.element_size;
+    std::vector<Loop> loops(gather.loops, gather.loops + gather.loop_count);
+    loops.push_back({size, 0, 1, 1});
+    gather.loops = loops.data();
+    ++gather.loop_count;
+    gather.element_size = 1;
+    const int64_t position = gather_elements(threads, gather, data, indices, output);
+    return position < 0 ? position : position / size;
+}
+
 }  // namespace
 
 int64_t gather_elements(const Threads& threads, const Gather& given, const char* data, const char* indices, char* output) {
     if (count_positions(loops_of(given)) == 0) return ov_gather_done;
+    if (!has_aligned_elements(given, data, output)) return gather_bytes(threads, given, data, indices, output);
     Gather gather = given;
     std::vector<Loop> loops = merged(loops_of(given), 2);  // a plane has two loops
     widen_elements(gather, loops, data, output);

@@ -29,6 +29,11 @@ int64_t count_positions(const Loops& loops) {
     return count;
 }
 
+// Return true if an address is a multiple of a size, of which elements of more than 8 bytes have several.
+inline bool is_aligned(const char* address, int64_t size) {
+    return reinterpret_cast<uintptr_t>(address) % std::min<int64_t>(size, 8) == 0;
+}
+
 // Drop loops of size 1 and merge adjacent loops whose three strides match. The order of positions stays the same. Fewer than
 // `least` loops are preceded by loops of size 1.
 template <typename AnyLoop>

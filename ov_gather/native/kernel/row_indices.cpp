@@ -43,6 +43,7 @@ int64_t bytes_of_rows(const Scatter& scatter, const std::vector<ScatterLoop>& lo
         if (loop->update_stride != update_stride) return 0;
         if (loop->output_stride != 0) bytes = std::min(bytes, loop->output_stride);
     }
+    if (bytes <= 0) return 0;
     const bool fits =
         std::all_of(loops.begin(), loops.end(), [&](const auto& loop) { return loop.output_stride % bytes == 0; });
     return fits && bytes >= width && scatter.axis.output_stride % bytes == 0 ? bytes : 0;

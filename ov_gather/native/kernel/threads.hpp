@@ -1,6 +1,7 @@
 // Parallel loops, interrupts and errors of the kernel, on the threads that its caller provides.
 #pragma once
 
+#include <algorithm>
 #include <cstdint>
 #include <cstring>
 #include <exception>
@@ -70,7 +71,7 @@ public:
         if (m_given.is_interrupted()) throw Stopped{ov_gather_interrupted};
     }
 
-    int64_t count() const { return m_given.count(); }
+    int64_t count() const { return std::max<int64_t>(1, m_given.count()); }
     int64_t elements_per_thread() const { return m_given.elements_per_thread; }
 
 private:

@@ -8,6 +8,7 @@
 #include "caches.hpp"
 #include "gather.hpp"
 #include "isa.hpp"
+#include "loops.hpp"
 
 namespace ov_gather {
 namespace {
@@ -160,7 +161,12 @@ int64_t gather_flat(const Threads& threads, const Tuples& given, const char* dat
 
 }  // namespace
 
-int64_t gather_tuples(const Threads& threads, const Tuples& given, const char* data, const char* indices, char* output) {
+int64_t gather_tuples(const Threads& threads, const Tuples& elements, const char* data, const char* indices, char* output) {
+    Tuples given = elements;
+    if (!is_aligned(data, given.element_size) || !is_aligned(output, given.element_size)) {  // gather slices of bytes
+        given.slice *= given.element_size;
+        given.element_size = 1;
+    }
     if (given.slice == 0 || given.batches == 0 || given.tuples == 0) {  // check the tuples, although nothing is gathered
         std::vector<int64_t> flat(given.batches * given.tuples);
         return flatten_tuples(threads, given, indices, flat.data());
