@@ -14,6 +14,8 @@ FILE_NAME = "ov_gather_extension.dll" if sys.platform == "win32" else "libov_gat
 """File name of our extension in every location."""
 _KERNEL = ("libov_gather_kernel.so.*", "libov_gather_kernel.*.dylib", "ov_gather_kernel.dll")
 """File names of the compiled kernel; CMakeLists.txt says what stands for the asterisk."""
+REINSTALL = "pip install -v --force-reinstall --no-cache-dir --no-deps ov-gather"
+"""The command that builds the kernel again: pip keeps a wheel without it, too."""
 _RELEASE = re.compile(r"^#define OPENVINO_VERSION_(?:MAJOR|MINOR|PATCH) (\d+)$", re.MULTILINE)
 _ABI = re.compile(r"_GLIBCXX_USE_CXX11_ABI=([01])")
 
@@ -86,5 +88,5 @@ def kernel() -> Path:
             return found[0]
     raise FileNotFoundError(
         "our extension uses the compiled kernel, which is missing: install a C++17 compiler, on Debian or Ubuntu with: apt "
-        "install g++, and reinstall ov-gather"
+        f"install g++, then: {REINSTALL}"
     )

@@ -5,10 +5,13 @@ Its own way to install without a compiler (`if.failed`) compiles for each questi
 
 from __future__ import annotations
 
+import json
 import os
 import shutil
 import sys
-from collections.abc import Callable, Mapping
+from collections.abc import Callable, Iterator, Mapping
+from contextlib import contextmanager, suppress
+from hashlib import sha256
 from pathlib import Path
 from typing import Any
 
@@ -36,6 +39,9 @@ __all__ = [
 
 _BUILDS = Path("build", "installed")
 """The directory in the checkout in which objects stay, so that the next installation compiles only what has changed."""
+_SOURCES = Path(__file__).parent
+_PATIENCE = 300
+"""Seconds to wait for another build."""
 
 
 def build_wheel(folder: str, settings: Mapping[str, Any] | None = None, metadata: str | None = None) -> str:
@@ -51,21 +57,48 @@ def build_editable(folder: str, settings: Mapping[str, Any] | None = None, metad
 def _built(build: Callable[..., str], folder: str, settings: Mapping[str, Any], metadata: str | None) -> str:
     """Build; without the compiled kernel if that fails."""
     try:
-        if not os.access(".", os.W_OK):
-            return build(folder, settings, metadata)  # in a temporary directory
-        _BUILDS.parent.mkdir(exist_ok=True)
-        with FileLock(f"{_BUILDS}.lock"):
-            _keep_objects_only()
-            return build(folder, {"build-dir": str(_BUILDS / "{wheel_tag}"), **settings}, metadata)
-    except (Exception, SystemExit):  # CMake has printed why
-        print("ov-gather is installed without its compiled kernel, which failed to build: see above", file=sys.stderr)
+        with _kept() as kept:
+            return build(folder, {**kept, **settings}, metadata)
+    except (Exception, SystemExit) as error:
+        print(f"ov-gather is installed without its compiled kernel, which failed to build: {error}", file=sys.stderr)
         return build(folder, {**settings, "wheel.cmake": "false"}, None)
+
+
+@contextmanager
+def _kept() -> Iterator[Mapping[str, str]]:
+    """Yield the setting that names the directory of objects; none, for a temporary one, where it cannot be used."""
+    lock = FileLock(f"{_BUILDS}.lock", timeout=_PATIENCE)
+    try:
+        _BUILDS.mkdir(parents=True, exist_ok=True)
+        lock.acquire()
+        _keep_objects_only()
+        _touch_changed()
+    except OSError as error:  # also if another build takes too long
+        print(f"objects are not kept for the next build: {error}", file=sys.stderr)
+        yield {}
+    else:
+        yield {"build-dir": str(_BUILDS / "{wheel_tag}")}
+    finally:
+        lock.release()
 
 
 def _keep_objects_only() -> None:
     """Remove what CMake remembers: paths of an isolated environment that is gone, a compiler. Ninja knows which objects fit."""
-    for build in _BUILDS.glob("*"):
+    for build in _BUILDS.glob("*/"):
         for name in ("CMakeCache.txt", ".skbuild-info.json"):  # with the latter, scikit-build-core would clear the objects, too
             (build / name).unlink(missing_ok=True)
         for compiler in build.glob("CMakeFiles/[0-9]*"):
             shutil.rmtree(compiler)
+
+
+def _touch_changed() -> None:
+    """Touch the sources that have changed since the last build: Ninja goes by times, which a copy of a backup sets back."""
+    known, before = _BUILDS / "sources.json", {}
+    with suppress(OSError, ValueError):  # the first time, or after a crash
+        before = json.loads(known.read_text())
+    paths = [path for path in _SOURCES.rglob("*") if path.suffix in (".cpp", ".h", ".hpp", ".txt")]
+    now = {str(path.relative_to(_SOURCES)): sha256(path.read_bytes()).hexdigest() for path in paths}
+    for name in now:
+        if now[name] != before.get(name):
+            os.utime(_SOURCES / name)
+    known.write_text(json.dumps(now))
