@@ -5,15 +5,20 @@ from __future__ import annotations
 import ast
 import re
 import subprocess
-from collections.abc import Collection, Iterator
+from collections.abc import Collection, Iterable, Iterator
 from dataclasses import dataclass
 from functools import cache
 from pathlib import Path
 
 from helpers.paths import ROOT
+from ov_gather.system.traversal import reachable
 
 PACKAGES = {"ov_gather": ROOT / "ov_gather", "ov_gather.converters": ROOT / "converters"}
 NATIVE = ROOT / "ov_gather" / "native"
+_TESTS = ROOT / "tests"
+_TOOLS = _TESTS / "tools"
+_TEMPLATE = ROOT / "docs" / "custom_layer"
+"""What `ov-gather extension new` copies."""
 _LOADS_NATIVE = ("ov_gather.kernels.native", "ov_gather.extension")
 """The modules through which others reach what is compiled."""
 _REACHES_ALL = re.compile(r"\b(subprocess|cli|real_cli|refusal|isolated|adversary)\b")
@@ -66,7 +71,7 @@ def _tree(path: Path) -> ast.Module:
 def changed_files(revision: str) -> set[Path]:
     """Return what differs from a revision, uncommitted and new files included. Raises ValueError if git does not know it."""
     found: set[Path] = set()
-    for command in (["diff", "--name-only", revision, "--"], ["ls-files", "--others", "--exclude-standard"]):
+    for command in (["diff", "--name-only", "--no-renames", revision, "--"], ["ls-files", "--others", "--exclude-standard"]):
         try:
             done = subprocess.run(["git", "-C", str(ROOT), *command], capture_output=True, text=True)
         except FileNotFoundError:
@@ -86,38 +91,46 @@ def reaching(changed: Collection[Path]) -> set[Path] | None:
     python = {path for path in changed if path in known.values()}
     if any(NATIVE in path.parents for path in changed):
         python |= {known[name] for name in _LOADS_NATIVE}
-    others = {path for path in changed if path.suffix != ".md" and NATIVE not in path.parents} - python  # deleted modules, too
-    if others or ROOT / "tests" / "conftest.py" in changed:
+    pages = {path for path in changed if path.suffix == ".md" and _TEMPLATE not in path.parents}
+    if {path for path in changed if NATIVE not in path.parents} - python - pages:  # deleted modules, too
         return None
-    names = {name for name, path in known.items() if path in python}
-    todo = list(names)
-    while todo:
-        for user in _users().get(todo.pop(), set()) - names:
-            names.add(user)
-            todo.append(user)
+    names = _importing(name for name, path in known.items() if path in python)
+    of_tests = _importing(name for name, path in known.items() if path in python and _TESTS in path.parents)
+    if "conftest" in of_tests:  # which product code reaches, too: through fixtures that tests name
+        return None
     is_product = any(folder in path.parents for folder in PACKAGES.values() for path in python)
-    are_pages = any(path.suffix == ".md" for path in changed)
+    tools = {path.relative_to(_TOOLS).with_suffix("").parts[0] for path in python if _TOOLS in path.parents}
 
     def is_reached(name: str, path: Path) -> bool:
         text = path.read_text(encoding="utf-8")
         return (
             name in names
-            or any(folder / "conftest.py" in python for folder in path.parents)
+            or any(_name(folder / "conftest.py") in of_tests for folder in path.parents)
             or (is_product and bool(_REACHES_ALL.search(text)))
-            or (are_pages and ".md" in text)
+            or (bool(pages) and ".md" in text)
+            or any(re.search(rf"\b{tool}\b", text) for tool in tools)  # it may run that, or load it by name
         )
 
     return {path for name, path in known.items() if path.name.startswith("test_") and is_reached(name, path)}
 
 
+def _importing(changed: Iterable[str]) -> set[str]:
+    """Return the modules that import some modules, at any distance, and these."""
+    return set(reachable(changed, lambda name: _users().get(name, ())))
+
+
 @cache
 def _with_tests() -> dict[str, Path]:
     """Return the modules of the package and of the tests, which stand in sys.path without `tests`."""
-    found = modules().copy()
-    for path in (ROOT / "tests").rglob("*.py"):
-        parts = path.relative_to(ROOT / "tests").with_suffix("").parts
-        found[".".join(parts[:-1] if parts[-1] == "__init__" else parts)] = path
-    return found
+    return modules() | {_name(path): path for path in _TESTS.rglob("*.py")}
+
+
+def _name(path: Path) -> str:
+    """Return the name of a module of the tests; "" for one outside."""
+    if _TESTS not in path.parents:
+        return ""
+    parts = path.relative_to(_TESTS).with_suffix("").parts
+    return ".".join(parts[:-1] if parts[-1] == "__init__" else parts)
 
 
 @cache
@@ -135,8 +148,12 @@ def _imported(module: str, path: Path, known: dict[str, Path]) -> set[str]:
     if path.suffix != ".py" or module in PACKAGES:  # the packages import by name, when asked
         return set()
     found = {line.imported for line in imports(module, path, known)}
+    if module.endswith(".adversary"):  # imports them by name
+        found |= {name for name in known if name.startswith("hostile.doors.")}
     homes = _homes()
     for node in ast.walk(_tree(path)):
+        if isinstance(node, ast.Constant) and "." in str(node.value) and node.value in known:  # a plugin of pytest
+            found.add(node.value)
         if isinstance(node, ast.Attribute) or (isinstance(node, ast.ImportFrom) and node.module in PACKAGES):
             names = [node.attr] if isinstance(node, ast.Attribute) else [alias.name for alias in node.names]
             found |= {homes[name] for name in names if name in homes} if found & PACKAGES.keys() else set()

@@ -1,4 +1,4 @@
-"""The seeds of what tests draw at random: the same in each run, and others for each TEST_SEED, such as the date."""
+"""The seeds of what tests draw at random: the same in each run, and others for each TEST_SEED, such as the date, 20261127."""
 
 from __future__ import annotations
 
@@ -10,6 +10,8 @@ from hypothesis import settings
 
 VARIABLE = "TEST_SEED"
 GIVEN = os.environ.get(VARIABLE, "")
+if GIVEN and not GIVEN.isdecimal():
+    raise pytest.UsageError(f"{VARIABLE}={GIVEN} is no number such as 20261127")
 _FIRST = int(GIVEN or 0) * 10**10
 """More than the seeds of one run, so that those of two values of TEST_SEED differ."""
 

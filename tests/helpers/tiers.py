@@ -26,7 +26,7 @@ _COUNTS = pytest.StashKey[Counts]()
 
 def pytest_addoption(parser: pytest.Parser) -> None:
     group = parser.getgroup("tiers", "which tests run")
-    group.addoption("--all", action="store_true", help="all tests, not the core alone")
+    group.addoption("--all", action="store_true", help="all tests, not the core alone; so do --lf, and names of tests")
     group.addoption("--part", metavar="K/N", help="instead of the core, part K of N of the rest, e.g. 3/8")
     group.addoption(
         "--changed",
@@ -47,7 +47,7 @@ def pytest_collection_modifyitems(config: pytest.Config, items: list[pytest.Item
         number, parts = _checked_part(part)
         core = core_of(items)
         items[:] = [item for item in items if item not in core and part_of(item, parts) == number]
-    elif not config.getoption("all") and not any("::" in argument for argument in config.args):
+    elif not (config.getoption("all") or config.getoption("lf", False) or any("::" in argument for argument in config.args)):
         core = core_of(items)
         items[:] = [item for item in items if item in core]
     chosen = set(items)
@@ -134,6 +134,10 @@ class Summary:
 
 
 def pytest_configure(config: pytest.Config) -> None:
+    if (changed := config.getoption("changed")) is not None:  # checked before processes are started
+        _reached(changed)
+    if part := config.getoption("part"):
+        _checked_part(part)
     config.pluginmanager.register(Summary(config), "tiers-summary")
 
 

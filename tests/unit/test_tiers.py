@@ -99,12 +99,13 @@ def test_processes_choose_the_same_and_one_line_is_printed(suite):
     assert output.count(f"core: {len(core)} of {ALL} tests; ") == 1
 
 
-@pytest.mark.parametrize("part", ["8/8", "-1/8", "3", "a/b", ""])
-def test_a_part_that_is_none_is_said(suite, part):
-    _, _, done = suite(f"--part={part}")
-    if part:
-        assert f"--part: {part!r} is no part such as 3/8; the first of 8 is 0/8" in done.stderr.str()
-        assert done.ret == 4
+@pytest.mark.parametrize("processes", [(), ("-n", "2")])
+@pytest.mark.parametrize("part", ["8/8", "-1/8", "3", "a/b"])
+def test_a_part_that_is_none_is_said(suite, part, processes):
+    _, output, done = suite(f"--part={part}", *processes)
+    assert f"--part: {part!r} is no part such as 3/8; the first of 8 is 0/8" in done.stderr.str()
+    assert "INTERNALERROR" not in output
+    assert done.ret == 4
 
 
 def test_a_revision_that_git_does_not_know_is_said(suite):
@@ -130,8 +131,10 @@ def test_a_change_reaches_who_imports_it_at_any_distance():
     assert "unit/test_range_algebra.py" in reached("ov_gather/ranges/algebra/intervals.py")
     assert "unit/test_kernel.py" not in reached("ov_gather/ranges/algebra/intervals.py")
     assert {"unit/test_kernel.py", "runtime/test_extension.py"} <= reached("ov_gather/native/kernel/gather.cpp")
-    assert {"unit/test_tiers.py", "unit/test_house.py"} <= reached("tests/helpers/import_graph.py")
-    assert "runtime/test_harden.py" not in reached("tests/helpers/import_graph.py")
+    assert reached("tests/helpers/command_server.py") is None  # fixtures of all tests use it
+    assert "runtime/test_harden.py" not in reached("tests/helpers/pages.py")
+    assert reached("tests/hostile/doors/printing.py") == {"hostile/test_doors.py"}
+    assert "acceptance/test_site.py" in reached("tests/tools/docs_site/build.py")
     assert reached("tests/unit/test_kernel.py") == {"unit/test_kernel.py"}
     assert "unit/test_kernel.py" in reached("tests/unit/conftest.py")
     assert "runtime/test_harden.py" not in reached("tests/unit/conftest.py")
