@@ -35,7 +35,8 @@ def library(openvino: OpenVINO) -> Path:
     """
     folder, links = _folder(openvino), {"libs": openvino.libraries, "kernel": kernel().parent}
     place = folder / hashlib.sha256(b"\0".join(map(os.fsencode, links.values()))).hexdigest()[:12]
-    if place.is_dir() and _is_whole(checked(place) / FILE_NAME, checked(folder)):
+    is_linked = all((place / name).exists() for name in links)  # a copy of the cache may have lost them
+    if is_linked and _is_whole(checked(place) / FILE_NAME, checked(folder)):
         return place / FILE_NAME
     with locked(folder):
         made = _made(openvino, folder)

@@ -70,7 +70,7 @@ def _run(command: Sequence[str]) -> None:
     done = subprocess.run(command, stdout=subprocess.PIPE, stderr=subprocess.STDOUT, text=True, errors="replace")
     if done.returncode:
         told = done.stdout.splitlines() or [f"exit code {done.returncode}"]
-        why = next((line for line in told if "error" in line), told[-1])
+        why = next((line for sign in ("No space left", "error") for line in told if sign in line), told[-1])
         raise ImportError(
             f"{command[0]} cannot compile the OpenVINO extension: {why.strip()} (let CXX name another compiler for C++17; or "
             "install another release of openvino)"

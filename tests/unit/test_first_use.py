@@ -70,6 +70,17 @@ def test_it_is_compiled_once_and_found_again(openvino, package, compiled, tmp_pa
     assert compiled == [openvino]
 
 
+def test_a_copy_of_the_cache_without_its_links_is_mended(openvino, package, compiled):
+    links = [cache.library(openvino).parent / name for name in ("libs", "kernel")]
+    links[0].unlink()
+    links[1].unlink()
+    links[1].symlink_to("nowhere")
+    cache.library(openvino)
+    assert links[0].resolve() == package / "libs"
+    assert links[1].is_dir()
+    assert compiled == [openvino]
+
+
 def test_one_made_ahead_serves_where_its_release_is_installed(openvino, package, compiled):
     made = cache.make(openvino)
     moved = package.rename(package.with_name("moved"))
