@@ -143,6 +143,31 @@ def test_regions_of_tensors(core, case, rng):
     assert same_bits(np.array(output.data), case.expected(data, *others))
 
 
+def at_an_odd_address(array):
+    moved = np.frombuffer(bytearray(array.nbytes + 1), array.dtype, offset=1).reshape(array.shape)
+    moved[...] = array
+    return ov.Tensor(moved, shared_memory=True)
+
+
+@pytest.mark.sanitized
+@OF_ALL
+def test_tensors_at_odd_addresses(core, case, rng):
+    """As a buffer from a network may be: gathers take such data; scatters, and indices of each, ask for a copy."""
+    data, indices, *updates = case.arrays(rng)
+    model, others = read(core, case.layer()), [ov.Tensor(array) for array in (indices, *updates)]
+    expected = case.expected(data, indices, *updates)
+    refusal = pytest.raises(RuntimeError, match=rf"{case.kind} 'gather': a tensor of .* begins at an address .*: copy it")
+    if not updates:
+        output = at_an_odd_address(np.zeros_like(expected))
+        model.evaluate([output], [at_an_odd_address(data), *others])
+        assert same_bits(np.array(output.data), expected)
+    else:
+        with refusal:
+            model.evaluate([ov.Tensor(expected)], [at_an_odd_address(data), *others])
+    with refusal:
+        model.evaluate([ov.Tensor(expected)], [ov.Tensor(data), at_an_odd_address(indices), *others[1:]])
+
+
 @pytest.mark.parametrize(("kind", "indices", "none"), [("GatherElements", (3, 2), (3, 0)), ("GatherND", (2, 2), (0, 2))])
 def test_no_index_is_valid_for_an_axis_of_size_0(core, kind, indices, none):
     attributes = {**FLAGS, "axis": 1} if kind == "GatherElements" else {"batch_dims": 0}
