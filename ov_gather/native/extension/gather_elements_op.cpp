@@ -138,8 +138,8 @@ bool GatherElementsOp::is_inferred(const Sizes& output, const Sizes& data, const
 }
 
 bool GatherElementsOp::evaluate(ov::TensorVector& outputs, const ov::TensorVector& inputs) const {
-    const ov::Tensor &data = inputs[0], &indices = inputs[1];
-    require_aligned(*this, indices);
+    ov::Tensor copy;
+    const ov::Tensor &data = inputs[0], &indices = aligned(inputs[1], copy);
     ov::Tensor& output = outputs[0];
     if (!is_inferred(output.get_shape(), data.get_shape(), indices.get_shape()))
         output.set_shape(infer_shape(data.get_shape(), indices.get_shape()).to_shape());

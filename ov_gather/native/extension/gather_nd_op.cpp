@@ -58,8 +58,8 @@ bool GatherNDOp::is_inferred(const Sizes& output, const Sizes& data, const Sizes
 }
 
 bool GatherNDOp::evaluate(ov::TensorVector& outputs, const ov::TensorVector& inputs) const {
-    const ov::Tensor &data = inputs[0], &indices = inputs[1];
-    require_aligned(*this, indices);
+    ov::Tensor copy;
+    const ov::Tensor &data = inputs[0], &indices = aligned(inputs[1], copy);
     const Sizes &data_shape = data.get_shape(), &index_shape = indices.get_shape();
     ov::Tensor& output = outputs[0];
     if (!is_inferred(output.get_shape(), data_shape, index_shape))

@@ -87,8 +87,8 @@ bool GatherOp::is_inferred(const Sizes& output, const Sizes& data, const Sizes& 
 }
 
 bool GatherOp::evaluate(ov::TensorVector& outputs, const ov::TensorVector& inputs) const {
-    const ov::Tensor &data = inputs[0], &indices = inputs[1];
-    require_aligned(*this, indices);
+    ov::Tensor copy;
+    const ov::Tensor &data = inputs[0], &indices = aligned(inputs[1], copy);
     const int64_t given = index_at(inputs[2], {});
     ov::Tensor& output = outputs[0];
     if (!is_inferred(output.get_shape(), data.get_shape(), indices.get_shape(), given))

@@ -153,19 +153,21 @@ Elements ScatterOp::elements(const ov::element::Type& type) const {
 }
 
 bool ScatterOp::evaluate(ov::TensorVector& outputs, const ov::TensorVector& inputs) const {
-    const ov::Tensor &data = inputs[0], &indices = inputs[1], &updates = inputs[2];
+    ov::Tensor copies[3], made;
+    const ov::Tensor &data = aligned(inputs[0], copies[0]), &indices = aligned(inputs[1], copies[1]),
+                     &updates = aligned(inputs[2], copies[2]);
     if (!has_known_shapes(*this, inputs))
         check_shapes(without_lanes(data.get_shape()), indices.get_shape(), without_lanes(updates.get_shape()));
     if (outputs[0].get_shape() != data.get_shape()) outputs[0].set_shape(data.get_shape());
-    for (const auto* tensor : {&data, &indices, &updates, &static_cast<const ov::Tensor&>(outputs[0])}) {
+    for (const auto* tensor : {&data, &indices, &updates, &static_cast<const ov::Tensor&>(outputs[0])})
         OPENVINO_ASSERT(is_contiguous(*tensor), get_type_name(), " '", get_friendly_name(),
                         "': a part of a tensor is not scattered: copy it");
-        require_aligned(*this, *tensor);
-    }
     ov::Shape shape = data.get_shape();
     if (find(m_lanes)) shape.pop_back();
     const auto change = update(shape, indices);
-    scatter_tensors(data, updates, outputs[0], elements(type_in_model(data.get_element_type())), change);
+    if (!is_aligned(outputs[0])) made = ov::Tensor(outputs[0].get_element_type(), outputs[0].get_shape());
+    scatter_tensors(data, updates, made ? made : outputs[0], elements(type_in_model(data.get_element_type())), change);
+    if (made) made.copy_to(outputs[0]);
     return true;
 }
 

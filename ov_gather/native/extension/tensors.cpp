@@ -70,11 +70,16 @@ void check_count(const ov::Node& node, const ov::OutputVector& inputs) {
                           inputs.size());
 }
 
-void require_aligned(const ov::Node& node, const ov::Tensor& tensor) {
+bool is_aligned(const ov::Tensor& tensor) {
     const size_t size = std::min<size_t>(tensor.get_element_type().size(), sizeof(int64_t));
-    OPENVINO_ASSERT(size == 0 || reinterpret_cast<uintptr_t>(tensor.data()) % size == 0, node.get_type_name(), " '",
-                    node.get_friendly_name(), "': a tensor of ", tensor.get_element_type(),
-                    " begins at an address that is no multiple of ", size, " bytes: copy it");
+    return size == 0 || reinterpret_cast<uintptr_t>(tensor.data()) % size == 0;
+}
+
+const ov::Tensor& aligned(const ov::Tensor& tensor, ov::Tensor& copy) {
+    if (is_aligned(tensor)) return tensor;
+    copy = ov::Tensor(tensor.get_element_type(), tensor.get_shape());
+    tensor.copy_to(copy);
+    return copy;
 }
 
 void keep_narrow_table(ov::Node& node) {

@@ -74,8 +74,11 @@ std::vector<int64_t> flatten(const ov::Node& node, const ov::Tensor& indices, co
 [[noreturn]] void reject_tuple(const ov::Node& node, const ov::Tensor& indices, const std::vector<int64_t>& dims, size_t axis,
                                int64_t position);
 
-// Throw for a tensor at an address that is no multiple of the size of its elements, as a buffer from outside may be.
-void require_aligned(const ov::Node& node, const ov::Tensor& tensor);
+// Return true if a tensor begins at a multiple of the size of its elements. Constants of an IR may not.
+bool is_aligned(const ov::Tensor& tensor);
+
+// Return a tensor, or a copy of it if it is not aligned.
+const ov::Tensor& aligned(const ov::Tensor& tensor, ov::Tensor& copy);
 
 // Gather elements of tensors, strings included. An index that is out of bounds gives zero if `zero`.
 int64_t gather_tensors(const std::vector<ov_gather_loop>& loops, size_t axis, const ov::Tensor& data, const ov::Tensor& indices,
