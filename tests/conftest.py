@@ -33,6 +33,14 @@ def pytest_configure(config: pytest.Config) -> None:
         pytest.exit("this imports the bare checkout: install the package and run plain `pytest`", returncode=4)
 
 
+@pytest.hookimpl(optionalhook=True)
+def pytest_xdist_make_scheduler(config: pytest.Config, log: Any) -> Any:
+    """With `-n`, let a process that has nothing left take tests from another."""
+    from xdist.scheduler import WorkStealingScheduling
+
+    return WorkStealingScheduling(config, log) if config.getoption("dist") == "load" else None
+
+
 def pytest_terminal_summary(terminalreporter: Any) -> None:
     if seeds.GIVEN:
         terminalreporter.write_line(f"{seeds.VARIABLE}={seeds.GIVEN}: the same seed draws the same again")

@@ -28,6 +28,7 @@ OPEN_ALL = "all => all.forEach((details) => (details.open = true))"
 DARK = "getComputedStyle(document.body).backgroundColor.match(/[0-9]+/g).map(Number)"
 
 
+@pytest.mark.sampled(5)
 @pytest.mark.parametrize("scheme", ["light", "dark"])
 @pytest.mark.parametrize("name", PAGES)
 def test_text_stands_out(opened, name, scheme):
@@ -49,6 +50,7 @@ def test_axe_finds_nothing_serious(opened, name, scheme):
         assert page.evaluate(SERIOUS) == []
 
 
+@pytest.mark.sampled(4)
 @pytest.mark.parametrize("make", [*PAGES.values(), *(lambda of=of: of(LONG) for of in HOSTILE.values())])
 def test_on_a_phone_only_tables_and_graphs_scroll(opened, make):
     with opened(make(), viewport={"width": 375, "height": 700}) as page:
@@ -56,6 +58,7 @@ def test_on_a_phone_only_tables_and_graphs_scroll(opened, make):
         assert page.evaluate("document.documentElement.scrollWidth") == 375
 
 
+@pytest.mark.sampled(2)
 @pytest.mark.parametrize("name", PAGES)
 def test_on_paper_it_is_light_and_nothing_is_cut_off(opened, name):
     with opened(PAGES[name](), color_scheme="dark") as page:
@@ -68,6 +71,7 @@ def test_on_paper_it_is_light_and_nothing_is_cut_off(opened, name):
         assert page.pdf().startswith(b"%PDF")
 
 
+@pytest.mark.sampled(2)
 @pytest.mark.parametrize("name", PAGES)
 def test_words_are_not_broken_in_tables(opened, name):
     """The least width of a column is that of its longest word."""
@@ -86,6 +90,7 @@ def test_hostile_names_stay_text(opened, expect, name):
         expect(page.locator("main")).to_contain_text(EVIL)
 
 
+@pytest.mark.sampled(2)
 @pytest.mark.parametrize("name", PAGES)
 def test_its_policy_runs_no_other_script(browser, tmp_path, name):
     """A script that gets into the page is not executed."""

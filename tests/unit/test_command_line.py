@@ -31,6 +31,7 @@ def raising(monkeypatch):
 
         monkeypatch.setattr(cli, "group", lambda arguments: command(args=[]))
         monkeypatch.setattr(cli, "end_cleanly", lambda: None)  # the tests go on
+        monkeypatch.setattr(cli, "defer_imports", lambda: None)  # and import what they need
         cli.main()
 
     return run

@@ -4,6 +4,7 @@ import io
 import random
 from collections.abc import Iterator
 
+import pytest
 from lxml import etree
 
 from helpers import seeds
@@ -13,8 +14,8 @@ from ov_gather.ir.reader import read_document
 
 BODIES = ("body", "then_body", "else_body")
 READABLE = [path for path in sorted(SAMPLES.rglob("*.xml")) if not read_document(path).damaged]
-DOCUMENTS = 25
-"""The number of documents that are made of each sample."""
+DOCUMENTS, PARTS = 25, 5
+"""The number of documents that are made of each sample, and in how many tests."""
 ENCODINGS = ("utf-8", "utf-8", "utf-8-sig", "utf-16", "iso-8859-1", "iso-8859-15", "us-ascii")
 NASTY = [*"é😀\u2028\x85<>&\"'", "]]>", *"\t\n\r ", "<!--", "-->", "/>", "<layers>", "&#38;"]
 GAPS = ["", " ", "\n", "\r\n\t", "\n\n\n", "<!-- <layers> &amp; </layer> -->", "\n<?note <edges> ?>", "\n\t<!---->\n"]
@@ -167,7 +168,7 @@ def reformatted(root: etree._Element, name: str) -> Iterator[tuple[bytes, int]]:
     choices = seeds.choices(name)
     note = etree.SubElement(etree.SubElement(root, "rt_info"), "note", {"name": "x"})
     note.text = "a <text> & 'more' ]]> é \u20ac end"  # hardly a sample has text that is kept
-    for _ in range(DOCUMENTS):
+    for _ in range(DOCUMENTS // PARTS):
         writer = Reformatter(choices, choices.choice(ENCODINGS), choices.choice([0.0, 0.01, 0.1, 0.5, 1.0]))
         yield writer.document(root), choices.choice([50, 1000, 1 << 16])
 
@@ -187,11 +188,13 @@ def test_there_are_thousands():
     assert len(READABLE) * DOCUMENTS > 3000
 
 
-def test_the_reader_finds_what_the_tree_of_lxml_holds():
+@pytest.mark.sampled(1)
+@pytest.mark.parametrize("part", range(PARTS))
+def test_the_reader_finds_what_the_tree_of_lxml_holds(part):
     plain = etree.XMLParser(remove_comments=True, remove_pis=True)
     wrong = []
     for path in READABLE:
-        for content, at_most in reformatted(etree.parse(path, plain).getroot(), path.name):
+        for content, at_most in reformatted(etree.parse(path, plain).getroot(), f"{path.name} {part}"):
             document = read_document(Stream(content, at_most))
             if document.damaged:
                 wrong.append(f"{path}: {document.problems[0]}: {content}")
