@@ -194,6 +194,8 @@ def test_time_grows_with_the_number_of_inputs_and_no_faster():
             message_of(one, {f"{number}": 0 for number in range(count)})
         return made - start, process_time() - made
 
-    seconds(50)
-    for few, many in zip(seconds(250), seconds(2000), strict=True):
+    def least(count, times):  # other work on the machine takes the caches
+        return map(min, zip(*(seconds(count) for _ in range(times)), strict=True))
+
+    for few, many in zip(least(250, 4), least(2000, 2), strict=True):
         assert many < 40 * few  # 8 times as many inputs; 64 if each input looked at all others
