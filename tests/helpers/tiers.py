@@ -41,7 +41,7 @@ def pytest_addoption(parser: pytest.Parser) -> None:
 def pytest_collection_modifyitems(config: pytest.Config, items: list[pytest.Item]) -> None:
     found = list(items)
     if (changed := config.getoption("changed")) is not None:
-        reached = _reached(changed)
+        reached = import_graph.reaching(_changed_files(changed))
         items[:] = [item for item in items if reached is None or item.path in reached]
     if part := config.getoption("part"):
         number, parts = _checked_part(part)
@@ -55,9 +55,9 @@ def pytest_collection_modifyitems(config: pytest.Config, items: list[pytest.Item
     config.stash[_COUNTS] = (len(items), len(found))
 
 
-def _reached(revision: str) -> set[Path] | None:
+def _changed_files(revision: str) -> set[Path]:
     try:
-        return import_graph.reaching(import_graph.changed_files(revision))
+        return import_graph.changed_files(revision)
     except ValueError as error:
         raise pytest.UsageError(f"--changed: {error}") from None
 
@@ -135,7 +135,7 @@ class Summary:
 
 def pytest_configure(config: pytest.Config) -> None:
     if (changed := config.getoption("changed")) is not None:  # checked before processes are started
-        _reached(changed)
+        _changed_files(changed)
     if part := config.getoption("part"):
         _checked_part(part)
     config.pluginmanager.register(Summary(config), "tiers-summary")

@@ -146,7 +146,7 @@ bool GatherElementsOp::evaluate(ov::TensorVector& outputs, const ov::TensorVecto
     const size_t axis = normalized(m_axis, output.get_shape().size());
     const TensorStrides from(data);
     const auto loops = loops_over(output, from, indices, axis, m_transpose);
-    const int64_t position = gather_tensors(loops, axis, data, indices, output);
+    const int64_t position = gather_tensors(loops, axis, from[axis], data, indices, output);
     if (position == ov_gather_done) return true;
     ov::Shape shape;
     for (const ov_gather_loop& loop : loops) shape.push_back(loop.size);

@@ -106,7 +106,7 @@ bool GatherOp::evaluate(ov::TensorVector& outputs, const ov::TensorVector& input
         if (position == ov_gather_done) return true;
         place = unravel(position, indices.get_shape());
     } else {
-        const int64_t position = gather_tensors(loops, axis, data, indices, output, zero);
+        const int64_t position = gather_tensors(loops, axis, from[axis], data, indices, output, zero);
         if (position == ov_gather_done) return true;
         place = unravel(position, output.get_shape());
         place.erase(place.begin() + axis + rank - batch, place.end());

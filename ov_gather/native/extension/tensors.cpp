@@ -167,9 +167,9 @@ int64_t gather_strings(const ov::Tensor& data, ov::Tensor& output, const GatherP
     return ov_gather_done;
 }
 
-int64_t gather_tensors(const std::vector<ov_gather_loop>& loops, size_t axis, const ov::Tensor& data, const ov::Tensor& indices,
-                       ov::Tensor& output, bool zero) {
-    const int64_t count = loops.size(), axis_size = data.get_shape()[axis], axis_stride = TensorStrides(data)[axis];
+int64_t gather_tensors(const std::vector<ov_gather_loop>& loops, size_t axis, int64_t axis_stride, const ov::Tensor& data,
+                       const ov::Tensor& indices, ov::Tensor& output, bool zero) {
+    const int64_t count = loops.size(), axis_size = data.get_shape()[axis];
     ov_gather_elements_arguments gather{
         loops.data(), count, axis_size, axis_stride, size_of_element(data), size_of_element(indices), zero};
     if (data.get_element_type() != ov::element::string)

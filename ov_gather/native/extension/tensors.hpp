@@ -81,8 +81,8 @@ bool is_aligned(const ov::Tensor& tensor);
 const ov::Tensor& aligned(const ov::Tensor& tensor, ov::Tensor& copy);
 
 // Gather elements of tensors, strings included. An index that is out of bounds gives zero if `zero`.
-int64_t gather_tensors(const std::vector<ov_gather_loop>& loops, size_t axis, const ov::Tensor& data, const ov::Tensor& indices,
-                       ov::Tensor& output, bool zero = false);
+int64_t gather_tensors(const std::vector<ov_gather_loop>& loops, size_t axis, int64_t axis_stride, const ov::Tensor& data,
+                       const ov::Tensor& indices, ov::Tensor& output, bool zero = false);
 
 // Gather positions in the place of elements; return the kernel's result.
 using GatherPositions = std::function<int64_t(const int64_t* from, int64_t* to)>;

@@ -29,7 +29,7 @@ int64_t count_positions(const Loops& loops) {
     return count;
 }
 
-// Return true if an address is a multiple of a size, of which elements of more than 8 bytes have several.
+// Return true if an address is a multiple of the size of an element, or of 8 if that is larger.
 inline bool is_aligned(const char* address, int64_t size) {
     return reinterpret_cast<uintptr_t>(address) % std::min<int64_t>(size, 8) == 0;
 }
