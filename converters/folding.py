@@ -7,8 +7,9 @@ import numpy as np
 from ov_gather.acceleration.graph import ancestors, copied, nodes_of, readers, replace_node, walk
 from ov_gather.extension.python_api import Model, Node, Output
 from ov_gather.extension.python_api import opset13 as ops
+from ov_gather.graph.openvino import OpenvinoGraph
 from ov_gather.ranges.folding import is_fused
-from ov_gather.ranges.openvino_graph import OpenvinoGraph
+from ov_gather.ranges.graph import AnalysedGraph
 
 _NUMBERS = ("bf16", "f16", "f32", "f64", "i8", "i16", "i32", "i64", "u8", "u16", "u32", "u64")
 
@@ -26,14 +27,15 @@ def repair_division(model: Model) -> None:
     3. Floor(Divide(x, 2)), PyTorch's x // 2:       ->  Floor(Divide(Subtract(x, FloorMod(x, 2)), 2)): exact, -3 // 2 = -2
        -3 // 2 = -1
     """
-    graph = OpenvinoGraph(model)
+    source = OpenvinoGraph(model)
+    graph = AnalysedGraph(source)
     for divide in nodes_of(model, "Divide-1"):
         divide.set_attribute("m_pythondiv", False)  # case 1
         one, other = divide.input_values()
         if not divide.get_element_type().is_integral_number():
             continue
         rounds_down = any(reader.get_type_name() == "Floor" for reader in readers(divide))
-        if rounds_down or is_fused(graph, graph.key(one)) or is_fused(graph, graph.key(other)):  # cases 3 and 2
+        if rounds_down or is_fused(graph, source.key(one)) or is_fused(graph, source.key(other)):  # cases 3 and 2
             remainder = ops.floor_mod(one, other) if rounds_down else ops.mod(one, other)
             multiple = ops.subtract(one, remainder)
             exact = ops.divide(multiple, other)

@@ -4,13 +4,14 @@ from __future__ import annotations
 
 from collections.abc import Mapping
 
+from ov_gather.ranges.graph import AnalysedGraph
 from ov_gather.ranges.proof import Proof
 from ov_gather.ranges.proofs import prove_sites
 from ov_gather.ranges.prove import Limits, assumption
 from ov_gather.ranges.rules.call import ONNX
 
-from .analysed_graph import AnalysedGraph
 from .loading import OnnxSource, load, naming
+from .onnx_graph import ONNX_OPERATORS, OnnxGraph
 from .passes.inline_functions import inline_functions
 from .shape_inference import infer_shapes
 
@@ -45,4 +46,4 @@ def analysed(source: OnnxSource) -> AnalysedGraph:
         model = load(source)
         inline_functions(model)
     infer_shapes(model)
-    return AnalysedGraph(model)
+    return AnalysedGraph(OnnxGraph(model), ONNX_OPERATORS)

@@ -9,11 +9,11 @@ import onnx_ir
 from ov_gather.ranges.algebra.intervals import Interval
 from ov_gather.ranges.algebra.values import is_integer
 from ov_gather.ranges.analysis import Analysis, Assumption, Outcome, analyse, steps_to
-from ov_gather.ranges.graph import in_order
+from ov_gather.ranges.graph import AnalysedGraph, in_order
 from ov_gather.ranges.rules.call import CONVERTED, ONNX
 from ov_gather.ranges.rules.indexing import is_within
 
-from .analysed_graph import AnalysedGraph
+from .onnx_graph import ONNX_OPERATORS, OnnxGraph, site_of
 
 
 class Ranges:
@@ -24,7 +24,8 @@ class Ranges:
 
     def __init__(self, model: onnx_ir.Model) -> None:
         self._model = model
-        self._graph = AnalysedGraph(model)
+        self._source = OnnxGraph(model)
+        self._graph = AnalysedGraph(self._source, ONNX_OPERATORS)
 
     def of(self, value: onnx_ir.Value | None) -> Interval | None:
         """Return the bounds of all elements of an integer or boolean tensor, as ONNX specifies; None for other values."""
@@ -35,7 +36,7 @@ class Ranges:
 
     def are_in_bounds(self, gather: onnx_ir.Node) -> bool:
         """Return True if no index of a gather can be out of bounds on OpenVINO."""
-        site = self._graph.site(gather)
+        site = site_of(self._source.node(gather))
         return site is not None and self._on_openvino.outcome(site) is Outcome.IN_BOUNDS
 
     def are_indices(self, values: onnx_ir.Value, data: onnx_ir.Value, axis: int) -> bool:
@@ -45,7 +46,8 @@ class Ranges:
 
     @cached_property
     def _as_onnx_says(self) -> Analysis:
-        return analyse(self._graph, in_order(self._graph, self._graph.wanted(self._model.graph)), ONNX, Assumption())
+        wanted = self._graph.wanted(self._source.nodes_of(self._model.graph))
+        return analyse(self._graph, in_order(self._graph, wanted), ONNX, Assumption())
 
     @cached_property
     def _on_openvino(self) -> Analysis:

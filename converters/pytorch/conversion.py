@@ -81,14 +81,14 @@ def _narrowed(model: openvino.Model) -> Iterator[Inexactness]:
 def _proved(model: openvino.Model) -> Iterator[tuple[Any, Proof]]:
     """Yield each gather and scatter with the proof of its indices."""
     from ov_gather.ranges.analysis import Assumption
-    from ov_gather.ranges.openvino_graph import OpenvinoGraph
     from ov_gather.ranges.proofs import prove_sites
+    from ov_gather.ranges.prove import graph_of
     from ov_gather.ranges.rules.call import CPU_PLUGIN
 
-    graph = OpenvinoGraph(model)
+    graph = graph_of(model)
     proofs = prove_sites(graph, CPU_PLUGIN, Assumption(), graph.sites)
     for (node, _), proof in zip(graph.nodes_with_sites, proofs, strict=True):
-        yield node, proof
+        yield node.handle, proof
 
 
 def _may_be_negative(site: IndexUse | None, proof: Proof) -> bool:

@@ -34,7 +34,7 @@ from ov_gather.acceleration.quantised import is_quantised
 from ov_gather.acceleration.rounding import is_computed
 from ov_gather.extension.python_api import Model, Node, Output
 from ov_gather.extension.python_api import opset13 as ops
-from ov_gather.ranges.openvino_graph import bodies
+from ov_gather.graph.openvino import bodies
 
 _TYPES = ("boolean", "i8", "u8", "i32", "i64", "f16", "bf16", "f32")
 

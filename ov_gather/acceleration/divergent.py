@@ -16,13 +16,13 @@ from ov_gather.divergences.base import Divergence, Observed
 from ov_gather.divergences.conditions import READS_INDICES
 from ov_gather.divergences.register import DIVERGENCES
 from ov_gather.extension.python_api import Node, Output
+from ov_gather.graph.openvino import written_attributes
 from ov_gather.ir.builder import ModelBuilder, PortRef
 from ov_gather.ir.element_types import DYNAMIC, ElementType, by_name
 from ov_gather.ir.shapes import UNKNOWN, Dimension, PartialShape
 from ov_gather.ops import find_operation
 from ov_gather.ops.layer_view import LayerView
 from ov_gather.ops.spec import CUSTOM_OPSET
-from ov_gather.ranges.openvino_graph import described
 
 _HARMLESS = frozenset({Observed.AGREES, Observed.AVOIDED})
 
@@ -70,10 +70,11 @@ def _smallest(node: Node) -> LayerView | None:
 
 
 def _view(node: Node, shapes: Sequence[PartialShape]) -> LayerView | None:
-    builder, words = ModelBuilder(""), described(node)
+    builder = ModelBuilder("")
     inputs = [_input(builder, value, shape) for value, shape in zip(node.input_values(), shapes, strict=True)]
     outputs = [(_type(value), _shape(value)) for value in node.outputs()]
-    builder.layer(words.type, "", words.opset, words.attributes, inputs, outputs)
+    opset = node.get_type_info().version_id
+    builder.layer(node.get_type_name(), "", opset, written_attributes(node), inputs, outputs)
     model = builder.build()
     operation = find_operation(model.layers[-1])
     return None if operation is None else LayerView(model, model.layers[-1], operation)

@@ -12,8 +12,8 @@ from numpy.typing import NDArray
 from ov_gather.extension import checked_path
 from ov_gather.extension.python_api import Dimension, Model, Node, NodeFactory, Output
 from ov_gather.extension.python_api import opset13 as ops
+from ov_gather.graph.openvino import bodies
 from ov_gather.ops.spec import CUSTOM_OPSET
-from ov_gather.ranges.openvino_graph import bodies
 from ov_gather.system.traversal import reachable
 
 INDICES = 1

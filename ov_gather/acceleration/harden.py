@@ -10,8 +10,7 @@ from ov_gather.acceleration.hardening import Hardening, Policy
 from ov_gather.acceleration.names import unique_names
 from ov_gather.extension import checked_path
 from ov_gather.extension.python_api import Model
-from ov_gather.ranges.openvino_graph import OpenvinoGraph
-from ov_gather.ranges.prove import Limits, assumption
+from ov_gather.ranges.prove import Limits, assumption, graph_of
 from ov_gather.system import logs
 
 POLICIES: tuple[str, ...] = get_args(Policy)
@@ -54,7 +53,7 @@ def harden(
         raise TypeError(f"model must be an openvino.Model, not {type(model).__name__}{hint}")
     if policy not in POLICIES:
         raise ValueError(f"there is no policy {policy!r}; there are {', '.join(POLICIES)}")
-    graph = OpenvinoGraph(model)
+    graph = graph_of(model)
     given = assumption(graph, assume or {})
     if policy == "raise" and not portable:
         checked_path()  # before anything is changed

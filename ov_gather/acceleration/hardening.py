@@ -30,8 +30,9 @@ from ov_gather.acceleration.zeros import add_slice, clear_results, reads_less, t
 from ov_gather.extension.python_api import Model, Node, Output
 from ov_gather.extension.python_api import opset13 as ops
 from ov_gather.ranges.analysis import Assumption
-from ov_gather.ranges.openvino_graph import OpenvinoGraph
+from ov_gather.ranges.graph import AnalysedGraph
 from ov_gather.ranges.proofs import prove_sites
+from ov_gather.ranges.prove import graph_of
 from ov_gather.ranges.requests import covered
 from ov_gather.ranges.rules.call import CPU_PLUGIN
 
@@ -43,12 +44,12 @@ class Hardening:
     """The hardening of one model: proofs first, then guards, until no site is open."""
 
     def __init__(
-        self, model: Model, graph: OpenvinoGraph, given: Assumption, policy: Policy, portable: bool, guarded: bool
+        self, model: Model, graph: AnalysedGraph, given: Assumption, policy: Policy, portable: bool, guarded: bool
     ) -> None:
         self._model, self._graph, self._given, self._policy, self._portable = model, graph, given, policy, portable
         proofs = prove_sites(graph, CPU_PLUGIN, given, graph.sites)
         self._told = {
-            node.get_instance_id(): HardenedSite(proof.layer, operation(node), proof.status, proof.reason)
+            node.handle.get_instance_id(): HardenedSite(proof.layer, operation(node.handle), proof.status, proof.reason)
             for (node, _), proof in zip(graph.nodes_with_sites, proofs, strict=True)
         }
         if guarded:
@@ -58,7 +59,7 @@ class Hardening:
 
     def run(self) -> HardeningSummary:
         """Guard what needs it, in place."""
-        for node, place in self._graph.nodes_with_sites:
+        for node, place in ((node.handle, site) for node, site in self._graph.nodes_with_sites):
             if self._is_open(node) and is_declared(node):
                 self._told[node.get_instance_id()].done = guard(
                     node, place, self._sizes, self._policy, portable=self._portable, is_open=self._sizes_vary
@@ -114,7 +115,7 @@ class Hardening:
 
     def _unproved(self, *, with_needs: bool = False) -> list[Unproved]:
         """Return the sites that are neither guarded nor proved in the current state of the model."""
-        graph = OpenvinoGraph(self._model) if self._guards else self._graph
+        graph = graph_of(self._model) if self._guards else self._graph
         safe, left = unproved_sites(graph, self._model, self._given, self._is_open, with_needs=with_needs)
         for node in safe:
             self._told[node.get_instance_id()].kept = "in bounds since an input is clamped"

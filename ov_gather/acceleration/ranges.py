@@ -6,11 +6,12 @@ from collections.abc import Sequence
 from functools import cached_property
 
 from ov_gather.extension.python_api import Model, Node, Output
+from ov_gather.graph.openvino import OpenvinoGraph
 from ov_gather.ranges.algebra.intervals import Interval
 from ov_gather.ranges.algebra.values import is_integer
 from ov_gather.ranges.analysis import Analysis, Assumption, Outcome, analyse, steps_to
+from ov_gather.ranges.graph import AnalysedGraph
 from ov_gather.ranges.inequalities import FINITE
-from ov_gather.ranges.openvino_graph import OpenvinoGraph
 from ov_gather.ranges.rules.call import CPU_PLUGIN
 from ov_gather.ranges.sites import Obstacle, Site
 
@@ -26,7 +27,7 @@ class BoundsQueries:
 
         Both values may be outputs of new nodes that read values of the model.
         """
-        site = Site("", "GatherElements", 0, self._graph.key(data), self._graph.key(indices), axis)
+        site = Site("", "GatherElements", 0, self._source.key(data), self._source.key(indices), axis)
         analysis = analyse(self._graph, steps_to(self._graph, [site]), CPU_PLUGIN, Assumption())
         return analysis.outcome(site) is Outcome.IN_BOUNDS
 
@@ -50,10 +51,15 @@ class BoundsQueries:
 
     def _analysed(self, gathers: Sequence[Node], given: Assumption | None = None) -> tuple[Analysis, list[tuple[Node, Site]]]:
         wanted = {gather.get_instance_id() for gather in gathers}
-        pairs = [(node, site) for node, site in self._graph.nodes_with_sites if node.get_instance_id() in wanted]
+        found = ((node.handle, site) for node, site in self._graph.nodes_with_sites)
+        pairs = [(node, site) for node, site in found if node.get_instance_id() in wanted]
         steps = steps_to(self._graph, [site for _, site in pairs])
         return analyse(self._graph, steps, CPU_PLUGIN, given or Assumption()), pairs
 
     @cached_property
-    def _graph(self) -> OpenvinoGraph:
+    def _source(self) -> OpenvinoGraph:
         return OpenvinoGraph(self._model)
+
+    @cached_property
+    def _graph(self) -> AnalysedGraph:
+        return AnalysedGraph(self._source)

@@ -8,8 +8,8 @@ from math import prod
 
 from ov_gather.acceleration.graph import axis_of, constant, dims, identity, is_one, operation, same
 from ov_gather.extension.python_api import Dimension, Model, Node, Output, PartialShape, Symbol
+from ov_gather.graph.openvino import bodies
 from ov_gather.ops.spec import MAX_RANK
-from ov_gather.ranges.openvino_graph import bodies
 
 _Sizes = dict[tuple[int, int], list[Dimension | None]]
 """For each shape vector or scalar, by `identity`: the dynamic dimension that each element holds, or None."""

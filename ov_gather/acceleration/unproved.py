@@ -11,7 +11,7 @@ from ov_gather.extension.python_api import Model, Node, Output
 from ov_gather.ranges.algebra.polynomials import Number, Polynomial
 from ov_gather.ranges.algebra.sizes import Sizes
 from ov_gather.ranges.analysis import Analysis, Assumption, Outcome, analyse, steps_to
-from ov_gather.ranges.openvino_graph import OpenvinoGraph
+from ov_gather.ranges.graph import AnalysedGraph
 from ov_gather.ranges.rules.call import CPU_PLUGIN
 from ov_gather.ranges.runs import joined
 from ov_gather.ranges.sites import BoundsCheck, Obstacle, Site
@@ -48,13 +48,13 @@ class Unproved:
 
 
 def unproved_sites(
-    graph: OpenvinoGraph, model: Model, given: Assumption, is_open: Callable[[Node], bool], *, with_needs: bool
+    graph: AnalysedGraph, model: Model, given: Assumption, is_open: Callable[[Node], bool], *, with_needs: bool
 ) -> tuple[list[Node], list[Unproved]]:
     """Analyse the sites whose node `is_open`, in topological order; return the nodes proved in bounds, and the other sites.
 
     `needs` of indices that are not constant are only found `with_needs`: this takes an analysis for each group of dimensions.
     """
-    pairs = [(node, site) for node, site in graph.nodes_with_sites if is_open(node)]
+    pairs = [(node.handle, site) for node, site in graph.nodes_with_sites if is_open(node.handle)]
     inputs = _sizes_of_inputs(graph, model)
     analysis = analyse(graph, steps_to(graph, [site for _, site in pairs]), CPU_PLUGIN, given)
     is_safe = [analysis.outcome(site) is Outcome.IN_BOUNDS for _, site in pairs]
@@ -139,7 +139,7 @@ def _filled(analysis: Analysis, names: frozenset[str]) -> dict[str, tuple[int, N
     return {name: (1, max(1, analysis.algebra.sizes.of(name)[1])) for name in names}
 
 
-def _sizes_of_inputs(graph: OpenvinoGraph, model: Model) -> dict[str, tuple[Node, int]]:
+def _sizes_of_inputs(graph: AnalysedGraph, model: Model) -> dict[str, tuple[Node, int]]:
     """Map each symbolic dimension to the input axis that defines it."""
     nodes = {node.get_name(): node for node in model.get_parameters()}
     found = {}

@@ -27,7 +27,7 @@ from ov_gather.system.platforms import peak_memory
 print(json.dumps([seconds, peak_memory() / 2**20, str(result)[:200]]))
 """
 _VALIDATE = """
-import ov_gather.ranges.ir_graph, ov_gather.ranges.proofs  # what validation imports when it needs them, NumPy with them
+import ov_gather.graph.ir, ov_gather.ranges.proofs  # what validation imports when it needs them, NumPy with them
 from ov_gather import validate
 work = lambda path: [str(finding) for finding in validate(path) if finding.severity.value == "error"]
 """

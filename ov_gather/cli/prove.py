@@ -21,9 +21,9 @@ from ov_gather.system.files import replacing
 from ov_gather.system.tables import counted
 
 if TYPE_CHECKING:
+    from ov_gather.ranges.graph import AnalysedGraph
     from ov_gather.ranges.proof import Proof
     from ov_gather.ranges.requests import RequestTerms
-    from ov_gather.ranges.sites import SiteGraph
     from ov_gather.report.proofs.report import ProvedFile
 
 _FORMATS = ("text", "json", "sarif", "github")
@@ -168,7 +168,7 @@ def _prove_all(
 class _Provable:
     """A model that was read: the names that assumptions may constrain, and the function that proves under assumptions."""
 
-    graph: SiteGraph
+    graph: AnalysedGraph
     names: list[str]
     prove: Callable[..., list[Proof]]
 

@@ -8,12 +8,13 @@ from dataclasses import dataclass, field, replace
 from enum import Enum
 from math import inf
 
+from ov_gather.graph.protocol import Key, Node
 from ov_gather.ranges.algebra.constants import CHUNK
 from ov_gather.ranges.algebra.intervals import Algebra, Interval
 from ov_gather.ranges.algebra.polynomials import Number, Polynomial
 from ov_gather.ranges.algebra.sizes import Limits, Sizes
 from ov_gather.ranges.algebra.values import LARGEST_SIZE, Value, count, product
-from ov_gather.ranges.graph import Graph, Key, Step, has_dynamic_shape, in_order
+from ov_gather.ranges.graph import AnalysedGraph, has_dynamic_shape, in_order
 from ov_gather.ranges.reuse import PreviousRun
 from ov_gather.ranges.rules.call import Semantics
 from ov_gather.ranges.sites import BoundsCheck, Obstacle, Site, demands
@@ -66,7 +67,7 @@ class Analysis:
         names: cache of the names that each step depends on, by its first output.
     """
 
-    graph: Graph
+    graph: AnalysedGraph
     algebra: Algebra
     solver: Solver
     given: Assumption
@@ -95,7 +96,7 @@ class Analysis:
     def _bounds(self, dims: Mapping[str, tuple[int, Number]], name: str) -> tuple[int, Number] | None:
         return dims[name] if name in dims else self.others.get(name)
 
-    def grow(self, steps: Sequence[Step]) -> int:
+    def grow(self, steps: Sequence[Node]) -> int:
         """Analyse those of the steps that are not yet; return how many were visited."""
         before = self.solver.visits
         missing = [step for step in steps if step.outputs[0] not in self.solver.evaluated]
@@ -115,7 +116,7 @@ class Analysis:
     def _is_constant(self, site: Site) -> bool:
         """Return True if the indices are a constant with known extremes, per coordinate if they are tuples."""
         declared = self.graph.declared(site.indices)
-        if self.graph.step_of(site.indices) is not None or declared.elements.is_any:
+        if self.graph.producer(site.indices) is not None or declared.elements.is_any:
             return False
         return not site.has_coordinates or count(self.algebra, declared.shape)[1] <= CHUNK
 
@@ -136,21 +137,21 @@ class Analysis:
         return count(self.algebra, self.value(site.indices).shape)[1] <= 0
 
 
-def steps_to(graph: Graph, sites: Iterable[Site], *, without: Container[Key] = ()) -> list[Step]:
+def steps_to(graph: AnalysedGraph, sites: Iterable[Site], *, without: Container[Key] = ()) -> list[Node]:
     """Return the steps of the top-level graph that the sites depend on; `without` is that of `in_order`."""
     sites = list(sites)
     wanted = [key for site in sites for key in site.wanted]
     return in_order(graph, [*wanted, *(site.data for site in sites if has_open_axes(graph, site))], without=without)
 
 
-def has_open_axes(graph: Graph, site: Site) -> bool:
+def has_open_axes(graph: AnalysedGraph, site: Site) -> bool:
     """Return True if the site depends on what determines the shape of its data, which is open."""
     return site.within is None and has_dynamic_shape(graph.declared(site.data))
 
 
 def analyse(
-    graph: Graph,
-    steps: Sequence[Step],
+    graph: AnalysedGraph,
+    steps: Sequence[Node],
     semantics: Semantics,
     given: Assumption,
     near: Analysis | None = None,
@@ -201,7 +202,7 @@ def analyse(
     return Analysis(shown, solver.algebra, solver, given, dims, others, learned, before, counts, names)
 
 
-def _counts_of_inputs(graph: Graph) -> Limits:
+def _counts_of_inputs(graph: AnalysedGraph) -> Limits:
     """Return upper bounds of the element counts of the inputs."""
     found = Limits()
     for key in graph.inputs.values():
@@ -228,7 +229,7 @@ def _tightest(counts: Limits, values: Iterable[Value]) -> Limits:
     return found
 
 
-def open_dims(graph: Graph) -> dict[str, tuple[int, Number]]:
+def open_dims(graph: AnalysedGraph) -> dict[str, tuple[int, Number]]:
     """Return the bounds of the dynamic dimensions of inputs."""
     shapes = [graph.declared(key).shape or () for key in graph.inputs.values()]
     return _limited({name: graph.bounds[name] for shape in shapes for dim in shape for name in dim.names})
@@ -247,27 +248,17 @@ def _limited(dims: Mapping[str, tuple[int, Number]]) -> dict[str, tuple[int, Num
     }
 
 
-class _Renamed:
+class _Renamed(AnalysedGraph):
     """A graph in which polynomials replace some dynamic dimensions."""
 
-    def __init__(self, graph: Graph, names: Mapping[str, Polynomial]) -> None:
-        self._graph, self._names = graph, names
-        self._declared: dict[Key, Value] = {}
-        self.bounds, self.inputs, self.answers = graph.bounds, graph.inputs, graph.answers
+    def __init__(self, graph: AnalysedGraph, names: Mapping[str, Polynomial]) -> None:
+        super().__init__(graph.graph, graph.vocabulary)
+        self._original, self._names = graph, names
+        self.bounds, self.answers, self._rules, self._ends = graph.bounds, graph.answers, graph._rules, graph._ends
 
-    def step_of(self, key: Key) -> Step | None:
-        return self._graph.step_of(key)
-
-    def declared(self, key: Key) -> Value:
-        if key not in self._declared:
-            self._declared[key] = self._renamed(self._graph.declared(key))
-        return self._declared[key]
-
-    def _renamed(self, value: Value) -> Value:
+    def _declare(self, key: Key) -> Value:
+        value = self._original.declared(key)
         if value.shape is None or self._names.keys().isdisjoint(name for dim in value.shape for name in dim.names):
             return value
         axis = None if value.parts is None else value.parts.axis
         return value.with_shape(tuple(dim.with_values(self._names) for dim in value.shape), axis)
-
-    def name_of(self, key: Key) -> str:
-        return self._graph.name_of(key)

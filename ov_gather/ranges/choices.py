@@ -10,10 +10,11 @@ from collections.abc import Callable, Iterator, Mapping
 from dataclasses import dataclass, replace
 from math import inf
 
+from ov_gather.graph.protocol import Key, Node
 from ov_gather.ir.element_types import BOOLEAN
 from ov_gather.ranges.algebra.intervals import Algebra, Interval
 from ov_gather.ranges.algebra.values import Value, is_integer
-from ov_gather.ranges.graph import Graph, Key, Step
+from ov_gather.ranges.graph import AnalysedGraph
 from ov_gather.ranges.reading_outside import results_of
 from ov_gather.ranges.rules.call import Operands, Semantics
 
@@ -42,11 +43,11 @@ LONGEST = 24
 """Maximum number of tensors visited to refine one operand."""
 
 
-def filled_with(graph: Graph, wanted: Key) -> list[Key]:
+def filled_with(graph: AnalysedGraph, wanted: Key) -> list[Key]:
     """Return a tensor and others that have elements if it has some: operands of moves and elementwise operations."""
     found = [wanted]
     for key in found:
-        step = graph.step_of(key)
+        step = graph.producer(key)
         if step is None or len(found) > LONGEST:
             continue
         given = step.inputs if step.type in _BY_ELEMENT else step.inputs[:1] if step.type in _MOVES else ()
@@ -63,13 +64,13 @@ class BranchRefinement:
         fitted: fits a computed value to the declared type and shape of an output.
     """
 
-    graph: Graph
+    graph: AnalysedGraph
     algebra: Algebra
     semantics: Semantics
     value: Callable[[Key], Value]
     fitted: Callable[[Value, Value], Value]
 
-    def operands(self, step: Step) -> list[Value | None]:
+    def operands(self, step: Node) -> list[Value | None]:
         """Return the operands of a Select, refined by the condition under which each is selected."""
         known = [None if key is None else self.value(key) for key in step.inputs]
         if len(known) != 3 or None in known:
@@ -82,7 +83,7 @@ class BranchRefinement:
                 known[position] = self._meet(value, again)
         return known
 
-    def _outcomes(self, key: Key | None, *, is_true: bool) -> Iterator[tuple[Step, bool]]:
+    def _outcomes(self, key: Key | None, *, is_true: bool) -> Iterator[tuple[Node, bool]]:
         """Yield the comparisons whose outcomes follow from a condition: both of a conjunction that holds, for example.
 
         Conversions are looked through, as every type has 0 and 1.
@@ -92,8 +93,8 @@ class BranchRefinement:
             if not waiting:
                 return
             key, is_true = waiting.pop()
-            step = None if key is None else self.graph.step_of(key)
-            if step is None or step.rule is None:
+            step = None if key is None else self.graph.producer(key)
+            if step is None or self.graph.rule(step) is None:
                 continue
             if step.type in _CASTS:
                 waiting.append((step.inputs[0], is_true))
@@ -115,7 +116,7 @@ class BranchRefinement:
                     found[one] = replace(value, elements=elements)
         return found
 
-    def _refined_operands(self, comparison: Step, *, is_true: bool) -> Iterator[tuple[Key, Value]]:
+    def _refined_operands(self, comparison: Node, *, is_true: bool) -> Iterator[tuple[Key, Value]]:
         """Yield the operands of a comparison, refined by its outcome."""
         one, other = comparison.inputs
         if one is None or other is None or not (self._is_exact(one) and self._is_exact(other)):
@@ -164,7 +165,7 @@ class BranchRefinement:
         """Evaluate an operand again from refined values; None if it does not depend on them."""
         known = dict(facts)
         for step in self._steps_between(wanted, facts):
-            if step.rule is None or not any(key in known for key in step.inputs):
+            if self.graph.rule(step) is None or not any(key in known for key in step.inputs):
                 continue
             if step.type in _CASTS and any(key is not None and self.semantics.narrows(self.value(key)) for key in step.inputs):
                 continue  # the conversion may see 64 bits, and the comparison the lower 32
@@ -174,14 +175,14 @@ class BranchRefinement:
             known |= {key: self.fitted(told, value) for key, told, value in zip(step.outputs, declared, found, strict=False)}
         return known.get(wanted)
 
-    def _steps_between(self, wanted: Key, facts: Mapping[Key, Value]) -> list[Step]:
+    def _steps_between(self, wanted: Key, facts: Mapping[Key, Value]) -> list[Node]:
         """Return the elementwise steps that lead to a tensor, in topological order; none if there are too many."""
-        found: dict[Key, Step] = {}
+        found: dict[Key, Node] = {}
         seen: set[Key] = set(facts)
         waiting = [(wanted, False)]
         while waiting and len(seen) <= LONGEST:
             key, is_ready = waiting.pop()
-            step = self.graph.step_of(key)
+            step = self.graph.producer(key)
             if step is None or step.type not in _BY_ELEMENT or (key in seen and not is_ready):
                 continue
             if is_ready:

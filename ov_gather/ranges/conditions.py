@@ -8,6 +8,7 @@ from functools import reduce
 from itertools import islice
 from math import inf
 
+from ov_gather.graph.protocol import Key
 from ov_gather.ir.element_types import BOOLEAN
 from ov_gather.ranges.algebra.intervals import TRUTH, Algebra, Interval
 from ov_gather.ranges.algebra.polynomials import Number, Polynomial
@@ -15,7 +16,7 @@ from ov_gather.ranges.algebra.values import every_value, is_integer
 from ov_gather.ranges.analysis import Assumption
 from ov_gather.ranges.examples import Premises
 from ov_gather.ranges.feasibility import can_be_met, limits_of
-from ov_gather.ranges.graph import Graph, Key
+from ov_gather.ranges.graph import AnalysedGraph
 from ov_gather.ranges.inequalities import FINITE, is_dynamic_dim, names_of, solve_all
 from ov_gather.ranges.rules.call import Semantics
 from ov_gather.ranges.runs import AnalysisCache, joined, key_of
@@ -56,7 +57,7 @@ class SiteCondition:
 class Conditions:
     """The search for the weakest condition of each site, on top of the premises `given`. Guesses are shared by all sites."""
 
-    def __init__(self, graph: Graph, semantics: Semantics, given: Assumption, runs: AnalysisCache) -> None:
+    def __init__(self, graph: AnalysedGraph, semantics: Semantics, given: Assumption, runs: AnalysisCache) -> None:
         self._graph, self._semantics, self._given, self._runs = graph, semantics, given, runs
         self.premises = Premises(graph, given, runs.unconditional.counts)
         self._masks = {name for name in graph.inputs if self._is_mask(name)}

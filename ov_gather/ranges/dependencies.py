@@ -6,8 +6,9 @@ from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass
 from typing import TypeVar
 
+from ov_gather.graph.protocol import Key, Node
 from ov_gather.ranges.analysis import Analysis, has_open_axes
-from ov_gather.ranges.graph import Graph, Key, Step, operands
+from ov_gather.ranges.graph import AnalysedGraph, operands
 from ov_gather.ranges.sites import Site
 
 T = TypeVar("T")
@@ -36,7 +37,7 @@ class InputDependencies:
         steps: its steps, in topological order.
     """
 
-    def __init__(self, graph: Graph, steps: Sequence[Step]) -> None:
+    def __init__(self, graph: AnalysedGraph, steps: Sequence[Node]) -> None:
         self._graph = graph
         self._bits = {key: 1 << place for place, key in enumerate(graph.inputs.values())}
         self._behind: dict[Key, int] = {}

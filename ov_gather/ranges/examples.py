@@ -12,7 +12,7 @@ from ov_gather.ranges.algebra.polynomials import Number, Polynomial
 from ov_gather.ranges.algebra.sizes import Limits
 from ov_gather.ranges.algebra.values import every_value
 from ov_gather.ranges.analysis import LARGEST_DIM, Assumption
-from ov_gather.ranges.graph import Graph
+from ov_gather.ranges.graph import AnalysedGraph
 from ov_gather.ranges.inequalities import is_slack, sign_of_slack
 
 _BATCHES, _LENGTHS = (2, 1, 8, 32), (8, 16, 64, 128, 384, 1, 1024, 2048)
@@ -35,7 +35,7 @@ class Premises:
         counts: upper bounds of element counts.
     """
 
-    graph: Graph
+    graph: AnalysedGraph
     given: Assumption
     counts: Limits
 

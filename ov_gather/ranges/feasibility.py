@@ -12,7 +12,7 @@ from ov_gather.ranges.algebra.sizes import Limits, Sizes
 from ov_gather.ranges.algebra.values import every_value
 from ov_gather.ranges.analysis import LARGEST_DIM, Assumption
 from ov_gather.ranges.fitting import Overflow
-from ov_gather.ranges.graph import Graph
+from ov_gather.ranges.graph import AnalysedGraph
 from ov_gather.ranges.inequalities import is_dynamic_dim
 from ov_gather.ranges.runs import joined
 
@@ -36,7 +36,7 @@ def limits_of(overflows: Iterable[Iterable[Overflow]], dims: Collection[str]) ->
     return Assumption(dims=sizes, limits=limits)
 
 
-def can_be_met(condition: Assumption, given: Assumption, graph: Graph, counts: Limits) -> bool:
+def can_be_met(condition: Assumption, given: Assumption, graph: AnalysedGraph, counts: Limits) -> bool:
     """Return True if the bounds of each input, dimension and product are satisfiable, each on its own.
 
     At their least sizes, tensors must have no more elements than `counts` allows.

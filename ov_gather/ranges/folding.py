@@ -5,10 +5,11 @@ from __future__ import annotations
 from collections.abc import Sequence
 from dataclasses import replace
 
+from ov_gather.graph.protocol import Key, Node
 from ov_gather.ir.element_types import BOOLEAN
 from ov_gather.ranges.algebra.polynomials import Polynomial
 from ov_gather.ranges.algebra.values import LARGEST_SIZE, Value, every_value, is_integer, is_of_sizes, name_of_number
-from ov_gather.ranges.graph import Graph, Key, Step
+from ov_gather.ranges.graph import AnalysedGraph
 from ov_gather.ranges.origins import Question, of_integers
 from ov_gather.ranges.rules.call import Operands, TransferFunction
 
@@ -45,7 +46,7 @@ _EXACT_TYPES = frozenset((*_EXACT.split(), *COMPUTED_ANEW))
 _KEPT_TYPES = frozenset((*MOVES, *_KEPT.split()))
 
 
-def folded_or_fused(graph: Graph, step: Step, call: Operands, rule: TransferFunction) -> Sequence[Value]:
+def folded_or_fused(graph: AnalysedGraph, step: Node, call: Operands, rule: TransferFunction) -> Sequence[Value]:
     """Return the abstract outputs of a step of the CPU plugin, including its constant folding and fusion.
 
     1. Abs of a vector that is computed of constants or sizes is dropped: abs(-([2])) = [-2], but abs(-(2)) = 2.
@@ -99,18 +100,18 @@ def folded_or_fused(graph: Graph, step: Step, call: Operands, rule: TransferFunc
     return found
 
 
-def _is_another(graph: Graph, key: Key) -> bool:
-    step = graph.step_of(key)
+def _is_another(graph: AnalysedGraph, key: Key) -> bool:
+    step = graph.producer(key)
     return step is not None and step.outputs[0] != key
 
 
-def _may_have_another_shape(graph: Graph, key: Key) -> bool:
-    step = graph.step_of(key)
+def _may_have_another_shape(graph: AnalysedGraph, key: Key) -> bool:
+    step = graph.producer(key)
     return step is not None and step.type != "Split" and _is_another(graph, key)
 
 
-def _removable(graph: Graph, key: Key) -> Sequence[Key]:
-    step = graph.step_of(key)
+def _removable(graph: AnalysedGraph, key: Key) -> Sequence[Key]:
+    step = graph.producer(key)
     given = () if step is None or step.type not in _REMOVABLE else step.inputs
     return [one for one in given if one is not None]
 
@@ -135,7 +136,7 @@ def _may_be_nan(value: Value | None) -> bool:
     return value is None or value.may_be_nan
 
 
-def _is_number(graph: Graph, keys: Sequence[Key | None], value: Value | None) -> bool:
+def _is_number(graph: AnalysedGraph, keys: Sequence[Key | None], value: Value | None) -> bool:
     """Return True if OpenVINO folds the tensor to a constant of a single number that is not NaN."""
     is_single = value is not None and value.elements.low == value.elements.high and not value.may_be_nan
     return is_single and all(is_constant(graph, key) for key in keys)
@@ -164,7 +165,7 @@ def _is_doubtful(dim: Polynomial) -> bool:
     return any(name.startswith(_DOUBTFUL) for monomial, _ in dim.terms for name in monomial)
 
 
-def _maybe_not_empty(graph: Graph, key: Key, call: Operands, value: Value) -> Value:
+def _maybe_not_empty(graph: AnalysedGraph, key: Key, call: Operands, value: Value) -> Value:
     """Return a value of unknown sizes, but for numbers other than 0, if its shape has a static 0 or one in doubt."""
     if value.shape is None or not any(dim.value == 0 or _is_doubtful(dim) for dim in value.shape):
         return value
@@ -177,20 +178,20 @@ def _maybe_not_empty(graph: Graph, key: Key, call: Operands, value: Value) -> Va
     return replace(value, shape=tuple(dims), parts=None)
 
 
-def _fuses(graph: Graph, key: Key) -> bool:
-    step = graph.step_of(key)
+def _fuses(graph: AnalysedGraph, key: Key) -> bool:
+    step = graph.producer(key)
     if step is None:
         return _is_open_entry(graph, key)
     return step.type.startswith("Reduce") or step.type in FUSING or bool(step.bodies)
 
 
-def _is_open_entry(graph: Graph, key: Key) -> bool:
+def _is_open_entry(graph: AnalysedGraph, key: Key) -> bool:
     """Return True if a tensor that no step produces is an open value that arrives in a body."""
     return graph.declared(key).elements.is_any and key not in graph.inputs.values()
 
 
-def _misreduces(graph: Graph, key: Key) -> bool:
-    step = graph.step_of(key)
+def _misreduces(graph: AnalysedGraph, key: Key) -> bool:
+    step = graph.producer(key)
     if step is None or not step.type.startswith("Reduce") or step.inputs[0] is None:
         return False
     data = graph.declared(step.inputs[0])
@@ -199,13 +200,13 @@ def _misreduces(graph: Graph, key: Key) -> bool:
     return data.shape is None or len(data.shape) == 3 or every_value(data.element_type).low == 0
 
 
-def _is_inexact(graph: Graph, key: Key) -> bool:
-    step = graph.step_of(key)
+def _is_inexact(graph: AnalysedGraph, key: Key) -> bool:
+    step = graph.producer(key)
     return _is_open_entry(graph, key) if step is None else step.type not in _EXACT_TYPES
 
 
-def _converts(graph: Graph, key: Key) -> bool:
-    step = graph.step_of(key)
+def _converts(graph: AnalysedGraph, key: Key) -> bool:
+    step = graph.producer(key)
     if step is None or step.type not in ("Convert", "ConvertLike") or step.inputs[0] is None:
         return False
     return not is_integer(graph.declared(step.inputs[0]).element_type)
@@ -221,21 +222,21 @@ _is_converted = of_integers("is converted", _converts, COMPUTED_ANEW)
 """Whether integers are computed from a conversion of fractions, which OpenVINO may drop."""
 
 
-def _is_open(graph: Graph, key: Key) -> bool:
-    step = graph.step_of(key)
+def _is_open(graph: AnalysedGraph, key: Key) -> bool:
+    step = graph.producer(key)
     if step is None:
         return graph.declared(key).elements.is_any
     return not step.reads_shapes_only and bool(step.bodies or not step.inputs)
 
 
-def _elements_before(graph: Graph, key: Key) -> Sequence[Key]:
-    step = graph.step_of(key)
+def _elements_before(graph: AnalysedGraph, key: Key) -> Sequence[Key]:
+    step = graph.producer(key)
     return [] if step is None or step.reads_shapes_only else [one for one in step.inputs if one is not None]
 
 
 _is_computed = Question("is computed", _is_open, _elements_before)
 
 
-def is_constant(graph: Graph, key: Key | None) -> bool:
+def is_constant(graph: AnalysedGraph, key: Key | None) -> bool:
     """Return True if a tensor depends on constants and shapes alone."""
     return not _is_computed(graph, key)

@@ -1,127 +1,140 @@
-"""The graph that the analysis runs on. Adapters build it from an IR, an `openvino.Model` or an ONNX model."""
+"""What a graph declares to the analysis: abstract values, transfer functions, and sites."""
 
 from __future__ import annotations
 
-from collections.abc import Container, Hashable, Iterable, Mapping, Sequence
-from dataclasses import dataclass, field
-from enum import Enum
-from typing import Protocol
+from collections.abc import Callable, Container, Iterable, Iterator, Sequence
+from dataclasses import dataclass
+from functools import cached_property
+from math import inf
 
+from ov_gather.graph.protocol import Body, Graph, Key, Node
+from ov_gather.ops import known_types
+from ov_gather.ranges.algebra.constants import constant_value
+from ov_gather.ranges.algebra.intervals import Interval
 from ov_gather.ranges.algebra.polynomials import Number, Polynomial
-from ov_gather.ranges.algebra.values import Shape, Value
+from ov_gather.ranges.algebra.values import LARGEST_SIZE, Shape, Value, is_integer
 from ov_gather.ranges.rules.call import TransferFunction
-
-Key = Hashable
-"""Identity of a tensor; unique across the model and its bodies."""
-
-
-class EdgeKind(Enum):
-    """How a tensor enters or leaves a body."""
-
-    AS_IT_IS = "as it is"
-    SLICED = "a slice along an axis for each iteration; or the slices of all iterations"
-    STATE = "as it is at first, and from then on what the iteration before has made of it"
-    COUNT = "the number of the iteration"
+from ov_gather.ranges.rules.openvino import rule_of
+from ov_gather.ranges.sites import Site, site_of
 
 
 @dataclass(frozen=True, slots=True)
-class BodyEdge:
-    """An edge between a tensor outside of a body and one inside: an entry or an exit.
+class Vocabulary:
+    """The operators that a kind of graph consists of.
 
     Attributes:
-        outer: the tensor outside; None for the iteration counter.
-        inner: the tensor in the body.
-        next: for a carried value, the tensor in the body at the source of the back edge.
+        rule_of: the transfer function of a node; None if its outputs keep their declared values. May raise ValueError for a
+            wrong attribute.
+        site_of: the site of a gather or scatter; None if the node lacks an input or an attribute.
+        site_types: the types of gathers and scatters.
+        is_wanted: whether a tensor of a body is analysed even if no site depends on it.
     """
 
-    outer: Key | None
-    inner: Key
-    kind: EdgeKind = EdgeKind.AS_IT_IS
-    next: Key | None = None
+    rule_of: Callable[[Node], TransferFunction | None]
+    site_of: Callable[[Node], Site | None]
+    site_types: Callable[[], Sequence[str]]
+    is_wanted: Callable[[Graph, Key], bool] = lambda graph, key: False
 
 
-@dataclass(frozen=True, slots=True)
-class Body:
-    """A body of an operation: a branch of If, or what Loop, Scan and TensorIterator repeat.
-
-    Attributes:
-        entries, exits: the edges into and out of it.
-        wanted: further tensors of the body to analyse.
-        condition: for a branch, the value of the first input of If that selects it; otherwise None.
-    """
-
-    entries: Sequence[BodyEdge]
-    exits: Sequence[BodyEdge]
-    wanted: Sequence[Key] = ()
-    condition: bool | None = None
-
-    @property
-    def ends(self) -> list[Key]:
-        """The tensors that the body is analysed for: exits, sources of back edges, and `wanted`."""
-        carried = [edge.next for edge in self.entries if edge.next is not None]
-        return [*(edge.inner for edge in self.exits), *carried, *self.wanted]
+OPENVINO = Vocabulary(rule_of, site_of, known_types)
+"""The operations of an IR and of an `openvino.Model`."""
 
 
-@dataclass(frozen=True, slots=True)
-class Step:
-    """One operation of a graph.
+class AnalysedGraph:
+    """A graph with what it declares to the analysis. Parts of a broken model that make no sense are skipped.
 
     Attributes:
-        name: the display name.
-        type: the type of the operation.
-        rule: the transfer function; None if outputs keep their declared values.
-        reads_shapes_only: True if the outputs depend on the shapes of the inputs alone.
-        bodies: the branches of an If, or the body of a loop.
-        repeats: True for a loop.
-        trips: the tensor that holds the maximum trip count of a loop.
-    """
-
-    name: str
-    type: str
-    inputs: Sequence[Key | None]
-    outputs: Sequence[Key]
-    rule: TransferFunction | None = None
-    reads_shapes_only: bool = False
-    bodies: Sequence[Body] = field(default=())
-    repeats: bool = False
-    trips: Key | None = None
-
-
-class Graph(Protocol):
-    """A model with its bodies.
-
-    Attributes:
+        graph: the graph.
+        vocabulary: its operators.
         bounds: lower and upper bound of each dynamic dimension that `declared` has named so far.
         answers: the answers to questions about tensors, by the name of the question: see `origins`.
     """
 
-    bounds: dict[str, tuple[int, Number]]
-    answers: dict[str, dict[Key, bool]]
-
-    @property
-    def inputs(self) -> Mapping[str, Key]:
-        """The inputs of the model, by name."""
-
-    def step_of(self, key: Key) -> Step | None:
-        """Return the operation that produces a tensor; None for inputs, constants and entries of a body."""
+    def __init__(self, graph: Graph, vocabulary: Vocabulary = OPENVINO) -> None:
+        self.graph, self.vocabulary = graph, vocabulary
+        self.bounds: dict[str, tuple[int, Number]] = {}
+        self.answers: dict[str, dict[Key, bool]] = {}
+        self._declared: dict[Key, Value] = {}
+        self._rules: dict[Node, TransferFunction | None] = {}
+        self._ends: dict[object, list[Key]] = {}
+        self.inputs, self.input_count = graph.inputs, graph.input_count
+        self.producer, self.name_of = graph.producer, graph.name_of
 
     def declared(self, key: Key) -> Value:
         """Return what the model declares: type, shape with a name for each dynamic dimension, elements of a constant."""
+        if key not in self._declared:
+            self._declared[key] = self._declare(key)
+        return self._declared[key]
 
-    def name_of(self, key: Key) -> str:
-        """Return the display name of a tensor."""
+    def _declare(self, key: Key) -> Value:
+        element_type, array = self.graph.type_of(key), self.graph.constant(key)
+        if array is not None:
+            return constant_value(element_type, array)
+        shape, node = self._shape(key), self.graph.producer(key)
+        if node is None or node.opset or node.type not in ("Shape", "Size"):  # of ONNX
+            return Value(element_type, shape, may_be_nan=not is_integer(element_type))
+        name = f"size({self.name_of(key)}#{len(self._declared)})"
+        self.bounds[name] = (0, LARGEST_SIZE)
+        return Value(element_type, shape, Interval(0, LARGEST_SIZE, (), (Polynomial.name(name),)))
 
+    def _shape(self, key: Key) -> Shape | None:
+        dims = self.graph.shape_of(key).dims
+        if dims is None:
+            return None
+        shape = []
+        for axis, dim in enumerate(dims):
+            if dim.is_static:
+                shape.append(Polynomial.constant(dim.lower))
+            else:
+                name = self.graph.size_name(key, axis)
+                self.bounds[name] = dim.lower, inf if dim.upper is None else dim.upper
+                shape.append(Polynomial.name(name))
+        return tuple(shape)
 
-def named_shape(name: str, dims: Iterable[tuple[int, Number]], bounds: dict[str, tuple[int, Number]]) -> Shape:
-    """Return the shape of a tensor from the least and the greatest size of each axis; `bounds` gets those of dynamic ones."""
-    shape = []
-    for axis, (low, high) in enumerate(dims):
-        if low == high:
-            shape.append(Polynomial.constant(low))
-        else:
-            shape.append(Polynomial.name(f"dim({name}, {axis})"))
-            bounds[f"dim({name}, {axis})"] = low, high
-    return tuple(shape)
+    def rule(self, node: Node) -> TransferFunction | None:
+        """Return the transfer function of a node; None if its outputs keep their declared values."""
+        if node not in self._rules:
+            try:
+                self._rules[node] = None if node.bodies else self.vocabulary.rule_of(node)
+            except (KeyError, ValueError):  # a wrong attribute, which rules 2xx report
+                self._rules[node] = None
+        return self._rules[node]
+
+    def ends(self, body: Body) -> list[Key]:
+        """Return the tensors that a body is analysed for: those that leave it, and those that its sites depend on."""
+        if body.id not in self._ends:
+            self._ends[body.id] = [*body.ends, *self.wanted(self.graph.nodes_in(body))]
+        return self._ends[body.id]
+
+    def wanted(self, nodes: Iterable[Node]) -> Iterator[Key]:
+        """Yield the tensors that sites of some nodes depend on, an output of each with bodies, and what else is wanted."""
+        for node in nodes:
+            if node.type in self._site_types and (site := self.vocabulary.site_of(node)) is not None:
+                yield from site.operands
+            if node.bodies:
+                yield from node.outputs[:1]
+            yield from (key for key in node.outputs if self.vocabulary.is_wanted(self.graph, key))
+
+    # Sites
+
+    @cached_property
+    def _site_types(self) -> Sequence[str]:
+        return self.vocabulary.site_types()
+
+    @cached_property
+    def places(self) -> list[tuple[Node, Site | None]]:
+        """The nodes that read or write by indices, each with its site; None if it lacks an input or an attribute."""
+        return [(node, self.vocabulary.site_of(node)) for node in self.graph.nodes(*self._site_types)]
+
+    @cached_property
+    def nodes_with_sites(self) -> list[tuple[Node, Site]]:
+        """The gathers and scatters of the model and its bodies, each with its site."""
+        return [(node, site) for node, site in self.places if site is not None]
+
+    @cached_property
+    def sites(self) -> list[Site]:
+        """The sites of the gathers and scatters of the model and its bodies."""
+        return [site for _, site in self.nodes_with_sites]
 
 
 def has_dynamic_shape(value: Value) -> bool:
@@ -129,18 +142,18 @@ def has_dynamic_shape(value: Value) -> bool:
     return value.shape is None or any(dim.value is None for dim in value.shape)
 
 
-def in_order(graph: Graph, wanted: Iterable[Key], *, without: Container[Key] = ()) -> list[Step]:
-    """Return the steps that the tensors depend on, in topological order.
+def in_order(graph: AnalysedGraph, wanted: Iterable[Key], *, without: Container[Key] = ()) -> list[Node]:
+    """Return the nodes that the tensors depend on, in topological order.
 
-    Steps whose first output is in `without`, and what they depend on, are left out. Cycles of a broken model are cut.
+    Nodes whose first output is in `without`, and what they depend on, are left out. Cycles of a broken model are cut.
     """
-    found: dict[Key, Step] = {}
+    found: dict[Key, Node] = {}
     seen: set[Key] = set()
     waiting: list[tuple[Key, bool]] = [(key, False) for key in wanted]
     waiting.reverse()
     while waiting:
         key, is_ready = waiting.pop()
-        step = graph.step_of(key)
+        step = graph.producer(key)
         if step is None:
             continue
         first = step.outputs[0] if step.outputs else key
@@ -153,7 +166,7 @@ def in_order(graph: Graph, wanted: Iterable[Key], *, without: Container[Key] = (
     return list(found.values())
 
 
-def operands(graph: Graph, step: Step) -> list[Key]:
-    """Return the inputs that a step depends on; without those that it reads only the shape of, if that is static."""
+def operands(graph: AnalysedGraph, step: Node) -> list[Key]:
+    """Return the inputs that a node depends on; without those that it reads only the shape of, if that is static."""
     given = [key for key in step.inputs if key is not None]
     return [key for key in given if has_dynamic_shape(graph.declared(key))] if step.reads_shapes_only else given

@@ -5,8 +5,9 @@ from __future__ import annotations
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 
+from ov_gather.graph.protocol import Key
 from ov_gather.ranges.algebra.values import is_integer
-from ov_gather.ranges.graph import Graph, Key
+from ov_gather.ranges.graph import AnalysedGraph
 from ov_gather.system.traversal import reachable
 
 
@@ -21,16 +22,16 @@ class Question:
     """
 
     name: str
-    holds: Callable[[Graph, Key], bool]
-    before: Callable[[Graph, Key], Sequence[Key]]
+    holds: Callable[[AnalysedGraph, Key], bool]
+    before: Callable[[AnalysedGraph, Key], Sequence[Key]]
 
-    def __call__(self, graph: Graph, key: Key | None) -> bool:
+    def __call__(self, graph: AnalysedGraph, key: Key | None) -> bool:
         """Return the answer; False for an operand that is absent."""
         answers = graph.answers.setdefault(self.name, {})
         found = answers.get(key)
         return self._searched(graph, key, answers) if found is None else found
 
-    def _searched(self, graph: Graph, key: Key | None, answers: dict[Key, bool]) -> bool:
+    def _searched(self, graph: AnalysedGraph, key: Key | None, answers: dict[Key, bool]) -> bool:
         seen: list[Key] = []
         start = [] if key is None else [key]
         for one in reachable(start, lambda one: () if answers.get(one) is False else self.before(graph, one)):
@@ -43,11 +44,11 @@ class Question:
         return False
 
 
-def of_integers(name: str, holds: Callable[[Graph, Key], bool], without: Sequence[str]) -> Question:
+def of_integers(name: str, holds: Callable[[AnalysedGraph, Key], bool], without: Sequence[str]) -> Question:
     """Build a question that is passed on from integers to integers, but not by operations of the types `without`."""
 
-    def before(graph: Graph, key: Key) -> list[Key]:
-        step = graph.step_of(key)
+    def before(graph: AnalysedGraph, key: Key) -> list[Key]:
+        step = graph.producer(key)
         given = () if step is None or step.type in without or not is_integer(graph.declared(key).element_type) else step.inputs
         return [one for one in given if one is not None and is_integer(graph.declared(one).element_type)]
 

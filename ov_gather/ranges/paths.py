@@ -4,11 +4,12 @@ from __future__ import annotations
 
 from collections.abc import Mapping
 
+from ov_gather.graph.protocol import Key, Node
 from ov_gather.ir.excerpts import Excerpt, ExcerptEdge, ExcerptNode
 from ov_gather.ranges.algebra.values import Value
 from ov_gather.ranges.analysis import Analysis
 from ov_gather.ranges.bounds import is_loose, range_of, shown
-from ov_gather.ranges.graph import Graph, Key, Step, in_order
+from ov_gather.ranges.graph import AnalysedGraph, in_order
 from ov_gather.ranges.sites import Site
 
 _MAX_STEPS = 40
@@ -35,7 +36,7 @@ def path_to(analysis: Analysis, site: Site) -> Excerpt:
         target, label = drawing.add(key, target, label), ""
         if is_drawn:
             return drawing.excerpt()
-        step = analysis.graph.step_of(key)
+        step = analysis.graph.producer(key)
         following = entries.get(key) if step is None else _following(analysis, step)
         others = [] if step is None else [given for given in step.inputs if given not in (None, following)]
         for given in others[:_MAX_OTHERS]:
@@ -73,7 +74,7 @@ class _Drawing:
         return Excerpt(tuple(self._nodes), tuple(self._edges))
 
 
-def _following(analysis: Analysis, step: Step) -> Key | None:
+def _following(analysis: Analysis, step: Node) -> Key | None:
     """Return the operand that the way goes on with; None if all are constants."""
     given = [key for key in step.inputs if key is not None]
     loose = (key for key in given if (value := _value(analysis, key)) is not None and is_loose(value))
@@ -81,19 +82,19 @@ def _following(analysis: Analysis, step: Step) -> Key | None:
     return next(loose, None) or next(others, None)
 
 
-def _is_constant(graph: Graph, key: Key) -> bool:
-    return graph.step_of(key) is None and not graph.declared(key).elements.is_any
+def _is_constant(graph: AnalysedGraph, key: Key) -> bool:
+    return graph.producer(key) is None and not graph.declared(key).elements.is_any
 
 
-def _entries(graph: Graph, site: Site) -> Mapping[Key, Key | None]:
+def _entries(graph: AnalysedGraph, site: Site) -> Mapping[Key, Key | None]:
     """Map the entries of the bodies around a site to the values outside that they receive."""
     found: dict[Key, Key | None] = {}
-    waiting = [] if site.within is None else [graph.step_of(site.within)]
+    waiting = [] if site.within is None else [graph.producer(site.within)]
     while waiting:
         step = waiting.pop()
         for body in () if step is None else step.bodies:
             found |= {edge.inner: edge.outer for edge in body.entries}
-            waiting += [inner for inner in in_order(graph, body.ends) if inner.bodies]
+            waiting += [inner for inner in in_order(graph, graph.ends(body)) if inner.bodies]
     return found
 
 

@@ -8,25 +8,26 @@ from dataclasses import dataclass, replace
 from math import inf
 from typing import Literal
 
+from ov_gather.graph.protocol import Key, Node
 from ov_gather.ranges.algebra.intervals import Algebra, Interval
 from ov_gather.ranges.algebra.polynomials import Number, Polynomial
 from ov_gather.ranges.analysis import LARGEST_DIM, Analysis, Assumption, Outcome, analyse, steps_to
 from ov_gather.ranges.bounds import Bound, is_loose, range_of, shown
 from ov_gather.ranges.conditions import Conditions
 from ov_gather.ranges.examples import Premises, names_in
-from ov_gather.ranges.graph import Key, Step
+from ov_gather.ranges.graph import AnalysedGraph
 from ov_gather.ranges.inequalities import FINITE, sign_of_slack, slack_of
 from ov_gather.ranges.paths import path_to
 from ov_gather.ranges.proof import Proof, Status
 from ov_gather.ranges.reading_outside import results_of
 from ov_gather.ranges.rules.call import Operands, Semantics
 from ov_gather.ranges.runs import AnalysisCache, key_of
-from ov_gather.ranges.sites import BoundsCheck, Obstacle, Site, SiteGraph
+from ov_gather.ranges.sites import BoundsCheck, Obstacle, Site
 from ov_gather.ranges.witness import witness_of
 
 
 def prove_sites(
-    graph: SiteGraph, semantics: Semantics, given: Assumption, sites: Sequence[Site], *, with_paths: bool = False
+    graph: AnalysedGraph, semantics: Semantics, given: Assumption, sites: Sequence[Site], *, with_paths: bool = False
 ) -> list[Proof]:
     """Return a proof for each site of a graph; `with_paths` adds how its indices are computed."""
     runs = AnalysisCache(graph, semantics, given, sites)
@@ -84,7 +85,7 @@ def _proof(
     return replace(proof, alternatives=tuple(map(_requirements, found.alternatives))), found.condition
 
 
-def refuted(graph: SiteGraph, semantics: Semantics, sites: Sequence[Site]) -> Iterator[tuple[Site, Proof]]:
+def refuted(graph: AnalysedGraph, semantics: Semantics, sites: Sequence[Site]) -> Iterator[tuple[Site, Proof]]:
     """Yield the sites that are out of bounds in every run. One analysis, without a search for conditions."""
     analysis = analyse(graph, steps_to(graph, sites), semantics, Assumption())
     for site in sites:
@@ -198,13 +199,13 @@ def _origin(analysis: Analysis, wanted: Key, origins: dict[Key, Key]) -> Key:
             waiting += [(key, loose), *((one, None) for one in loose)]
         elif loose:
             found = [origins[one] for one in loose]
-            origins[key] = next((one for one in found if analysis.graph.step_of(one) is not None), found[0])
+            origins[key] = next((one for one in found if analysis.graph.producer(one) is not None), found[0])
     return origins[wanted]
 
 
 def _loose_operands(analysis: Analysis, key: Key) -> list[Key]:
     """Return the operands of unknown values, and of a loop or branches the results; none if the operation itself is unknown."""
-    step = analysis.graph.step_of(key)
+    step = analysis.graph.producer(key)
     if step is None:
         return []
     given = [*step.inputs, *(edge.inner for body in step.bodies for edge in body.exits if edge.outer == key)]
@@ -212,9 +213,9 @@ def _loose_operands(analysis: Analysis, key: Key) -> list[Key]:
     return [] if _is_opaque(analysis, step, key, set(loose)) else loose
 
 
-def _is_opaque(analysis: Analysis, step: Step, key: Key, loose: Collection[Key]) -> bool:
+def _is_opaque(analysis: Analysis, step: Node, key: Key, loose: Collection[Key]) -> bool:
     """Return True if an output of an operation is unknown even if the operands of unknown values are all 0."""
-    if step.rule is None or step.bodies:
+    if analysis.graph.rule(step) is None:
         return not step.bodies
     graph, sizes = analysis.graph, analysis.algebra.sizes
     algebra = Algebra(replace(sizes, bounds=ChainMap({}, sizes.bounds), changed=set(), _least={}, _of={}, _lowest={}))

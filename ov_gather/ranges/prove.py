@@ -9,16 +9,16 @@ from numbers import Real
 from reprlib import repr as shortened
 from typing import Any
 
+from ov_gather.graph.ir import IrGraph
+from ov_gather.graph.openvino import OpenvinoGraph
 from ov_gather.ir.model import Model
 from ov_gather.ir.reader import Source, WeightsSource, read_ir
 from ov_gather.ranges.algebra.intervals import Interval
 from ov_gather.ranges.analysis import Assumption
-from ov_gather.ranges.ir_graph import IrGraph
-from ov_gather.ranges.openvino_graph import OpenvinoGraph
+from ov_gather.ranges.graph import AnalysedGraph
 from ov_gather.ranges.proof import Proof, Proofs
 from ov_gather.ranges.proofs import prove_sites
 from ov_gather.ranges.rules.call import CPU_PLUGIN
-from ov_gather.ranges.sites import SiteGraph
 
 Limits = tuple[int | float | None, int | float | None]
 
@@ -50,36 +50,36 @@ def prove(
     return prove_in(graph_of(source, weights), assume=assume, with_paths=with_paths)
 
 
-def prove_in(graph: SiteGraph, *, assume: Mapping[str, Limits] | None = None, with_paths: bool = False) -> list[Proof]:
+def prove_in(graph: AnalysedGraph, *, assume: Mapping[str, Limits] | None = None, with_paths: bool = False) -> list[Proof]:
     """Prove like `prove`, for a model behind its adapter."""
     proofs = prove_sites(graph, CPU_PLUGIN, assumption(graph, assume or {}), graph.sites, with_paths=with_paths)
-    return Proofs([*proofs, *(_of_broken_layers(graph) if isinstance(graph, IrGraph) else [])])
+    return Proofs([*proofs, *_of_broken_nodes(graph)])
 
 
-def _of_broken_layers(graph: IrGraph) -> list[Proof]:
-    """Return "unknown" for layers that lack an input or attribute, such as those of a fragment."""
+def _of_broken_nodes(graph: AnalysedGraph) -> list[Proof]:
+    """Return "unknown" for nodes that lack an input or attribute, such as the layer of a fragment."""
     reason = "nothing feeds one of its inputs, an attribute is missing or wrong, or its index rule is a function"
-    broken = [("/".join((*place.path, place.layer.name)), place.layer) for place in graph.places if place.site is None]
-    return [Proof(name, layer.type, layer.line, "unknown", None, None, (None, None), reason) for name, layer in broken]
+    broken = [node for node, site in graph.places if site is None]
+    return [Proof(node.full_name, node.type, node.line, "unknown", None, None, (None, None), reason) for node in broken]
 
 
-def graph_of(source: Any, weights: WeightsSource = None) -> SiteGraph:
-    """Return the adapter for a model."""
+def graph_of(source: Any, weights: WeightsSource = None) -> AnalysedGraph:
+    """Return the graph of a model."""
     if isinstance(source, Model):
-        return IrGraph(source)
+        return AnalysedGraph(IrGraph(source))
     if "openvino" in sys.modules and isinstance(source, sys.modules["openvino"].Model):
-        return OpenvinoGraph(source)
-    return IrGraph(read_ir(source, weights))
+        return AnalysedGraph(OpenvinoGraph(source))
+    return AnalysedGraph(IrGraph(read_ir(source, weights)))
 
 
-def names_of(graph: SiteGraph) -> list[str]:
+def names_of(graph: AnalysedGraph) -> list[str]:
     """Return the names that `assume` accepts: inputs and open dimensions."""
     for key in graph.inputs.values():
         graph.declared(key)
     return [*graph.inputs, *graph.bounds]
 
 
-def assumption(graph: SiteGraph, assume: Mapping[str, Limits]) -> Assumption:
+def assumption(graph: AnalysedGraph, assume: Mapping[str, Limits]) -> Assumption:
     """Convert `assume` to an assumption. Raises ValueError if a name is unknown or the bounds are contradictory; TypeError."""
     _check_form(assume)
     known = ", ".join(names_of(graph))

@@ -5,9 +5,10 @@ from __future__ import annotations
 from collections.abc import Sequence
 from dataclasses import replace
 
+from ov_gather.graph.protocol import Node
 from ov_gather.ranges.algebra.values import Value, is_integer
 from ov_gather.ranges.folding import DROPPED, MOVES, folded_or_fused, is_constant
-from ov_gather.ranges.graph import Graph, Step
+from ov_gather.ranges.graph import AnalysedGraph
 from ov_gather.ranges.rules.call import Operands
 
 _MOVED = """
@@ -21,19 +22,20 @@ _PASSED_TYPES = frozenset((*MOVES, *DROPPED, "Einsum"))
 """Operations above which arithmetic is moved, or that OpenVINO drops if they change nothing."""
 
 
-def results_of(graph: Graph, step: Step, call: Operands) -> Sequence[Value]:
+def results_of(graph: AnalysedGraph, step: Node, call: Operands) -> Sequence[Value]:
     """Return the abstract outputs of a step: those of its rule, of folding and fusion, and of reading out of bounds.
 
     Arithmetic with a constant may be applied to the data of a Gather, and not to what that reads out of bounds:
     Clamp(Gather([[5]], 7), 3, 9) = 0.
     """
+    rule = graph.rule(step)
     if not call.semantics.reads_out_of_bounds:
-        return call.outputs if step.rule is None else step.rule(call)
-    found = call.outputs if step.rule is None else folded_or_fused(graph, step, call, step.rule)
+        return call.outputs if rule is None else rule(call)
+    found = call.outputs if rule is None else folded_or_fused(graph, step, call, rule)
     return [_read_outside(graph, step, call, value) for value in found]
 
 
-def _read_outside(graph: Graph, step: Step, call: Operands, found: Value) -> Value:
+def _read_outside(graph: AnalysedGraph, step: Node, call: Operands, found: Value) -> Value:
     """Include what a Gather may have read out of bounds, as long as OpenVINO moves what follows above it."""
     if step.type == "Gather" and found.outside is not None:
         return found
@@ -48,14 +50,14 @@ def _read_outside(graph: Graph, step: Step, call: Operands, found: Value) -> Val
     return replace(found, elements=elements, parts=None, may_be_nan=may_be_nan, outside=outside)
 
 
-def _data_of(step: Step, call: Operands) -> Sequence[Value | None]:
+def _data_of(step: Node, call: Operands) -> Sequence[Value | None]:
     """Return the operands whose elements a step moves, or computes with."""
     if step.type == "Select":
         return call.inputs[1:]
     return call.inputs if step.type == "Concat" or step.type in _MOVED_TYPES else call.inputs[:1]
 
 
-def _is_passed(graph: Graph, step: Step, call: Operands) -> bool:
+def _is_passed(graph: AnalysedGraph, step: Node, call: Operands) -> bool:
     """Return True if the step may be applied before a Gather, or what follows before the step."""
     if step.type in _MOVED_TYPES:
         return len(step.inputs) == 1 or any(is_constant(graph, key) for key in step.inputs)

@@ -11,9 +11,9 @@ from ov_gather.ir.element_types import DYNAMIC, STRING, ElementType
 from ov_gather.ranges.algebra.polynomials import Number, Polynomial
 from ov_gather.ranges.analysis import LARGEST_DIM
 from ov_gather.ranges.bounds import Bound
+from ov_gather.ranges.graph import AnalysedGraph
 from ov_gather.ranges.proof import Proof, Status
 from ov_gather.ranges.proofs import text_of
-from ov_gather.ranges.sites import SiteGraph
 from ov_gather.ranges.size_texts import SizeTextError, SizeTexts
 from ov_gather.system.tables import counted
 
@@ -117,7 +117,7 @@ class RequestTerms:
 
 
 def request_terms(
-    graph: SiteGraph, proofs: Sequence[Proof], assume: Mapping[str, tuple[Number | None, Number | None]] | None = None
+    graph: AnalysedGraph, proofs: Sequence[Proof], assume: Mapping[str, tuple[Number | None, Number | None]] | None = None
 ) -> RequestTerms:
     """Return what the proofs of a graph need of requests; they hold under the bounds `assume`, which become conditions, too.
 
@@ -143,13 +143,13 @@ def request_terms(
     return RequestTerms(inputs, kept, tuple(uncovered), reader.places, _fingerprint(inputs, proofs, assumed))
 
 
-def check_unique_inputs(graph: SiteGraph) -> None:
+def check_unique_inputs(graph: AnalysedGraph) -> None:
     """Raise ValueError if two inputs have the same name: a request cannot hold both."""
     if len(graph.inputs) < graph.input_count:
         raise ValueError("two inputs of the model have the same name: rename one, so that a request can name both")
 
 
-def covered(graph: SiteGraph, proofs: Sequence[Proof]) -> list[bool]:
+def covered(graph: AnalysedGraph, proofs: Sequence[Proof]) -> list[bool]:
     """Return for each proof whether the site is conditional, and conditions on requests keep it in bounds.
 
     Raises ValueError if two inputs have the same name.
@@ -178,7 +178,7 @@ class _Reader:
         places: the input and the axis of each open dimension, several if they share the dimension.
     """
 
-    def __init__(self, graph: SiteGraph) -> None:
+    def __init__(self, graph: AnalysedGraph) -> None:
         self._graph, self.places = graph, _places(graph)
         self._texts: SizeTexts | None
         try:
@@ -216,13 +216,13 @@ class _Reader:
         return size
 
 
-def _has_whole_bytes(graph: SiteGraph, name: str) -> bool:
+def _has_whole_bytes(graph: AnalysedGraph, name: str) -> bool:
     """Return True if the elements of an input are numbers that each take whole bytes."""
     kind = graph.declared(graph.inputs[name]).element_type
     return kind is not None and kind.bits >= 8
 
 
-def _places(graph: SiteGraph) -> dict[str, tuple[tuple[str, int], ...]]:
+def _places(graph: AnalysedGraph) -> dict[str, tuple[tuple[str, int], ...]]:
     found: dict[str, tuple[tuple[str, int], ...]] = {}
     for name, key in graph.inputs.items():
         for axis, dim in enumerate(graph.declared(key).shape or ()):
@@ -231,7 +231,7 @@ def _places(graph: SiteGraph) -> dict[str, tuple[tuple[str, int], ...]]:
     return found
 
 
-def _input(graph: SiteGraph, name: str) -> RequestInput:
+def _input(graph: AnalysedGraph, name: str) -> RequestInput:
     declared = graph.declared(graph.inputs[name])
     if declared.shape is None:
         return RequestInput(name, declared.element_type, None)

@@ -7,10 +7,11 @@ from dataclasses import dataclass, field
 from itertools import chain
 from typing import Any
 
+from ov_gather.graph.protocol import Key, Node
 from ov_gather.ranges import choices
 from ov_gather.ranges.algebra.polynomials import names_within
 from ov_gather.ranges.algebra.values import Value
-from ov_gather.ranges.graph import Graph, Key, Step
+from ov_gather.ranges.graph import AnalysedGraph
 
 
 @dataclass(frozen=True)
@@ -27,7 +28,7 @@ class PreviousRun:
         kept: the same cache of the new analysis, which gets the names of unchanged steps; None if its graph differs.
     """
 
-    graph: Graph
+    graph: AnalysedGraph
     known: Mapping[Key, Value]
     evaluated: Container[Key]
     overflows: Mapping[Key, Any]
@@ -35,7 +36,7 @@ class PreviousRun:
     names: dict[Key, frozenset[str]] = field(default_factory=dict)
     kept: dict[Key, frozenset[str]] | None = None
 
-    def holds(self, step: Step, value: Callable[[Key], Value]) -> bool:
+    def holds(self, step: Node, value: Callable[[Key], Value]) -> bool:
         """Return True if the outputs of a step are unchanged; `value` returns the current value of an input.
 
         A transfer function depends on its inputs, the declared outputs, and the bounds of the names in these. The names in its
@@ -59,7 +60,7 @@ class PreviousRun:
             self.kept[step.outputs[0]] = names
         return True
 
-    def _names_of(self, step: Step) -> frozenset[str]:
+    def _names_of(self, step: Node) -> frozenset[str]:
         first = step.outputs[0]
         if first not in self.names:
             values = [self.known[key] for key in step.inputs if key is not None]

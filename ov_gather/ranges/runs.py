@@ -8,6 +8,7 @@ from dataclasses import replace
 from itertools import islice
 from math import inf
 
+from ov_gather.graph.protocol import Node
 from ov_gather.ranges.algebra.intervals import Algebra, Interval
 from ov_gather.ranges.algebra.polynomials import Number, Polynomial
 from ov_gather.ranges.algebra.sizes import Sizes
@@ -15,7 +16,7 @@ from ov_gather.ranges.analysis import Analysis, Assumption, analyse, dims_of, st
 from ov_gather.ranges.choices import filled_with
 from ov_gather.ranges.dependencies import InputDependencies, SitePart
 from ov_gather.ranges.fitting import Overflow
-from ov_gather.ranges.graph import Graph, Step
+from ov_gather.ranges.graph import AnalysedGraph
 from ov_gather.ranges.inequalities import is_dynamic_dim
 from ov_gather.ranges.rules.call import Semantics
 from ov_gather.ranges.sites import BoundsCheck, Obstacle, Site
@@ -36,13 +37,13 @@ class AnalysisCache:
     The first analysis, without a condition, is that of all sites; any other one covers the sites that were asked for.
     """
 
-    def __init__(self, graph: Graph, semantics: Semantics, given: Assumption, sites: Sequence[Site]) -> None:
+    def __init__(self, graph: AnalysedGraph, semantics: Semantics, given: Assumption, sites: Sequence[Site]) -> None:
         self._graph, self._semantics, self._given = graph, semantics, given
         steps = steps_to(graph, sites)
         self._outputs = {key for step in steps for key in step.outputs}
         self._dependencies = InputDependencies(graph, steps)
         self._part: tuple[Site | None, SitePart] = None, SitePart([], [], [])
-        self._steps: tuple[Site | None, list[Step]] = None, []
+        self._steps: tuple[Site | None, list[Node]] = None, []
         self._implied: dict[Site, Assumption] = {}
         self._seen: dict[Hashable, Analysis] = {}
         self.unconditional = analyse(graph, steps, semantics, given)
@@ -116,7 +117,7 @@ class AnalysisCache:
             self._part = site, self._dependencies.part_of(site, self.unconditional)
         return self._part[1]
 
-    def steps_to(self, site: Site) -> list[Step]:
+    def steps_to(self, site: Site) -> list[Node]:
         """Return the steps that a site depends on. Only those of the last site are cached."""
         if self._steps[0] is not site:
             self._steps = site, steps_to(self._graph, [site])

@@ -4,15 +4,14 @@ from __future__ import annotations
 
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass
-from typing import Protocol
 
+from ov_gather.graph.protocol import Key, Node
 from ov_gather.ops import OPERATIONS, indexing
 from ov_gather.ops.spec import CUSTOM_OPSET, AttributeSize, AxisSize, CoordinateSizes, Operation
 from ov_gather.ranges.algebra.intervals import Algebra, Interval
 from ov_gather.ranges.algebra.polynomials import Polynomial
 from ov_gather.ranges.algebra.values import Value
-from ov_gather.ranges.graph import Graph, Key
-from ov_gather.ranges.rules.openvino import Described
+from ov_gather.ranges.rules.openvino import counts_from_end, has_scattered_lanes
 
 
 @dataclass(frozen=True, slots=True)
@@ -68,10 +67,11 @@ class Site:
         return self.axis is None
 
 
-def site_of(
-    operation: Described, name: str, line: int, inputs: Sequence[Key | None], output: Key, within: Key | None = None
-) -> Site | None:
-    """Return the site of an operation; None if inputs or attributes are missing, or if it has no index rule but a function."""
+def site_of(operation: Node) -> Site | None:
+    """Return the site of a node; None if inputs or attributes are missing, or if it has no index rule but a function."""
+    inputs = operation.inputs
+    if not operation.outputs:
+        return None
     spec = indexing(operation.type, operation.opset)
     if spec is None or spec.index_rule is None:
         return None
@@ -92,24 +92,36 @@ def site_of(
     except ValueError:
         return None
     is_of_family = spec in OPERATIONS
-    counts = operation.counts_from_end if is_of_family else bool(rule.lowest_specified(1) < 0)
+    counts = counts_from_end(operation) if is_of_family else bool(rule.lowest_specified(1) < 0)
     data = inputs[0 if isinstance(rule.sizes, AttributeSize) else rule.sizes.data]
     if data is None or indices is None:
         return None
     may_broadcast = operation.opset == CUSTOM_OPSET or not is_of_family
     return Site(
-        name, operation.type, line, data, indices, axis, batch_dims, counts, within, output, may_broadcast, rule.port, size
+        operation.full_name,
+        operation.type,
+        operation.line,
+        data,
+        indices,
+        axis,
+        batch_dims,
+        counts,
+        operation.within,
+        operation.outputs[0],
+        may_broadcast,
+        rule.port,
+        size,
     )
 
 
-def _axis(operation: Described, spec: Operation, along: AxisSize, inputs: Sequence[Key | None]) -> int | Key | None:
+def _axis(operation: Node, spec: Operation, along: AxisSize, inputs: Sequence[Key | None]) -> int | Key | None:
     """Return an axis: its number, or the tensor that holds it; None if nothing feeds that."""
     if isinstance(along.axis, int):
         return along.axis
     for attribute in spec.attributes:
         if attribute.name == along.axis:
             axis = operation.integer(along.axis, attribute.default or 0)
-            return axis - 1 if axis < 0 and operation.has_scattered_lanes else axis
+            return axis - 1 if axis < 0 and has_scattered_lanes(operation) else axis
     return next(iter(inputs[spec.port_of(along.axis) :]), None)
 
 
@@ -197,15 +209,3 @@ def _of_coordinates(site: Site, data: Value, indices: Value) -> list[BoundsCheck
     intervals = indices.along(len(indices.shape) - 1) or (indices.elements,) * length
     pairs = zip(intervals, dims, strict=False)
     return [BoundsCheck(site.batch_dims + i, dim, interval, True) for i, (interval, dim) in enumerate(pairs)]
-
-
-class SiteGraph(Graph, Protocol):
-    """A graph that lists its gathers and scatters."""
-
-    @property
-    def sites(self) -> Sequence[Site]:
-        """The gathers and scatters of the model and its bodies."""
-
-    @property
-    def input_count(self) -> int:
-        """The number of inputs, which may share a name."""

@@ -6,6 +6,7 @@ from collections.abc import Generator, Iterable, Mapping, Sequence
 from dataclasses import replace
 from math import inf
 
+from ov_gather.graph.protocol import Body, BodyEdge, Key, Node, Passing
 from ov_gather.ir.element_types import BOOLEAN
 from ov_gather.ranges import choices
 from ov_gather.ranges.algebra.intervals import ANY, Algebra, Interval
@@ -19,7 +20,7 @@ from ov_gather.ranges.algebra.values import (
     product,
 )
 from ov_gather.ranges.fitting import Fitting, Overflow, kept_within, lies_in
-from ov_gather.ranges.graph import Body, BodyEdge, EdgeKind, Graph, Key, Step, has_dynamic_shape, in_order
+from ov_gather.ranges.graph import AnalysedGraph, has_dynamic_shape, in_order
 from ov_gather.ranges.reading_outside import results_of
 from ov_gather.ranges.reuse import PreviousRun
 from ov_gather.ranges.rules.call import Operands, Semantics
@@ -47,7 +48,7 @@ class Solver:
 
     def __init__(
         self,
-        graph: Graph,
+        graph: AnalysedGraph,
         algebra: Algebra,
         semantics: Semantics,
         assumed: Mapping[Key, Interval],
@@ -65,7 +66,7 @@ class Solver:
         self._fitting = Fitting(algebra, semantics)
         self._choices = choices.BranchRefinement(graph, algebra, semantics, self.value, self._fitting.fit)
 
-    def run(self, steps: Sequence[Step]) -> Solver:
+    def run(self, steps: Sequence[Node]) -> Solver:
         """Compute the abstract value of each tensor that the steps, in the order of `in_order`, produce; return the solver."""
         waiting = [self._evaluate(steps)]
         while waiting:  # an explicit stack, because a file may nest bodies deeper than Python recurses
@@ -76,7 +77,7 @@ class Solver:
                 waiting.append(inner)
         return self
 
-    def _evaluate(self, steps: Sequence[Step]) -> _Work:
+    def _evaluate(self, steps: Sequence[Node]) -> _Work:
         """Evaluate steps in order; yield the work on bodies, which must be done before this continues."""
         self.visits += len(steps)
         earlier = self._earlier
@@ -91,7 +92,7 @@ class Solver:
                 continue
             declared = [self._graph.declared(output) for output in step.outputs]
             found: Sequence[Value] = declared
-            if step.inputs or step.rule is not None:
+            if step.inputs or self._graph.rule(step) is not None:
                 inputs = [None if key is None else self.value(key) for key in step.inputs]
                 if step.type in choices.TYPES:
                     inputs = self._choices.operands(step)
@@ -119,7 +120,7 @@ class Solver:
         Elements beyond the runtime's integers saturate in a constant; in an input they wrap around, so any value is possible.
         """
         declared, earlier = self._graph.declared(key), self._earlier
-        if earlier is not None and key in earlier.known and not declared.elements.is_any and self._graph.step_of(key) is None:
+        if earlier is not None and key in earlier.known and not declared.elements.is_any and self._graph.producer(key) is None:
             self._keep(earlier, key)  # a constant
             return
         widest = self.semantics.widest(declared.element_type)
@@ -159,19 +160,19 @@ class Solver:
         if self._earlier is None and not self._inside and value.shape is not None:
             self.algebra.sizes.limits.add(product(value.shape), LARGEST_SIZE)
 
-    def _branches(self, step: Step) -> _Work:
+    def _branches(self, step: Node) -> _Work:
         for body in step.bodies:
             self._inside += 1
             for edge in body.entries:
                 self._arrive(edge)
-            yield self._evaluate(in_order(self._graph, body.ends))
+            yield self._evaluate(in_order(self._graph, self._graph.ends(body)))
             self._inside -= 1
         self._record_outputs(step)
 
-    def _loop(self, step: Step) -> _Work:
+    def _loop(self, step: Node) -> _Work:
         (body,) = step.bodies
-        steps = in_order(self._graph, body.ends)
-        states = [edge for edge in body.entries if edge.kind is EdgeKind.STATE]
+        steps = in_order(self._graph, self._graph.ends(body))
+        states = [edge for edge in body.entries if edge.passing is Passing.CARRIED]
         self._inside += 1
         for edge in body.entries:
             self._arrive(edge, step)
@@ -191,20 +192,20 @@ class Solver:
         self._inside -= 1
         self._record_outputs(step)
 
-    def _arrive(self, edge: BodyEdge, step: Step | None = None) -> None:
+    def _arrive(self, edge: BodyEdge, step: Node | None = None) -> None:
         declared = self._graph.declared(edge.inner)
-        if edge.kind is EdgeKind.COUNT:
+        if edge.passing is Passing.COUNT:
             self._learn(edge.inner, declared, replace(declared, elements=self._count(step), may_be_nan=False))
             return
         if edge.outer is None:
             self._widen([edge])
             return
         value = self.value(edge.outer)
-        if edge.kind is not EdgeKind.AS_IT_IS:  # a carried value may change its shape, and a slice has another one
+        if edge.passing is not Passing.WHOLE:  # a carried value may change its shape, and a slice has another one
             value = replace(value, shape=declared.shape, parts=None, peak=-inf)
         self._learn(edge.inner, declared, value)
 
-    def _count(self, step: Step | None) -> Interval:
+    def _count(self, step: Node | None) -> Interval:
         """Return the range of the iteration counter. With a negative trip count only the condition ends the loop."""
         trips = ANY if step is None or step.trips is None else self.value(step.trips).elements
         if trips.low < 0:
@@ -228,7 +229,7 @@ class Solver:
             declared = self._graph.declared(edge.inner)
             self._learn(edge.inner, declared, declared)
 
-    def _record_outputs(self, step: Step) -> None:
+    def _record_outputs(self, step: Node) -> None:
         """Record the outputs of an operation with bodies: the join over all bodies that may execute."""
         found: dict[Key, Value] = {}
         executed = self._executed(step)
@@ -238,7 +239,7 @@ class Solver:
                     continue
                 declared, value = self._graph.declared(edge.outer), self.value(edge.inner)
                 if step.repeats:
-                    if edge.kind is EdgeKind.AS_IT_IS:
+                    if edge.passing is Passing.WHOLE:
                         value = self._or_first(step, body, edge, value)
                     value = replace(value, elements=_numbers(value.elements), shape=declared.shape, parts=None, peak=-inf)
                 before = found.get(edge.outer)
@@ -262,7 +263,7 @@ class Solver:
             shape = tuple(dim if dim == same else told for dim, same, told in dims)
         return replace(declared, elements=elements, shape=shape, may_be_nan=may_be_nan)
 
-    def _executed(self, step: Step) -> list[Body]:
+    def _executed(self, step: Node) -> list[Body]:
         """Return the bodies that may execute."""
         bodies = list(step.bodies)
         if step.repeats or not step.inputs or step.inputs[0] is None:
@@ -271,9 +272,9 @@ class Solver:
         never = False if condition.low > 0 else True if condition.low == condition.high == 0 else None
         return [body for body in bodies if body.condition is None or body.condition is not never]
 
-    def _or_first(self, step: Step, body: Body, edge: BodyEdge, value: Value) -> Value:
+    def _or_first(self, step: Node, body: Body, edge: BodyEdge, value: Value) -> Value:
         """Join an output of a loop with its value if the body never executes: the initial carried value."""
-        states = [one for one in body.entries if one.kind is EdgeKind.STATE and one.next == edge.inner]
+        states = [one for one in body.entries if one.passing is Passing.CARRIED and one.next == edge.inner]
         may_not_run = step.trips is not None and self.value(step.trips).elements.low < 1
         if any(one.outer is None for one in states) or (not states and may_not_run):
             return self._graph.declared(edge.inner)

@@ -16,6 +16,8 @@ from ov_gather.rules.findings import Severity
 if TYPE_CHECKING:
     from numpy.typing import NDArray
 
+    from ov_gather.graph.protocol import Graph, Key, Node
+
     IsWrong = Callable[[NDArray[Any], Any], NDArray[Any]]
 
 
@@ -130,18 +132,23 @@ def computed_index_out_of_bounds(checked: ErrorFreeModel) -> Iterator[Violation]
     tensor, some write zeros. Correct the computation of the index, or the size of the axis. `ov-gather prove` reports on all
     indices, including those that depend on inputs. This rule runs only on models without other errors.
     """
-    from ov_gather.ranges.ir_graph import IrGraph  # imported late: few models compute indices
+    from ov_gather.graph.ir import IrGraph  # imported late: few models compute indices
+    from ov_gather.ranges.graph import AnalysedGraph
     from ov_gather.ranges.proofs import refuted
     from ov_gather.ranges.rules.call import CPU_PLUGIN
 
-    graph = IrGraph(checked.model)
-    computed = [place for place in graph.places if _is_computed(graph.graph(place), place.layer, is_body=bool(place.path))]
-    by_site = {place.site: place for place in computed if place.site is not None}
+    graph = AnalysedGraph(IrGraph(checked.model))
+    by_site = {site: node for node, site in graph.nodes_with_sites if _reads_computed(graph.graph, node, site.indices)}
     for site, proof in refuted(graph, CPU_PLUGIN, list(by_site)):
-        place = by_site[site]
+        node = by_site[site]
         low, high = ("?" if bound is None else bound for bound in proof.index_range)
         values = f"{low}" if low == high else f"{low}..{high}"
         axis = f"axis {proof.axis} of size {proof.axis_size}"
         message = f"indices are {values}, out of bounds of {axis}, in every run that gets here"
         hint = "correct how indices are computed, or the size of the axis"
-        yield Violation.at(place.layer, message, hint, port=place.layer.inputs[site.port], subgraph_path=place.path)
+        yield Violation.at(node.handle, message, hint, port=node.handle.inputs[site.port], subgraph_path=node.path)
+
+
+def _reads_computed(graph: Graph, node: Node, indices: Key) -> bool:
+    """Return True if indices are neither a constant nor an input of the model, as `_has_no_computed_index` finds sooner."""
+    return graph.producer(indices) is not None or (bool(node.path) and not graph.is_constant(indices))

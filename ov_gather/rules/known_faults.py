@@ -17,8 +17,8 @@ from ov_gather.rules.known.register import BY_TYPE
 from ov_gather.rules.releases import RELEASES, is_before
 
 if TYPE_CHECKING:
+    from ov_gather.graph.protocol import Key
     from ov_gather.ranges.analysis import Analysis
-    from ov_gather.ranges.graph import Key
 
 RULE_OF = {Effect.WRONG: "OVG710", Effect.FATAL: "OVG711", Effect.DEPENDS: "OVG712"}
 """The rule that reports the faults with an effect."""
@@ -64,9 +64,9 @@ class Executed:
     @cached_property
     def _analysis(self) -> Analysis:
         """The ranges of what the layers read that may meet a fault for some values."""
+        from ov_gather.graph.ir import IrGraph
         from ov_gather.ranges.analysis import Assumption, analyse  # imported late: few models need it
-        from ov_gather.ranges.graph import in_order
-        from ov_gather.ranges.ir_graph import IrGraph
+        from ov_gather.ranges.graph import AnalysedGraph, in_order
         from ov_gather.ranges.rules.call import CPU_PLUGIN
 
         types = {layer_type for layer_type, faults in BY_TYPE.items() if any(one.effect is Effect.DEPENDS for one in faults)}
@@ -76,7 +76,7 @@ class Executed:
             for layer in graph.of_type(*types)
             for position in range(len(layer.inputs))
         ]
-        graph = IrGraph(self.model)
+        graph = AnalysedGraph(IrGraph(self.model))
         return analyse(graph, in_order(graph, [key for key in keys if key]), CPU_PLUGIN, Assumption())
 
     @cached_property

@@ -16,9 +16,9 @@ import openvino as ov
 from numpy.typing import NDArray
 
 from ov_gather.extension import reason
+from ov_gather.graph.openvino import bodies
 from ov_gather.ir.element_types import STRING, ElementType, by_name
 from ov_gather.ir.weights import pack_bits, unpack_bits
-from ov_gather.ranges.openvino_graph import bodies
 from ov_gather.runtimes.base import NESTED_IFS, OutOfBoundsError, RefusedError
 
 _IN_F32 = {"INFERENCE_PRECISION_HINT": "f32"}

@@ -9,7 +9,7 @@ from numpy.typing import NDArray
 
 from ov_gather.ranges.algebra.polynomials import Number, Polynomial
 from ov_gather.ranges.examples import evaluated
-from ov_gather.ranges.graph import Graph
+from ov_gather.ranges.graph import AnalysedGraph
 from ov_gather.ranges.requests import RequestCondition, RequestTerms, Size
 
 Feed = dict[str, NDArray[Any]]
@@ -29,7 +29,7 @@ USUAL = (0, 1, 2, 3, 5, 8, 17, 33, 64, 130, 257, 513, 1025, 2049)
 class Attacks:
     """Requests to a model, made from arrays of a sample request by the names of inputs. Raises ValueError for an open rank."""
 
-    def __init__(self, graph: Graph, samples: Mapping[str, NDArray[Any]]) -> None:
+    def __init__(self, graph: AnalysedGraph, samples: Mapping[str, NDArray[Any]]) -> None:
         self._samples, self._bounds = samples, graph.bounds
         declared = {name: graph.declared(key) for name, key in graph.inputs.items()}
         self._dims, self._types = {}, {}

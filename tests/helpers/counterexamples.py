@@ -18,10 +18,10 @@ from openvino import opset16 as ops
 from helpers.attacks import Attacks
 from helpers.index_sites import Site, Tensor, site_of
 from helpers.worker_process import DiedError, Worker
-from ov_gather.ranges.openvino_graph import bodies
+from ov_gather.graph.openvino import bodies
+from ov_gather.ranges.graph import AnalysedGraph
 from ov_gather.ranges.proof import Proof
 from ov_gather.ranges.requests import request_terms
-from ov_gather.ranges.sites import SiteGraph
 from ov_gather.runtimes.base import RefusedError
 from ov_gather.runtimes.session import Session
 
@@ -77,7 +77,7 @@ class Breaker:
 
 
 def shown_to_fail(
-    path: Path, graph: SiteGraph, proofs: Mapping[str, Proof], samples: Mapping[str, NDArray[Any]], breaker: Breaker
+    path: Path, graph: AnalysedGraph, proofs: Mapping[str, Proof], samples: Mapping[str, NDArray[Any]], breaker: Breaker
 ) -> set[str]:
     """Return the layers of an IR of which a request breaks an index, among those that are not proved.
 

@@ -12,8 +12,8 @@ from hypothesis import strategies as st
 from openvino import opset13 as ops
 
 from ov_gather.guards.guard import Guard
-from ov_gather.ranges.openvino_graph import OpenvinoGraph
 from ov_gather.ranges.proof import Proof
+from ov_gather.ranges.prove import graph_of
 from ov_gather.ranges.requests import request_terms
 
 FINITE = float(np.finfo(np.float32).max)
@@ -40,7 +40,7 @@ class Case:
         proofs = [
             Proof(f"layer {number}", "Gather", 0, "conditional", 0, 9, (0, 9), "", one) for number, one in enumerate(requires)
         ]
-        self.terms = request_terms(OpenvinoGraph(self.model), proofs)
+        self.terms = request_terms(graph_of(self.model), proofs)
         self.guard = Guard(self.terms)
 
     def __repr__(self):

@@ -17,7 +17,7 @@ from openvino import opset13 as op
 from tools.upstream.registry import FAULTS
 
 _ITEMS = ",".join(map(str, range(60)))
-_IN_ONNX = {
+IN_ONNX = {
     "abs_of_clamp": """<ir_version: 8, opset_import: ["" : 10]> g (float[2] x) => (float[2] y) {
         c = Constant<value = float[2] {-7, 2}>() d = Clip<min = -3.0, max = 3.0>(c) a = Abs(d) y = Add(x, a)
     }""",
@@ -57,7 +57,7 @@ _IN_ONNX = {
 
 EXPORTS = ("light_resnet50", "light_shufflenet", "light_inception_v2")
 """Exported networks, without their weights, that the package onnx holds for tests of backends."""
-_EXPORTS = Path(onnx.__file__).parent / "backend/test/data/light"
+LIGHT = Path(onnx.__file__).parent / "backend/test/data/light"
 
 
 class _CaughtError(BaseException):
@@ -79,7 +79,7 @@ def met_by(report: str) -> ov.Model:
 
 def onnx_of(report: str) -> onnx.ModelProto:
     """Return the model of a reproducer in ONNX."""
-    text = _IN_ONNX[report] if report in _IN_ONNX else _executed(report)[1]["text"]
+    text = IN_ONNX[report] if report in IN_ONNX else _executed(report)[1]["text"]
     return onnx.parser.parse_model(text if text.startswith("<") else f'<ir_version: 8, opset_import: ["" : 18]> {text}')
 
 
@@ -131,7 +131,7 @@ def in_export(models: Mapping[str, ov.Model], name: str) -> ov.Model:
     for planted, model in models.items():
         for number, node in enumerate(model.get_ordered_ops()):
             node.set_friendly_name(f"planted/{planted}/{number}")
-    export = ov.Core().read_model(_EXPORTS / f"{name}.onnx")
+    export = ov.Core().read_model(LIGHT / f"{name}.onnx")
     inputs, scores = [], op.reshape(export.get_results()[0].input_value(0), op.constant(np.array([-1])), False)
     for parameter in chain.from_iterable(model.get_parameters() for model in models.values()):
         shape, dtype = parameter.get_output_partial_shape(0), parameter.get_output_element_type(0)

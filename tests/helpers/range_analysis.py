@@ -12,16 +12,15 @@ import openvino as ov
 from numpy.typing import NDArray
 
 from helpers.index_sites import Arrays, Site, Tensor, tensor
+from ov_gather.graph.protocol import Key
 from ov_gather.ir.reader import read_ir
 from ov_gather.ranges.algebra.intervals import Interval
 from ov_gather.ranges.algebra.polynomials import Polynomial
 from ov_gather.ranges.algebra.values import Value
 from ov_gather.ranges.analysis import Assumption, analyse
-from ov_gather.ranges.graph import Graph, Key, in_order
-from ov_gather.ranges.ir_graph import IrGraph
-from ov_gather.ranges.openvino_graph import OpenvinoGraph
+from ov_gather.ranges.graph import AnalysedGraph, in_order
 from ov_gather.ranges.proof import Proof
-from ov_gather.ranges.prove import prove
+from ov_gather.ranges.prove import graph_of, prove
 from ov_gather.ranges.rules.call import CPU_PLUGIN, Semantics
 
 Found = tuple[dict[Tensor, Value], dict[str, Proof]]
@@ -37,16 +36,16 @@ def by_ir(model: ov.Model) -> Found:
     keys = {
         (layer.name, position): (0, layer.id, port.id) for layer in ir.layers for position, port in enumerate(layer.outputs)
     }
-    return known_of(IrGraph(ir), CPU_PLUGIN, keys, prove(ir))
+    return known_of(graph_of(ir), CPU_PLUGIN, keys, prove(ir))
 
 
 def by_openvino(model: ov.Model) -> Found:
     """Analyse an `openvino.Model`."""
     keys = {tensor(one): (node.get_name(), one.get_index()) for node in model.get_ordered_ops() for one in node.outputs()}
-    return known_of(OpenvinoGraph(model), CPU_PLUGIN, keys, prove(model))
+    return known_of(graph_of(model), CPU_PLUGIN, keys, prove(model))
 
 
-def known_of(graph: Graph, semantics: Semantics, keys: Mapping[Tensor, Key], proofs: Iterable[Proof]) -> Found:
+def known_of(graph: AnalysedGraph, semantics: Semantics, keys: Mapping[Tensor, Key], proofs: Iterable[Proof]) -> Found:
     """Return the claims on some tensors of a graph, beside its proofs."""
     analysis = analyse(graph, in_order(graph, list(keys.values())), semantics, Assumption())
     claims = {one: analysis.value(key) for one, key in keys.items()}

@@ -7,10 +7,12 @@ element is not below, "peak 1".
 """
 
 import re
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from dataclasses import replace
 from math import inf
+from typing import Any
 
+from ov_gather.graph.protocol import Node
 from ov_gather.ir.element_types import ELEMENT_TYPES
 from ov_gather.ranges.algebra.intervals import ANY, Algebra, Interval
 from ov_gather.ranges.algebra.polynomials import Number, Polynomial
@@ -63,10 +65,15 @@ def shown(value: Value) -> str:
     return words + (f" peak {value.peak:g}" if value.peak != -inf else "")
 
 
+def node_of(kind: str, opset: str, attributes: Mapping[str, Any]) -> Node:
+    """Return a node of no graph."""
+    return Node(kind, opset, "", (), ["given"], ["made"], attributes)
+
+
 def by_openvino(words: str, inputs: str, outputs: str) -> str:
     """Apply the rule of an operation of OpenVINO, such as "Gather opset8 batch_dims=1", to operands and declared outputs."""
     kind, opset, *attributes = words.split(" ")
-    rule = openvino.rule_of(openvino.Described(kind, opset, dict(pair.split("=") for pair in attributes)))
+    rule = openvino.rule_of(node_of(kind, opset, dict(pair.split("=") for pair in attributes)))
     return _applied(rule, inputs, outputs, CPU_PLUGIN)
 
 
@@ -74,7 +81,7 @@ def by_onnx(words: str, inputs: str, outputs: str) -> str:
     """Apply the rule of an operator of ONNX, such as "Squeeze axes=0,2" or "ConstantOfShape value=i64[1] 3.."."""
     kind, *attributes = re.split(r" (?=\w+=)", words)
     pairs = dict(pair.split("=") for pair in attributes)
-    rule = onnx.rule_of(onnx.Operator(kind, {name: _attribute(text) for name, text in pairs.items()}))
+    rule = onnx.rule_of(node_of(kind, "", {name: _attribute(text) for name, text in pairs.items()}))
     return _applied(rule, inputs, outputs, ONNX)
 
 

@@ -10,8 +10,7 @@ from openvino import opset13 as ops
 from helpers.counterexamples import Breaker, shown_to_fail
 from helpers.openvino_models import counted, looked_up, made_of, number, size_of
 from ov_gather import read_ir
-from ov_gather.ranges.ir_graph import IrGraph
-from ov_gather.ranges.prove import prove_in
+from ov_gather.ranges.prove import graph_of, prove_in
 
 IDS = {"ids": np.array([[3, 1, 2]])}
 
@@ -27,7 +26,7 @@ def broken(make, folder, breaker, **inputs):
     """The types of the operations that are shown to fail. Of fixed shapes, also what is proved is tried."""
     path = folder / "model.xml"
     ov.save_model(made_of(make, **inputs), path, compress_to_fp16=False)
-    graph = IrGraph(read_ir(path))
+    graph = graph_of(read_ir(path))
     proofs = {proof.layer: proof for proof in prove_in(graph)}
     if not graph.bounds:
         proofs = {name: replace(proof, status="unknown") for name, proof in proofs.items()}

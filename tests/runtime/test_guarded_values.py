@@ -11,7 +11,7 @@ from ov_gather.ranges.algebra.polynomials import Polynomial
 from ov_gather.ranges.algebra.sizes import Sizes
 from ov_gather.ranges.analysis import Assumption, analyse
 from ov_gather.ranges.graph import in_order
-from ov_gather.ranges.openvino_graph import OpenvinoGraph
+from ov_gather.ranges.prove import graph_of
 from ov_gather.ranges.rules.call import CPU_PLUGIN
 from ov_gather.ranges.runs import joined
 
@@ -104,8 +104,8 @@ CASES = {
 
 
 def known_of(output, *inputs):
-    graph = OpenvinoGraph(ov.Model([output], list(inputs)))
-    key = graph.key(output)
+    graph = graph_of(ov.Model([output], list(inputs)))
+    key = graph.graph.key(output)
     return analyse(graph, in_order(graph, [key]), CPU_PLUGIN, Assumption()).value(key)
 
 

@@ -14,7 +14,7 @@ from helpers.openvino_models import made_of
 from ov_gather.acceleration.unproved import unproved_sites
 from ov_gather.ranges import solver
 from ov_gather.ranges.analysis import Assumption
-from ov_gather.ranges.openvino_graph import OpenvinoGraph
+from ov_gather.ranges.prove import graph_of
 
 
 def guards(model, policy, portable=False):
@@ -177,7 +177,7 @@ def test_groups_of_sizes_share_most_of_their_analyses(monkeypatch):
     counts = []
     for count in (10, 20):
         model = made_of(make, x="f32[?,4]", **{f"ids_{number}": "i64[?]" for number in range(count)})
-        graph = OpenvinoGraph(model)
+        graph = graph_of(model)
         evaluated.clear()
         _, left = unproved_sites(graph, model, Assumption(), lambda node: True, with_needs=True)
         assert len(left) == count

@@ -12,7 +12,7 @@ from helpers.openvino_models import number
 from ov_gather.acceleration.graph import ours
 from ov_gather.ranges.analysis import Assumption, analyse
 from ov_gather.ranges.graph import in_order
-from ov_gather.ranges.openvino_graph import OpenvinoGraph
+from ov_gather.ranges.prove import graph_of
 from ov_gather.ranges.rules.call import CPU_PLUGIN
 
 EVERY_INT32 = (-(2**31), 2**31 - 1)
@@ -21,8 +21,8 @@ EVERY_INT32 = (-(2**31), 2**31 - 1)
 
 def value_range(value):
     """The least and the greatest element of a value, as far as the analysis knows."""
-    graph = OpenvinoGraph(ov.Model([ops.constant(0)], []))
-    key = graph.key(value.output(0) if isinstance(value, ov.Node) else value)
+    graph = graph_of(ov.Model([ops.constant(0)], []))
+    key = graph.graph.key(value.output(0) if isinstance(value, ov.Node) else value)
     elements = analyse(graph, in_order(graph, [key]), CPU_PLUGIN, Assumption()).value(key).elements
     return elements.low, elements.high
 
@@ -224,8 +224,8 @@ def test_thousands_of_operations():
 def test_indices_that_our_operation_broadcasts_do_not_shape_its_output():
     data, x = ops.parameter([-1, -1], np.float32), ops.parameter([-1, 1], np.int64)
     gathered = ours("GatherElements", [data.output(0), x.output(0)], {"axis": 0, "broadcast": True})
-    graph = OpenvinoGraph(ov.Model([gathered], [data, x]))
-    key = graph.key(gathered.output(0))
+    graph = graph_of(ov.Model([gathered], [data, x]))
+    key = graph.graph.key(gathered.output(0))
     shape = analyse(graph, in_order(graph, [key]), CPU_PLUGIN, Assumption()).value(key).shape
     assert shape is not None
     assert shape[1].value is None

@@ -13,12 +13,13 @@ from openvino import opset13 as ops
 from helpers.branching import if_of
 from helpers.openvino_models import counted, looked_up, loop_of, made_of, number, size_of
 from ov_gather import prove
+from ov_gather.graph.protocol import Key, Node
 from ov_gather.ranges import runs, solver
 from ov_gather.ranges.algebra.intervals import Interval
 from ov_gather.ranges.algebra.polynomials import Polynomial
 from ov_gather.ranges.analysis import Analysis, Assumption, analyse
-from ov_gather.ranges.graph import Key, Step, in_order
-from ov_gather.ranges.openvino_graph import OpenvinoGraph
+from ov_gather.ranges.graph import AnalysedGraph, in_order
+from ov_gather.ranges.prove import graph_of
 from ov_gather.ranges.rules.call import CPU_PLUGIN
 
 ASSUMPTIONS = {
@@ -33,7 +34,7 @@ ASSUMPTIONS = {
 
 
 @pytest.fixture(scope="module")
-def graph() -> OpenvinoGraph:
+def graph() -> AnalysedGraph:
     """Sizes, a number that gets a name, a choice, a loop, and what depends on none of the inputs."""
 
     def make(ids: ov.Node, mask: ov.Node) -> ov.Node:
@@ -45,21 +46,21 @@ def graph() -> OpenvinoGraph:
         last = loop_of(ops.minimum(size, number(2)), most, lambda state: ops.minimum(ops.add(state, number(1)), number(7)))
         return ops.add(ops.add(chosen, last), ops.reduce_max(fixed, number(0)))
 
-    return OpenvinoGraph(made_of(make, ids="i64[?,4]", mask="f32[?,4]"))
+    return graph_of(made_of(make, ids="i64[?,4]", mask="f32[?,4]"))
 
 
-def all_steps(graph: OpenvinoGraph) -> list[Step]:
-    result = next(node for node in graph._model.get_ops() if node.get_type_name() == "Result")
-    return in_order(graph, [graph.key(result.input_value(0))])
+def all_steps(graph: AnalysedGraph) -> list[Node]:
+    result = next(node for node in graph.graph._model.get_ops() if node.get_type_name() == "Result")
+    return in_order(graph, [graph.graph.key(result.input_value(0))])
 
 
-def known(analysis: Analysis, steps: list[Step]) -> dict[object, str]:
+def known(analysis: Analysis, steps: list[Node]) -> dict[object, str]:
     """What is known of each tensor. Names of numbers end with the place in which they were given, which says nothing."""
     return {key: re.sub(r"#\d+, 0\)", "", str(analysis.value(key))) for step in steps for key in step.outputs}
 
 
 @pytest.mark.parametrize(("first", "second"), [*permutations(ASSUMPTIONS, 2)])
-def test_what_is_taken_from_an_earlier_run_holds(graph: OpenvinoGraph, first: str, second: str) -> None:
+def test_what_is_taken_from_an_earlier_run_holds(graph: AnalysedGraph, first: str, second: str) -> None:
     steps = all_steps(graph)
     earlier = analyse(graph, steps, CPU_PLUGIN, ASSUMPTIONS[first])
     after = analyse(graph, steps, CPU_PLUGIN, ASSUMPTIONS[second], earlier)
@@ -70,8 +71,8 @@ def test_what_is_taken_from_an_earlier_run_holds(graph: OpenvinoGraph, first: st
     assert any(step.type == "Add" for step in taken)
 
 
-def inside(graph: OpenvinoGraph, steps: list[Step]) -> list[Step]:
-    return [inner for step in steps for body in step.bodies for inner in in_order(graph, body.ends)]
+def inside(graph: AnalysedGraph, steps: list[Node]) -> list[Node]:
+    return [inner for step in steps for body in step.bodies for inner in in_order(graph, graph.ends(body))]
 
 
 @pytest.mark.parametrize(("first", "second"), [*permutations(ASSUMPTIONS, 2)])
@@ -86,10 +87,10 @@ def test_branches_take_from_an_earlier_run_what_holds(first: str, second: str, m
 
         return if_of(condition.output(0), operands, branch, branch)[0].get_node()
 
-    graph = OpenvinoGraph(made_of(make, ids="i64[?,4]", mask="f32[?,4]"))
+    graph = graph_of(made_of(make, ids="i64[?,4]", mask="f32[?,4]"))
     steps = all_steps(graph)
     earlier = analyse(graph, steps, CPU_PLUGIN, ASSUMPTIONS[first])
-    evaluated: list[Step] = []
+    evaluated: list[Node] = []
     original = solver.results_of
     monkeypatch.setattr(solver, "results_of", lambda graph, step, call: evaluated.append(step) or original(graph, step, call))
     after = analyse(graph, steps, CPU_PLUGIN, ASSUMPTIONS[second], earlier)
@@ -114,10 +115,10 @@ def test_loops_take_from_an_earlier_run_what_holds(first: str, second: str, monk
         first = ops.gather(ops.reshape(ids, number([-1]), False), number(0), number(0))
         return loop_of(ops.clamp(first, 0, 9), size_of(mask), step)
 
-    graph = OpenvinoGraph(made_of(make, ids="i64[?,4]", mask="f32[?,4]"))
+    graph = graph_of(made_of(make, ids="i64[?,4]", mask="f32[?,4]"))
     steps = all_steps(graph)
     earlier = analyse(graph, steps, CPU_PLUGIN, ASSUMPTIONS[first])
-    evaluated: list[Step] = []
+    evaluated: list[Node] = []
     original = solver.results_of
     monkeypatch.setattr(solver, "results_of", lambda graph, step, call: evaluated.append(step) or original(graph, step, call))
     after = analyse(graph, steps, CPU_PLUGIN, ASSUMPTIONS[second], earlier)
@@ -129,7 +130,7 @@ def test_loops_take_from_an_earlier_run_what_holds(first: str, second: str, monk
 
 
 @pytest.mark.parametrize(("first", "second"), [*permutations(ASSUMPTIONS, 2)])
-def test_a_run_grows_to_what_one_of_all_steps_finds(graph: OpenvinoGraph, first: str, second: str) -> None:
+def test_a_run_grows_to_what_one_of_all_steps_finds(graph: AnalysedGraph, first: str, second: str) -> None:
     """It reuses a run that grows later than itself, too."""
     steps = all_steps(graph)
     alone = analyse(graph, steps, CPU_PLUGIN, ASSUMPTIONS[second])
@@ -175,7 +176,7 @@ def test_bodies_count_in_the_budget() -> None:
         (chosen,) = if_of(condition, [ids], lambda x: [longer(x)], lambda x: [x])
         return loop_of(ops.reduce_max(chosen, [0]), number(3), longer)
 
-    graph = OpenvinoGraph(made_of(make, ids="i64[?]"))
+    graph = graph_of(made_of(make, ids="i64[?]"))
     assert 400 <= analyse(graph, all_steps(graph), CPU_PLUGIN, Assumption()).solver.visits < 2000
 
 
@@ -191,15 +192,15 @@ def test_a_chain_is_not_walked_for_each_of_its_nodes(
             value = again(value)
         return value
 
-    graph = OpenvinoGraph(made_of(make, ids="i64[?]"))
-    original = graph.step_of
+    graph = graph_of(made_of(make, ids="i64[?]"))
+    original = graph.producer
 
-    def step_of(key: Key) -> Step | None:
+    def producer(key: Key) -> Node | None:
         nonlocal calls
         calls += 1
         return original(key)
 
-    monkeypatch.setattr(graph, "step_of", step_of)
+    monkeypatch.setattr(graph, "producer", producer)
     analyse(graph, all_steps(graph), CPU_PLUGIN, Assumption())
     assert calls < 60 * count
 

@@ -16,9 +16,8 @@ from ov_gather.ranges.algebra.sizes import Limits
 from ov_gather.ranges.analysis import Assumption
 from ov_gather.ranges.examples import Premises
 from ov_gather.ranges.inequalities import slack_of
-from ov_gather.ranges.openvino_graph import OpenvinoGraph
 from ov_gather.ranges.proof import Proof
-from ov_gather.ranges.prove import names_of, prove
+from ov_gather.ranges.prove import graph_of, names_of, prove
 from ov_gather.ranges.weakening import Weakening
 
 X, Y = "dim(x, 0)", "dim(y, 0)"
@@ -91,7 +90,7 @@ def test_an_example_meets_all_conditions_of_the_model():
 )
 def test_examples(condition: Assumption, example: dict[str, int] | None):
     """The first of typical sizes that fit, which begin with 2 along the first axis; values are the nearest to 0."""
-    graph = OpenvinoGraph(_of_two())
+    graph = graph_of(_of_two())
     names_of(graph)
     assert Premises(graph, Assumption(), Limits()).example([condition]) == example
 
@@ -102,7 +101,7 @@ def _of_two() -> ov.Model:
 
 
 def test_conditions_that_exclude_each_other_have_no_common_example():
-    premises = Premises(OpenvinoGraph(_of_two()), Assumption(), Limits())
+    premises = Premises(graph_of(_of_two()), Assumption(), Limits())
     assert premises.example([Assumption({"x": Interval(0, 3)}), Assumption({"x": Interval(4, 5)})]) is None
 
 

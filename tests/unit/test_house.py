@@ -20,6 +20,7 @@ FLOORS = {
             ("system",),
             ("extension",),
             ("ir",),
+            ("graph",),
             ("kernels",),
             ("ops",),
             ("ranges", "divergences"),

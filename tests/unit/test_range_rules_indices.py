@@ -2,9 +2,9 @@
 
 import pytest
 
-from helpers.rule_calls import by_onnx, by_openvino
+from helpers.rule_calls import by_onnx, by_openvino, node_of
 from ov_gather.ranges.rules import onnx
-from ov_gather.ranges.rules.openvino import Described, rule_of
+from ov_gather.ranges.rules.openvino import counts_from_end, rule_of
 
 GATHERS = [
     # of slices: indices count from both ends; the plugin gives zeros for others, if data has more than one axis
@@ -201,10 +201,10 @@ def test_onnx(operation, inputs, declared, expected):
     ],
 )
 def test_which_indices_count_from_the_end(kind, opset, expected):
-    assert Described(kind, opset, {}).counts_from_end == expected
+    assert counts_from_end(node_of(kind, opset, {})) == expected
 
 
 def test_operations_of_which_nothing_is_known():
-    assert rule_of(Described("Add", "opset1", {"auto_broadcast": "pdpd"})) is None
-    assert rule_of(Described("Unheard", "opset1", {})) is None
-    assert onnx.rule_of(onnx.Operator("Unheard", {})) is None
+    assert rule_of(node_of("Add", "opset1", {"auto_broadcast": "pdpd"})) is None
+    assert rule_of(node_of("Unheard", "opset1", {})) is None
+    assert onnx.rule_of(node_of("Unheard", "", {})) is None

@@ -3,10 +3,10 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Mapping, Sequence
-from dataclasses import dataclass, replace
+from dataclasses import replace
 from functools import partial
-from typing import Any
 
+from ov_gather.graph.protocol import Node
 from ov_gather.ranges.algebra.intervals import Interval
 from ov_gather.ranges.algebra.polynomials import Polynomial
 from ov_gather.ranges.algebra.values import LARGEST_SIZE, Value, product
@@ -17,34 +17,9 @@ from ov_gather.ranges.rules.common import COMMON, Make, along, always
 from ov_gather.ranges.rules.comparing import COMPARISONS
 
 
-@dataclass(frozen=True, slots=True)
-class Operator:
-    """An operator of ONNX's default domain.
-
-    Attributes:
-        type: e.g. "GatherElements".
-        attributes: by name: numbers, strings, or sequences of these; a tensor is a Value.
-    """
-
-    type: str
-    attributes: Mapping[str, Any]
-
-    def integer(self, name: str, default: int = 0) -> int:
-        """Return an integer attribute."""
-        return int(self.attributes.get(name, default))
-
-    def integers(self, name: str) -> list[int] | None:
-        """Return an attribute that is a list of integers; None if it is absent."""
-        return [int(number) for number in self.attributes[name]] if name in self.attributes else None
-
-    def text(self, name: str, default: str) -> str:
-        """Return a string attribute."""
-        return str(self.attributes.get(name, default))
-
-
-def rule_of(operator: Operator) -> TransferFunction | None:
-    """Return the transfer function of an operator; None if it has none."""
-    make = _RULES.get(operator.type)
+def rule_of(operator: Node) -> TransferFunction | None:
+    """Return the transfer function of an operator; None if it has none, as those of other domains."""
+    make = None if operator.opset else _RULES.get(operator.type)
     if make is None:
         return None
     rule = or_declared(make(operator))
@@ -56,7 +31,7 @@ def rule_of(operator: Operator) -> TransferFunction | None:
     return of_every_output
 
 
-def _axes(operator: Operator, call: Operands) -> tuple[bool, list[int] | None]:
+def _axes(operator: Node, call: Operands) -> tuple[bool, list[int] | None]:
     """Return whether the axes are known, and the axes, None if absent: an attribute before opset 13 or 18, then an operand."""
     if "axes" in operator.attributes:
         return True, operator.integers("axes")
@@ -69,7 +44,7 @@ def _axes(operator: Operator, call: Operands) -> tuple[bool, list[int] | None]:
 def _reduced(rule: Callable[..., Sequence[Value]]) -> Make:
     """Bind the axes of a reduction. Without axes it reduces all, or none with `noop_with_empty_axes`."""
 
-    def make(operator: Operator) -> TransferFunction:
+    def make(operator: Node) -> TransferFunction:
         keep_dims = bool(operator.integer("keepdims", 1))
 
         def apply(call: Operands) -> Sequence[Value]:
@@ -85,7 +60,7 @@ def _reduced(rule: Callable[..., Sequence[Value]]) -> Make:
     return make
 
 
-def _squeeze(operator: Operator) -> TransferFunction:
+def _squeeze(operator: Node) -> TransferFunction:
     def rule(call: Operands) -> Sequence[Value]:
         is_known, axes = _axes(operator, call)
         return shaping.squeeze(call, axes) if is_known else shaping.declared_shape(call)
@@ -93,7 +68,7 @@ def _squeeze(operator: Operator) -> TransferFunction:
     return rule
 
 
-def _clip(operator: Operator) -> TransferFunction:
+def _clip(operator: Node) -> TransferFunction:
     if "min" in operator.attributes or "max" in operator.attributes:  # before opset 11, floating-point only
         return shaping.shape_only
 
@@ -107,7 +82,7 @@ def _clip(operator: Operator) -> TransferFunction:
     return rule
 
 
-def _split(operator: Operator) -> TransferFunction:
+def _split(operator: Node) -> TransferFunction:
     axis = operator.integer("axis")
 
     def rule(call: Operands) -> Sequence[Value]:
@@ -122,7 +97,7 @@ def _split(operator: Operator) -> TransferFunction:
     return rule
 
 
-def _pad(operator: Operator) -> TransferFunction:
+def _pad(operator: Node) -> TransferFunction:
     if "pads" in operator.attributes:  # before opset 11, floating-point only
         return lambda call: list(call.outputs)
     with_value = operator.text("mode", "constant") == "constant"
@@ -138,18 +113,18 @@ def _pad(operator: Operator) -> TransferFunction:
     return rule
 
 
-def _slice(operator: Operator) -> TransferFunction:
+def _slice(operator: Node) -> TransferFunction:
     if "starts" in operator.attributes:  # before opset 10
         return shaping.elements_only
     return partial(slicing.slice_of, axes=3, steps=4)
 
 
-def _shape(operator: Operator) -> TransferFunction:
+def _shape(operator: Node) -> TransferFunction:
     end = operator.integer("end") if "end" in operator.attributes else None
     return partial(shaping.shape_of, start=operator.integer("start"), end=end)
 
 
-def _constant_of_shape(operator: Operator) -> TransferFunction:
+def _constant_of_shape(operator: Node) -> TransferFunction:
     fill = operator.attributes.get("value")
 
     def rule(call: Operands) -> Sequence[Value]:
@@ -162,7 +137,7 @@ def _constant_of_shape(operator: Operator) -> TransferFunction:
     return rule
 
 
-def _scatter(operator: Operator) -> TransferFunction:
+def _scatter(operator: Node) -> TransferFunction:
     return partial(indexing.scatter, reduction=operator.text("reduction", "none"))
 
 
@@ -188,7 +163,7 @@ def _three_columns(declared: Value) -> Value:
     return declared if shape is None or len(shape) != 2 else replace(declared, shape=(shape[0], Polynomial.constant(3)))
 
 
-def _flatten(operator: Operator) -> TransferFunction:
+def _flatten(operator: Node) -> TransferFunction:
     axis = operator.integer("axis", 1)
 
     def rule(call: Operands) -> Sequence[Value]:

@@ -3,9 +3,10 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Mapping, Sequence
-from dataclasses import dataclass, replace
+from dataclasses import replace
 from functools import partial
 
+from ov_gather.graph.protocol import Node
 from ov_gather.ops.spec import CUSTOM_OPSET
 from ov_gather.ranges.algebra.polynomials import Polynomial
 from ov_gather.ranges.algebra.values import ONE, Value, at_least_one
@@ -17,45 +18,18 @@ from ov_gather.ranges.rules.comparing import COMPARISONS
 from ov_gather.ranges.rules.windows import windows
 
 
-@dataclass(frozen=True, slots=True)
-class Described:
-    """An operation of OpenVINO, in the same form from both adapters.
-
-    Attributes:
-        type: as in an IR, e.g. "Gather".
-        opset: e.g. "opset8"; "ov_gather" for operations of this package.
-        attributes: by name, as in an IR.
-    """
-
-    type: str
-    opset: str
-    attributes: Mapping[str, str]
-
-    def integer(self, name: str, default: int = 0) -> int:
-        """Return an integer attribute."""
-        return int(self.attributes.get(name, default))
-
-    def is_set(self, name: str) -> bool:
-        """Return a boolean attribute; False if it is absent."""
-        return self.attributes.get(name, "").lower() in ("true", "1")
-
-    def integers(self, name: str) -> list[int]:
-        """Return an attribute that is a list of integers, e.g. a mask."""
-        return [int(word) for word in self.attributes.get(name, "").split(",") if word.strip()]
-
-    @property
-    def counts_from_end(self) -> bool:
-        """Return True if negative indices count from the end: not in ScatterUpdate, nor in Gather before version 8."""
-        number = self.opset.removeprefix("opset")
-        return self.type != "ScatterUpdate" and (self.type != "Gather" or not number.isdecimal() or int(number) >= 8)
-
-    @property
-    def has_scattered_lanes(self) -> bool:
-        """Return True if data has one dimension more than the axis counts: the lanes of our ScatterElements."""
-        return self.type == "ScatterElements" and self.attributes.get("lanes", "none") != "none"
+def counts_from_end(operation: Node) -> bool:
+    """Return True if negative indices count from the end: not in ScatterUpdate, nor in Gather before version 8."""
+    number = operation.opset.removeprefix("opset")
+    return operation.type != "ScatterUpdate" and (operation.type != "Gather" or not number.isdecimal() or int(number) >= 8)
 
 
-def rule_of(operation: Described) -> TransferFunction | None:
+def has_scattered_lanes(operation: Node) -> bool:
+    """Return True if data has one dimension more than the axis counts: the lanes of our ScatterElements."""
+    return operation.type == "ScatterElements" and operation.text("lanes", "none") != "none"
+
+
+def rule_of(operation: Node) -> TransferFunction | None:
     """Return the transfer function of an operation; None if it has none. Raises ValueError for a wrong attribute."""
     if operation.attributes.get("auto_broadcast", "").lower() == "pdpd":  # aligns axes in another way
         return None
@@ -63,12 +37,8 @@ def rule_of(operation: Described) -> TransferFunction | None:
     return or_declared(make(operation)) if make is not None else None
 
 
-LOOPS = ("Loop", "TensorIterator")
-"""The operations that repeat a body."""
-
-
-def _gather(operation: Described) -> TransferFunction:
-    batch_dims, from_end = operation.integer("batch_dims"), operation.counts_from_end
+def _gather(operation: Node) -> TransferFunction:
+    batch_dims, from_end = operation.integer("batch_dims"), counts_from_end(operation)
     is_stock = operation.opset != CUSTOM_OPSET
 
     def rule(call: Operands) -> Sequence[Value]:
@@ -80,14 +50,14 @@ def _gather(operation: Described) -> TransferFunction:
     return rule
 
 
-def _gather_elements(operation: Described) -> TransferFunction:
+def _gather_elements(operation: Node) -> TransferFunction:
     axis = operation.integer("axis")
     if any(map(operation.is_set, ("broadcast", "transpose", "lanes"))):
         return lambda call: [replace(indexing.gather_elements(call, axis)[0], shape=call.outputs[0].shape)]
     return partial(indexing.gather_elements, axis=axis)
 
 
-def _even_split(operation: Described) -> TransferFunction:
+def _even_split(operation: Node) -> TransferFunction:
     number = operation.integer("num_splits", 1)
 
     def rule(call: Operands) -> Sequence[Value]:
@@ -131,8 +101,8 @@ def _of_size(value: Value, axis: int, size: Polynomial | None, *, is_some: bool)
     return replace(value, shape=moves.with_dim(value.shape, axis % len(value.shape), size))
 
 
-def _strided_slice(operation: Described) -> TransferFunction:
-    masks = {name: operation.integers(f"{name}_mask") for name in ("begin", "end", "ellipsis", "new_axis", "shrink_axis")}
+def _strided_slice(operation: Node) -> TransferFunction:
+    masks = {name: operation.integers(f"{name}_mask") or [] for name in ("begin", "end", "ellipsis", "new_axis", "shrink_axis")}
     if any(masks["new_axis"]) and any(masks["shrink_axis"]):
         return lambda call: list(call.outputs)  # the plugin leaves most of the output uninitialized
 
@@ -181,7 +151,7 @@ def _one_slice(axis: int, start: Polynomial | None) -> cutting.Cut:
     return cutting.Cut(axis, start, None if start.value == -1 else start + 1)
 
 
-def _broadcast(operation: Described) -> TransferFunction:
+def _broadcast(operation: Node) -> TransferFunction:
     mode = operation.attributes.get("mode", "numpy").lower()
     is_lined_up_at_the_end = mode in ("numpy", "bidirectional")  # otherwise an operand or an attribute aligns the axes
     return partial(shaping.broadcast, both_ways=mode == "bidirectional") if is_lined_up_at_the_end else shaping.broadcast_along
@@ -190,7 +160,7 @@ def _broadcast(operation: Described) -> TransferFunction:
 def _along_axes(rule: Callable[..., Sequence[Value]]) -> Make:
     """Bind the axes of a reduction to an operand."""
 
-    def make(operation: Described) -> TransferFunction:
+    def make(operation: Node) -> TransferFunction:
         keep_dims = operation.is_set("keep_dims")
 
         def apply(call: Operands) -> Sequence[Value]:
@@ -207,21 +177,21 @@ def _squeeze(call: Operands) -> Sequence[Value]:
     return shaping.declared_shape(call) if len(call.inputs) > 1 and axes is None else shaping.squeeze(call, axes or None)
 
 
-def _clamp(operation: Described) -> TransferFunction:
+def _clamp(operation: Node) -> TransferFunction:
     low, high = (float(operation.attributes[name]) for name in ("min", "max"))
     return partial(elementwise.clamp, low=low, high=high)
 
 
-def _interpolate(operation: Described) -> TransferFunction:
+def _interpolate(operation: Node) -> TransferFunction:
     number = operation.opset.removeprefix("opset")
-    is_padded = any(operation.integers("pads_begin") + operation.integers("pads_end"))
+    is_padded = any(any(operation.integers(name) or ()) for name in ("pads_begin", "pads_end"))
     if is_padded or not number.isdecimal() or int(number) < 4:  # before version 4 the axes are an attribute
         return lambda call: list(call.outputs)
     has_sizes = operation.attributes.get("shape_calculation_mode") == "sizes"
     return partial(linear.resize, axes=3 if int(number) < 11 else 2, sizes=1 if has_sizes else None)
 
 
-def _boxes_kept(operation: Described) -> TransferFunction:
+def _boxes_kept(operation: Node) -> TransferFunction:
     """Bind whether outputs are padded: those of a declared size."""
 
     def rule(call: Operands) -> Sequence[Value]:
@@ -231,7 +201,7 @@ def _boxes_kept(operation: Described) -> TransferFunction:
     return rule if operation.opset == "opset9" else lambda call: indexing.boxes_kept(call, is_padded=True)
 
 
-def _scatter(operation: Described) -> TransferFunction:
+def _scatter(operation: Node) -> TransferFunction:
     return partial(indexing.scatter, reduction=operation.attributes.get("reduction", "none").lower())
 
 

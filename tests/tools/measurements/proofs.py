@@ -15,12 +15,13 @@ from pathlib import Path
 import numpy as np
 
 from helpers.counterexamples import Breaker, shown_to_fail
+from ov_gather.graph.protocol import Node
 from ov_gather.ir.reader import read_ir
 from ov_gather.ranges.analysis import Assumption
-from ov_gather.ranges.graph import Step, has_dynamic_shape, in_order
-from ov_gather.ranges.ir_graph import IrGraph
+from ov_gather.ranges.graph import AnalysedGraph, has_dynamic_shape, in_order
 from ov_gather.ranges.proof import Proof
 from ov_gather.ranges.proofs import prove_sites
+from ov_gather.ranges.prove import graph_of
 from ov_gather.ranges.rules.call import CPU_PLUGIN
 from ov_gather.ranges.sites import Site
 
@@ -58,7 +59,7 @@ def proved(directory: Path) -> Iterator[tuple[object, ...]]:
 def counted(path: Path, breaker: Breaker) -> tuple[Counter[str], float]:
     """Count the computed sites by column; return also the CPU time in seconds to read the IR and prove them."""
     start = time.process_time()
-    graph = IrGraph(read_ir(path))
+    graph = graph_of(read_ir(path))
     computed = [site for site in graph.sites if not is_constant(graph, site)]
     proofs = prove_sites(graph, CPU_PLUGIN, Assumption(), computed)
     seconds = time.process_time() - start
@@ -69,20 +70,20 @@ def counted(path: Path, breaker: Breaker) -> tuple[Counter[str], float]:
     return found, seconds
 
 
-def column_of(proof: Proof, graph: IrGraph) -> str:
+def column_of(proof: Proof, graph: AnalysedGraph) -> str:
     """Return the column of a proof; conditions on inputs' elements and on dynamic dimensions alone are separate."""
     if proof.status != "conditional":
         return proof.status
     return OF_DIMENSIONS if graph.inputs.keys().isdisjoint(proof.requires) else OF_INPUTS
 
 
-def is_constant(graph: IrGraph, site: Site) -> bool:
+def is_constant(graph: AnalysedGraph, site: Site) -> bool:
     """Return True if indices depend on constants and static sizes alone, which OpenVINO folds."""
     steps = [step for step in in_order(graph, [site.indices]) if not (step.reads_shapes_only and _is_told(graph, step))]
-    leaves = {key for step in steps for key in step.inputs if key is not None and graph.step_of(key) is None}
-    own = {site.indices} if graph.step_of(site.indices) is None else set()
+    leaves = {key for step in steps for key in step.inputs if key is not None and graph.producer(key) is None}
+    own = {site.indices} if graph.producer(site.indices) is None else set()
     return all(not graph.declared(key).elements.is_any for key in leaves | own)
 
 
-def _is_told(graph: IrGraph, step: Step) -> bool:
+def _is_told(graph: AnalysedGraph, step: Node) -> bool:
     return all(key is not None and not has_dynamic_shape(graph.declared(key)) for key in step.inputs)

@@ -1,0 +1,1 @@
+"""Models as one read-only graph, whatever they were read from."""

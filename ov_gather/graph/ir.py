@@ -1,0 +1,181 @@
+"""An IR, as it was read, as a graph. It needs no OpenVINO."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Iterator
+from functools import cached_property
+from typing import TYPE_CHECKING, Any
+
+from ov_gather.graph.protocol import LOOPS, Body, BodyEdge, Key, Node, Passing
+from ov_gather.ir.bodies import carried, entries
+from ov_gather.ir.constants import constant
+from ov_gather.ir.element_types import ElementType
+from ov_gather.ir.errors import IRError
+from ov_gather.ir.model import Layer, Model, Port
+from ov_gather.ir.shapes import UNKNOWN, PartialShape
+
+if TYPE_CHECKING:
+    from numpy.typing import NDArray
+
+_CONDITIONS = {"then_body": True, "else_body": False}
+_NO_NODES = ("Const", "Parameter")
+
+Tensor = tuple[int, int, int]
+"""An output port: number of the graph, id of the layer, id of the port."""
+
+
+class IrGraph:
+    """An IR as a graph. Parts of a broken IR that make no sense are skipped."""
+
+    def __init__(self, model: Model) -> None:
+        self._paths = [path for path, _ in model.walk()]
+        self._graphs = [graph for _, graph in model.walk()]
+        self._numbers = {id(graph): number for number, graph in enumerate(self._graphs)}
+        self._nodes: dict[tuple[int, int], Node] = {}
+
+    @cached_property
+    def inputs(self) -> dict[str, Key]:
+        """The inputs of the model, by name."""
+        return {_input_name(layer): (0, layer.id, layer.outputs[0].id) for layer in self._parameters}
+
+    @property
+    def input_count(self) -> int:
+        """The number of inputs, which may share a name."""
+        return len(self._parameters)
+
+    @property
+    def _parameters(self) -> list[Layer]:
+        return [layer for layer in self._graphs[0].of_type("Parameter") if layer.outputs]
+
+    def nodes(self, *types: str) -> Iterator[Node]:
+        """Yield the nodes of these types, or all, bodies included."""
+        for number in range(len(self._graphs)):
+            yield from self._nodes_of(number, types)
+
+    def nodes_in(self, body: Body) -> Iterator[Node]:
+        """Yield the nodes of a body."""
+        assert isinstance(body.id, int)
+        return self._nodes_of(body.id, ())
+
+    def _nodes_of(self, number: int, types: tuple[str, ...]) -> Iterator[Node]:
+        graph = self._graphs[number]
+        layers: Iterable[Layer] = graph.of_type(*types) if types else graph.layers
+        return (self.node(number, layer) for layer in layers if layer.type not in _NO_NODES)
+
+    def producer(self, key: Key) -> Node | None:
+        """Return the layer that computes a tensor; None for a Parameter, a Const or an unknown port."""
+        number, layer_id, port_id = _tensor(key)
+        layer = self._graphs[number].layer_by_id[layer_id]
+        if layer.type in _NO_NODES or all(port.id != port_id for port in layer.outputs):
+            return None
+        return self.node(number, layer)
+
+    def type_of(self, key: Key) -> ElementType | None:
+        """Return the declared element type of an output port."""
+        layer, port = self._layer(key), self._port(key)
+        return layer.declared_type or (port.element_type if port else None)
+
+    def shape_of(self, key: Key) -> PartialShape:
+        """Return the declared shape of an output port."""
+        layer, port = self._layer(key), self._port(key)
+        return UNKNOWN if port is None else layer.declared_shape or port.shape
+
+    def size_name(self, key: Key, axis: int) -> str:
+        """Return a name for the size of an axis."""
+        number, layer_id, port_id = _tensor(key)
+        layer = self._layer(key)
+        if layer.type == "Parameter" and not number:
+            return f"dim({_input_name(layer)}, {axis})"
+        return f"dim({layer.name}#{number}.{layer_id}.{port_id}, {axis})"
+
+    def is_constant(self, key: Key) -> bool:
+        """Return True for a Const."""
+        return self._layer(key).type == "Const"
+
+    def constant(self, key: Key) -> NDArray[Any] | None:
+        """Return the elements of a Const; None if they cannot be read, which rules 5xx report."""
+        if not self.is_constant(key):
+            return None
+        try:
+            return constant(self._graphs[_tensor(key)[0]], self._layer(key))
+        except IRError:
+            return None
+
+    def name_of(self, key: Key) -> str:
+        """Return the display name of a tensor: type and name of its layer."""
+        layer = self._layer(key)
+        return f"{layer.type} '{'/'.join((*self._paths[_tensor(key)[0]], layer.name))}'"
+
+    # Construction of nodes
+
+    def node(self, number: int, layer: Layer) -> Node:
+        """Return the node of a layer, in the graph of this number."""
+        if (number, id(layer)) not in self._nodes:  # ids may occur twice (OVG101)
+            self._nodes[number, id(layer)] = self._made(number, layer)
+        return self._nodes[number, id(layer)]
+
+    def _made(self, number: int, layer: Layer) -> Node:
+        bodies = layer.bodies if layer.type not in LOOPS or len(layer.bodies) == 1 else ()  # otherwise OVG121
+        return Node(
+            layer.type,
+            layer.version or "",
+            layer.name,
+            self._paths[number],
+            [self._source(number, layer, port) for port in layer.inputs],
+            [(number, layer.id, port.id) for port in layer.outputs],
+            layer.attributes,
+            tuple(self._body(number, layer, body) for body in bodies),
+            self._around.get(number),
+            layer.line,
+            layer,
+        )
+
+    def _source(self, number: int, layer: Layer, port: Port) -> Key | None:
+        source = self._graphs[number].producer(layer, port)
+        return None if source is None else (number, source[0].id, source[1].id)
+
+    def _body(self, number: int, layer: Layer, body: Model) -> Body:
+        inner = self._numbers[id(body)]
+        states = {parameter: (inner, *value) for parameter, value in carried(layer, body).items()}
+        into, out_of = [], []
+        for entry in entries(layer, body):
+            if entry.value is None:
+                continue
+            key, passing = (inner, *entry.value), Passing.SLICED if entry.is_sliced else Passing.WHOLE
+            if not entry.is_input:
+                out_of.append(BodyEdge((number, layer.id, entry.port.id) if entry.port else None, key, passing))
+            elif entry.port is None:
+                into.append(BodyEdge(None, key, Passing.COUNT if entry.purpose == "current_iteration" else passing))
+            else:
+                passing, following = Passing.CARRIED if key[1] in states else passing, states.get(key[1])
+                into.append(BodyEdge(self._source(number, layer, entry.port), key, passing, following))
+        return Body(inner, into, out_of, _CONDITIONS.get(body.tag))
+
+    @cached_property
+    def _around(self) -> dict[int, Key]:
+        """For each body, an output of the top-level layer that contains it."""
+        layers = [layer for layer in self._graphs[0].layers if layer.bodies and layer.outputs]
+        return {
+            self._numbers[id(graph)]: (0, layer.id, layer.outputs[0].id)
+            for layer in layers
+            for body in layer.bodies
+            for _, graph in body.walk()
+        }
+
+    def _layer(self, key: Key) -> Layer:
+        number, layer_id, _ = _tensor(key)
+        return self._graphs[number].layer_by_id[layer_id]
+
+    def _port(self, key: Key) -> Port | None:
+        """Return the port; None if another layer has the same id (OVG101)."""
+        return next((port for port in self._layer(key).outputs if port.id == _tensor(key)[2]), None)
+
+
+def _tensor(key: Key) -> Tensor:
+    assert isinstance(key, tuple)
+    return key
+
+
+def _input_name(layer: Layer) -> str:
+    """Return the name of an input as users write it: the first name of its tensor, or else the name of the layer."""
+    return layer.outputs[0].attributes.get("names", "").partition(",")[0] or layer.name
