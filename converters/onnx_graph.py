@@ -68,18 +68,23 @@ class OnnxGraph:
 
     def producer(self, key: Key) -> Node | None:
         """Return the node that computes a tensor; None for inputs, constants and captured values."""
-        node = None if isinstance(key, tuple) else _value(key).producer()
+        node = None if isinstance(key, tuple) else value_of(key).producer()
         return None if node is None or _is_constant(node) else self.node(node)
+
+    def uses(self, key: Key) -> Iterator[tuple[Node, int]]:
+        """Yield the nodes that read a value, those of bodies that capture it included."""
+        for node, position in value_of(key).uses():
+            yield self.node(node), position
 
     def type_of(self, key: Key) -> ElementType | None:
         """Return the declared or inferred element type."""
-        value = _value(key)
+        value = value_of(key)
         is_tensor = isinstance(value.type, onnx_ir.TensorType) and value.dtype is not None
         return by_onnx(value.dtype.value) if is_tensor and value.dtype is not None else None
 
     def shape_of(self, key: Key) -> PartialShape:
         """Return the declared or inferred shape."""
-        value = _value(key)
+        value = value_of(key)
         tensor = constant_of(value)
         shape = self._inferred(value) if tensor is None else onnx_ir.Shape(tensor.shape.numpy())
         if shape is None:
@@ -91,7 +96,7 @@ class OnnxGraph:
 
         Names that occur on no input are marked by "#": shape inference made them up, and users cannot refer to them.
         """
-        value = _value(key)
+        value = value_of(key)
         shape = self._inferred(value)
         dim = None if shape is None else shape[axis]
         if not isinstance(dim, onnx_ir.SymbolicDim) or dim.value is None:
@@ -106,11 +111,11 @@ class OnnxGraph:
 
     def is_constant(self, key: Key) -> bool:
         """Return True for an initializer and what a Constant holds."""
-        return constant_of(_value(key)) is not None
+        return constant_of(value_of(key)) is not None
 
     def constant(self, key: Key) -> NDArray[Any] | None:
-        """Return the elements of a constant; None if there are too many, or they have no numbers of 32 bits or more."""
-        tensor, element_type = constant_of(_value(key)), self.type_of(key)
+        """Return the elements of a constant; None if there are too many, or they are no numbers of 32 bits or more."""
+        tensor, element_type = constant_of(value_of(key)), self.type_of(key)
         is_number = element_type is not None and element_type is not STRING
         if tensor is None or not is_number or tensor.dtype.bitwidth < 32 or tensor.size > CHUNK:
             return None
@@ -118,8 +123,8 @@ class OnnxGraph:
 
     def name_of(self, key: Key) -> str:
         """Return the name of a tensor for messages."""
-        node = _value(key).producer()
-        return f"input '{_value(key).name}'" if node is None else f"{node.op_type} '{node.name or _value(key).name}'"
+        node = value_of(key).producer()
+        return f"input '{value_of(key).name}'" if node is None else f"{node.op_type} '{node.name or value_of(key).name}'"
 
     # Construction of nodes
 
@@ -133,8 +138,8 @@ class OnnxGraph:
         found = dict(bodies_of(node)) if node.domain == "" else {}
         taken = dict.fromkeys(self._key(value, graph_of(node)) for body in found.values() for value in self._taken(body))
         return Node(
-            node.op_type,
-            node.domain,
+            f"{node.domain}.{node.op_type}" if node.domain else node.op_type,
+            "",
             str(node.name or node.outputs[0].name),
             (),
             [*self._inputs(node), *taken],
@@ -227,7 +232,8 @@ def _is_scalar_non_zero(node: onnx_ir.Node) -> bool:
     return data is not None and data.shape is not None and data.shape.rank() == 0
 
 
-def _value(key: Key) -> onnx_ir.Value:
+def value_of(key: Key) -> onnx_ir.Value:
+    """Return the value of a tensor."""
     value = key[0] if isinstance(key, tuple) else key
     assert isinstance(value, onnx_ir.Value)
     return value
@@ -248,7 +254,7 @@ def _given(attribute: onnx_ir.Attr) -> Any:
 
 def site_of(node: Node) -> Site | None:
     """Return the index site of a node; None if it is no gather or scatter, or lacks inputs."""
-    if node.opset or node.type not in _SITES or len(node.inputs) < 2:
+    if node.type not in _SITES or len(node.inputs) < 2:
         return None
     data, indices = node.inputs[:2]
     if data is None or indices is None:

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Iterator
+from collections.abc import Iterable, Iterator, Sequence
 from functools import cached_property
 from typing import TYPE_CHECKING, Any
 
@@ -18,7 +18,7 @@ if TYPE_CHECKING:
     from numpy.typing import NDArray
 
 _CONDITIONS = {"then_body": True, "else_body": False}
-_NO_NODES = ("Const", "Parameter")
+_NO_NODES = ("Const", "Parameter", "Result")
 
 Tensor = tuple[int, int, int]
 """An output port: number of the graph, id of the layer, id of the port."""
@@ -32,6 +32,7 @@ class IrGraph:
         self._graphs = [graph for _, graph in model.walk()]
         self._numbers = {id(graph): number for number, graph in enumerate(self._graphs)}
         self._nodes: dict[tuple[int, int], Node] = {}
+        self._uses: dict[int, dict[Key, list[tuple[Node, int]]]] = {}
 
     @cached_property
     def inputs(self) -> dict[str, Key]:
@@ -69,6 +70,19 @@ class IrGraph:
         if layer.type in _NO_NODES or all(port.id != port_id for port in layer.outputs):
             return None
         return self.node(number, layer)
+
+    def uses(self, key: Key) -> Sequence[tuple[Node, int]]:
+        """Return the layers that read an output port, each with the position of the input."""
+        return self._uses_in(_tensor(key)[0]).get(key, ())
+
+    def _uses_in(self, number: int) -> dict[Key, list[tuple[Node, int]]]:
+        if number not in self._uses:
+            found = self._uses[number] = {}
+            for node in self._nodes_of(number, ()):
+                for position, source in enumerate(node.inputs):
+                    if source is not None:
+                        found.setdefault(source, []).append((node, position))
+        return self._uses[number]
 
     def type_of(self, key: Key) -> ElementType | None:
         """Return the declared element type of an output port."""

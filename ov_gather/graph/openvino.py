@@ -14,7 +14,7 @@ if TYPE_CHECKING:
     import openvino
     from numpy.typing import NDArray
 
-_NO_NODES = ("Constant", "Parameter")
+_NO_NODES = ("Constant", "Parameter", "Result")
 
 
 class OpenvinoGraph:
@@ -66,6 +66,12 @@ class OpenvinoGraph:
         """Return the node that computes a tensor; None for a Parameter or a Constant."""
         name, _ = _tensor(key)
         return None if self._by_name[name].get_type_name() in _NO_NODES else self._node(name)
+
+    def uses(self, key: Key) -> Iterator[tuple[Node, int]]:
+        """Yield the nodes that read an output, each with the position of the input."""
+        for port in self._output(key).get_target_inputs():
+            if port.get_node().get_type_name() not in _NO_NODES:
+                yield self._node(port.get_node().get_name()), port.get_index()
 
     def type_of(self, key: Key) -> ElementType | None:
         """Return the element type that OpenVINO has inferred."""

@@ -75,8 +75,8 @@ class Node:
     """One operation of a graph. Inputs, constants and parameters of bodies are no nodes.
 
     Attributes:
-        type: the operator, as the model names it.
-        opset: e.g. "opset8"; the domain of an ONNX node.
+        type: the operator, as the model names it; "domain.type" for an ONNX node of another domain than the default one.
+        opset: e.g. "opset8"; empty for ONNX.
         name: the name in its graph.
         path: the way to its graph, e.g. ("If 'x'", "then_body"); empty at the top level.
         inputs: None for an input that nothing feeds.
@@ -156,6 +156,9 @@ class Graph(Protocol):
 
     def producer(self, key: Key) -> Node | None:
         """Return the node that computes a tensor; None for inputs, constants and parameters of a body."""
+
+    def uses(self, key: Key) -> Iterable[tuple[Node, int]]:
+        """Return the nodes that read a tensor, each with the position of the input; results of a graph are no nodes."""
 
     def type_of(self, key: Key) -> ElementType | None:
         """Return the element type of a tensor; None if it is unknown."""

@@ -1,6 +1,6 @@
 """Inputs of models: sizes where dimensions are open, indices within bounds, and which of several choices is told."""
 
-from dataclasses import dataclass, field
+from dataclasses import dataclass
 
 import numpy as np
 import onnx_ir
@@ -11,6 +11,7 @@ from ov_gather.crosscheck.cases.sizes import OPEN_DIMENSION as N
 from ov_gather.crosscheck.inputs.bounds import index_bounds
 from ov_gather.crosscheck.inputs.onnx import choices
 from ov_gather.crosscheck.models.trials import Attempt, ConversionTrial
+from ov_gather.graph.protocol import Node
 from ov_gather.ops.meanings import ONNX
 
 
@@ -112,40 +113,26 @@ def test_one_name_has_one_size():
 
 @dataclass
 class Nodes:
-    """A graph of nodes: the operator, and the inputs and outputs by name. Constants and sizes are by name, too."""
+    """A graph of nodes: the operator, and the inputs and outputs by name. Constants are by name, too."""
 
-    nodes: list[tuple[str, list[str], list[str]]]
-    constants: dict[str, object] = field(default_factory=dict)
-    known_sizes: dict[str, tuple[int, ...]] = field(default_factory=dict)
-    along: int | None = 0
-    batch: int = 0
-    meanings = ONNX
+    given: list[tuple[str, list[str], list[str]]]
+    constants: dict[str, object]
+    attributes: dict[str, int]
 
-    def operator(self, node):
-        return node[0]
+    def uses(self, key):
+        for operator, inputs, outputs in self.given:
+            node = Node(operator, "", "", (), inputs, outputs, self.attributes)
+            yield from ((node, position) for position, given in enumerate(inputs) if given == key)
 
-    def uses(self, value):
-        return [(node, position) for node in self.nodes for position, given in enumerate(node[1]) if given == value]
-
-    def outputs(self, node):
-        return node[2]
-
-    def constant(self, node, position):
-        number = self.constants.get(node[1][position])
+    def constant(self, key):
+        number = self.constants.get(key)
         return None if number is None else np.asarray(number)
 
-    def axis(self, node):
-        return self.along
 
-    def batch_dims(self, node):
-        return self.batch
-
-    def sizes(self, node, position):
-        return self.known_sizes.get(node[1][position], ())
-
-
-def bounds(*nodes, **options):
-    return sorted(index_bounds(Nodes([*nodes], **options), "x"))
+def bounds(*nodes, constants=None, known_sizes=None, **attributes):
+    sizes = known_sizes or {}
+    graph = Nodes([*nodes], constants or {}, attributes)
+    return sorted(index_bounds(graph, "x", ONNX, lambda key: sizes.get(key, ())))
 
 
 GATHER = ("Gather", ["d", "x"], ["y"])
@@ -166,7 +153,7 @@ GATHER = ("Gather", ["d", "x"], ["y"])
     ],
 )
 def test_an_axis(sizes, axis, end):
-    assert bounds(GATHER, known_sizes={"d": sizes}, along=axis) == [(0, end)]
+    assert bounds(GATHER, known_sizes={"d": sizes}, axis=axis) == [(0, end)]
 
 
 def test_data_is_no_index():
@@ -178,7 +165,7 @@ def test_data_is_no_index():
 )
 def test_tuples(tuples, batch, end):
     node = ("GatherND", ["d", "x"], ["y"])
-    assert bounds(node, known_sizes={"d": (9, 5, 3), "x": tuples}, batch=batch) == [(0, end)]
+    assert bounds(node, known_sizes={"d": (9, 5, 3), "x": tuples}, batch_dims=batch) == [(0, end)]
 
 
 @pytest.mark.parametrize(("depth", "end"), [(6, 6), ([6], 6), ([6, 7], 2), (None, 2)])

@@ -11,7 +11,7 @@ from numpy.typing import NDArray
 
 from ov_gather.crosscheck.bisect.body_trace import BodyTrace, Culprits, follow
 from ov_gather.crosscheck.bisect.comparer import Comparer, is_left_open, is_rounding, is_rounding_of_fused
-from ov_gather.crosscheck.bisect.graphs import Node, Value
+from ov_gather.crosscheck.bisect.graphs import Value, ValueNode
 from ov_gather.crosscheck.bisect.reproducer import IsShown, Piece, Replay, Written, write_reproducer
 from ov_gather.crosscheck.bisect.results import ComparedValue, Culprit
 from ov_gather.crosscheck.bisect.rounding import difference
@@ -209,7 +209,7 @@ class Blame:
         graph = self.comparer.model.graph
         return str(graph.producers.get(value, f"Const '{graph.constants.get(value, graph.label(value))}'"))
 
-    def _wrong_constants(self, found: SearchResult, nodes: Sequence[Node]) -> Iterator[tuple[Node, str]]:
+    def _wrong_constants(self, found: SearchResult, nodes: Sequence[ValueNode]) -> Iterator[tuple[ValueNode, str]]:
         """Yield nodes with a constant that differs from the reference, and the difference."""
         model, reference = self.comparer.model, self.comparer.reference
         named = {name: value for value in reference.graph.constants for name in reference.graph.names.get(value, ())}

@@ -9,7 +9,7 @@ from __future__ import annotations
 from collections.abc import Hashable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
 
-from ov_gather.crosscheck.bisect.graphs import Node, Value, ValueGraph
+from ov_gather.crosscheck.bisect.graphs import Value, ValueGraph, ValueNode
 
 
 @dataclass(frozen=True)
@@ -119,7 +119,7 @@ def _by_structure(reference: ValueGraph, model: ValueGraph, known: Mapping[Value
                     yield value, their_value
 
 
-def _kind(graph: ValueGraph, node: Node, pairs: Mapping[Value, Value]) -> Hashable:
+def _kind(graph: ValueGraph, node: ValueNode, pairs: Mapping[Value, Value]) -> Hashable:
     """Return a key of a node: its type and unordered operands, with constants reduced to their shapes."""
     operands = (
         f"constant {graph.shapes.get(value)}" if value in graph.constants else f"value {pairs.get(value, value)}"
@@ -128,7 +128,7 @@ def _kind(graph: ValueGraph, node: Node, pairs: Mapping[Value, Value]) -> Hashab
     return node.type, len(node.outputs), tuple(sorted(operands))
 
 
-def _candidates(graph: ValueGraph, operands: Sequence[Value], node: Node) -> list[Node]:
+def _candidates(graph: ValueGraph, operands: Sequence[Value], node: ValueNode) -> list[ValueNode]:
     """Return the nodes of the same type that use the first operand; without operands, those that use only constants."""
     if operands:
         found = [user for operand in operands[:1] for user in graph.users.get(operand, ())]

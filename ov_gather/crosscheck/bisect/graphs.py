@@ -21,7 +21,7 @@ Value = str | tuple[int, int]
 
 
 @dataclass(frozen=True, slots=True)
-class Node:
+class ValueNode:
     """A node that computes values from values; Parameter, Const and Result are not nodes.
 
     `picks` describes the results that its specification leaves undetermined.
@@ -51,7 +51,7 @@ class ValueGraph:
         shapes: declared shapes; -1 is an open size, None an unknown rank.
     """
 
-    nodes: Sequence[Node]
+    nodes: Sequence[ValueNode]
     inputs: Mapping[str, Value]
     outputs: Mapping[str, Value]
     constants: Mapping[Value, str] = field(default_factory=dict)
@@ -59,8 +59,8 @@ class ValueGraph:
     shapes: Mapping[Value, Sequence[int] | None] = field(default_factory=dict)
 
     @cached_property
-    def producers(self) -> Mapping[Value, Node]:
-        """Node that computes each value."""
+    def producers(self) -> Mapping[Value, ValueNode]:
+        """ValueNode that computes each value."""
         return {value: node for node in self.nodes for value in node.outputs}
 
     @cached_property
@@ -69,9 +69,9 @@ class ValueGraph:
         return {value: i for i, node in enumerate(self.nodes) for value in node.outputs}
 
     @cached_property
-    def users(self) -> Mapping[Value, Sequence[Node]]:
+    def users(self) -> Mapping[Value, Sequence[ValueNode]]:
         """Nodes that use each value."""
-        found: dict[Value, list[Node]] = {}
+        found: dict[Value, list[ValueNode]] = {}
         for node in self.nodes:
             for value in dict.fromkeys(node.inputs):
                 found.setdefault(value, []).append(node)
@@ -87,9 +87,9 @@ class ValueGraph:
         return found
 
     @cached_property
-    def random(self) -> Mapping[Value, Node]:
+    def random(self) -> Mapping[Value, ValueNode]:
         """First random node that each random value depends on."""
-        found: dict[Value, Node] = {}
+        found: dict[Value, ValueNode] = {}
         for node in self.nodes:
             source = node if node.is_random else next((found[value] for value in node.inputs if value in found), None)
             if source is not None:
@@ -118,7 +118,7 @@ def ir_graph(model: Model) -> ValueGraph:
     ordered = TopologicalSorter({layer: [source for source, _ in values] for layer, values in sources.items()}).static_order()
     layers = [model.layer_by_id[i] for i in ordered]
     nodes = [
-        Node(
+        ValueNode(
             layer.type,
             layer.name,
             tuple(sources[layer.id]),
@@ -177,7 +177,7 @@ def onnx_graph(model: onnx_ir.Model) -> ValueGraph:
         used = [value for value in (*node.inputs, *captured(node, graph)) if value is not None]
         inputs = tuple(dict.fromkeys(str(value.name) for value in used if value.name))
         outputs = tuple(str(value.name) for value in node.outputs if value.name)
-        nodes.append(Node(node.op_type, node.name or outputs[0], inputs, outputs, node in random, picks=onnx_picks(node)))
+        nodes.append(ValueNode(node.op_type, node.name or outputs[0], inputs, outputs, node in random, picks=onnx_picks(node)))
     inputs_ = [str(value.name) for value in graph.inputs if value.name not in graph.initializers]
     return ValueGraph(
         nodes,

@@ -17,7 +17,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from ov_gather.crosscheck.bisect.comparer import Comparer
-from ov_gather.crosscheck.bisect.graphs import Node, Value
+from ov_gather.crosscheck.bisect.graphs import Value, ValueNode
 from ov_gather.crosscheck.bisect.rounding import Rounding, difference
 from ov_gather.crosscheck.bisect.search import Search, SearchResult
 from ov_gather.crosscheck.bisect.sides import Part, Replacement
@@ -51,7 +51,7 @@ class Piece:
         is_refused_by_reference: whether the reference refuses the part, and the model executes it.
     """
 
-    nodes: Sequence[Node]
+    nodes: Sequence[ValueNode]
     value: Value
     sources: Sequence[Value]
     part: Part
@@ -138,7 +138,7 @@ class Replay:
                 found[source] = None
         return self._without_constants(list(found))
 
-    def _nodes(self, value: Value, sources: Sequence[Value]) -> list[Node]:
+    def _nodes(self, value: Value, sources: Sequence[Value]) -> list[ValueNode]:
         """Return the nodes between a value and its sources."""
 
         def inputs(value: Value) -> list[Value]:

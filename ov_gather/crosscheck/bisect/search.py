@@ -11,7 +11,7 @@ from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
 from math import prod
 
-from ov_gather.crosscheck.bisect.graphs import Node, Value, ValueGraph
+from ov_gather.crosscheck.bisect.graphs import Value, ValueGraph, ValueNode
 from ov_gather.crosscheck.bisect.sides import Side
 from ov_gather.ir.states import STATES
 from ov_gather.runtimes.base import FAILURES
@@ -40,7 +40,7 @@ class SearchResult:
     """
 
     value: Value
-    nodes: Sequence[Node]
+    nodes: Sequence[ValueNode]
     sources: Sequence[Value]
     healed_by: Sequence[Value] = ()
 
@@ -49,7 +49,7 @@ class SearchResult:
 class Region:
     """The nodes between a value and the nearest comparable values above it, which are its sources."""
 
-    nodes: Sequence[Node]
+    nodes: Sequence[ValueNode]
     sources: Sequence[Value]
 
 
@@ -100,7 +100,7 @@ class Search:
         if value not in self._regions:
             producers = self._graph.producers
 
-            def above(node: Node) -> list[Node]:
+            def above(node: ValueNode) -> list[ValueNode]:
                 return [producers[source] for source in node.inputs if source in producers and source not in self._ends]
 
             nodes = dict.fromkeys(reachable([producers[value]] if value in producers else [], above))
@@ -169,7 +169,7 @@ def sizes_of(graph: ValueGraph) -> Mapping[Value, int]:
 class Refusal:
     """The first node with which a side fails, and the error."""
 
-    node: Node
+    node: ValueNode
     error: Exception
 
 
@@ -189,7 +189,7 @@ def first_refused(side: Side, error: Exception) -> Refusal:
     return Refusal(of_state or nodes[wrong - 1], error)
 
 
-def _of_state(side: Side) -> Node | None:
+def _of_state(side: Side) -> ValueNode | None:
     """Return a node that uses a state, if all nodes execute without states."""
     node = next((node for node in side.graph.nodes if node.type in STATES), None)
     try:
@@ -198,7 +198,7 @@ def _of_state(side: Side) -> Node | None:
         return None
 
 
-def _ends(nodes: Sequence[Node]) -> list[Value]:
+def _ends(nodes: Sequence[ValueNode]) -> list[Value]:
     """Return the values of some nodes that none of these nodes uses."""
     used = {value for node in nodes for value in node.inputs}
     ends = [value for node in nodes for value in node.outputs if value not in used]

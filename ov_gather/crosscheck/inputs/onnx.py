@@ -5,7 +5,7 @@ There are several choices of sizes for open dimensions, as no single size suits 
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Iterator, Mapping, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from typing import Any
 
@@ -13,12 +13,12 @@ import numpy as np
 import onnx_ir
 from numpy.typing import NDArray
 
+from ov_gather.converters.onnx_graph import OnnxGraph, value_of
 from ov_gather.crosscheck.cases.sizes import OPEN_DIMENSION
 from ov_gather.crosscheck.cases.values import for_model
 from ov_gather.crosscheck.inputs.bounds import index_bounds
 from ov_gather.ir.element_types import ElementType, by_onnx
 from ov_gather.ops.meanings import ONNX
-from ov_gather.ops.onnx_nodes import attribute
 
 Inputs = dict[str, NDArray[Any]]
 
@@ -64,10 +64,11 @@ def made_up_inputs(model: onnx_ir.Model, seed: int) -> Iterator[Inputs]:
         if value.shape is None:
             raise NoInputsError(f"input '{value.name}' may have any rank")
     refusal, count = "", 0
+    graph = OnnxGraph(model)
     for sizes in choices(inputs):
         rng = np.random.default_rng(seed)
         try:
-            made = {str(value.name): _make_up(rng, value, sizes) for value in inputs}
+            made = {str(value.name): _make_up(rng, graph, value, sizes) for value in inputs}
         except ValueError as error:
             refusal = refusal or str(error)
             continue
@@ -96,9 +97,9 @@ def check_inputs(model: onnx_ir.Model, given: Mapping[str, NDArray[Any]]) -> Inp
     return {name: given[name] for name in wanted}
 
 
-def _make_up(rng: np.random.Generator, value: onnx_ir.Value, sizes: DynamicSizes) -> NDArray[Any]:
-    shape = sizes.shapes[str(value.name)]
-    return for_model(rng, f"input '{value.name}'", _element_type(value), shape, list(index_bounds(_OnnxNodes(sizes), value)))
+def _make_up(rng: np.random.Generator, graph: OnnxGraph, value: onnx_ir.Value, sizes: DynamicSizes) -> NDArray[Any]:
+    bounds = list(index_bounds(graph, value, ONNX, lambda key: sizes.smallest(value_of(key))))
+    return for_model(rng, f"input '{value.name}'", _element_type(value), sizes.shapes[str(value.name)], bounds)
 
 
 def _element_type(value: onnx_ir.Value) -> ElementType:
@@ -186,36 +187,3 @@ def _computed(dim: Dim, name: str, sizes: Mapping[str, int]) -> int | None:
     except ValueError:  # the name is no expression
         return None
     return result if isinstance(result, int) and result >= 0 else None
-
-
-class _OnnxNodes:
-    """An ONNX model as an `IndexGraph` for one choice of open sizes. Bodies use the outer values that they capture."""
-
-    meanings = ONNX
-
-    def __init__(self, sizes: DynamicSizes) -> None:
-        self._sizes = sizes
-
-    def operator(self, node: onnx_ir.Node) -> str:
-        return f"{node.domain}.{node.op_type}" if node.domain else node.op_type
-
-    def uses(self, value: onnx_ir.Value) -> Iterable[tuple[onnx_ir.Node, int]]:
-        return value.uses()
-
-    def outputs(self, node: onnx_ir.Node) -> Iterable[onnx_ir.Value]:
-        return node.outputs
-
-    def constant(self, node: onnx_ir.Node, position: int) -> NDArray[Any] | None:
-        value = node.inputs[position] if position < len(node.inputs) else None
-        tensor = None if value is None else onnx_ir.convenience.get_const_tensor(value)
-        return tensor.numpy() if tensor is not None and tensor.dtype.is_integer() else None
-
-    def axis(self, node: onnx_ir.Node) -> int | None:
-        return attribute(node, "axis", 0)
-
-    def batch_dims(self, node: onnx_ir.Node) -> int:
-        return attribute(node, "batch_dims", 0)
-
-    def sizes(self, node: onnx_ir.Node, position: int) -> tuple[int, ...]:
-        value = node.inputs[position]
-        return () if value is None or value.shape is None else self._sizes.smallest(value)

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable
 from typing import Any
 
 import numpy as np
@@ -10,7 +9,9 @@ import openvino as ov
 from numpy.typing import NDArray
 
 from ov_gather.crosscheck.cases.values import for_model
-from ov_gather.crosscheck.inputs.bounds import index_bounds, one_number
+from ov_gather.crosscheck.inputs.bounds import index_bounds
+from ov_gather.graph.openvino import OpenvinoGraph
+from ov_gather.graph.protocol import Key
 from ov_gather.ops.meanings import OPENVINO
 from ov_gather.runtimes.session import element_type_of
 
@@ -21,7 +22,11 @@ def generate_inputs(model: ov.Model, seed: int = 0) -> list[NDArray[Any]]:
     Raises ValueError if a Parameter's shape is not static, NumPy lacks its element type, or no value is valid.
     """
     rng = np.random.default_rng(seed)
-    graph = _OpenvinoNodes(model)
+    graph = OpenvinoGraph(model)
+
+    def sizes(key: Key) -> tuple[int, ...]:
+        return tuple(dim.closest_to(1) for dim in graph.shape_of(key).dims or ())
+
     arrays = []
     for parameter in model.get_parameters():
         shape, place = parameter.get_partial_shape(), f"input '{parameter.get_friendly_name()}'"
@@ -30,45 +35,6 @@ def generate_inputs(model: ov.Model, seed: int = 0) -> list[NDArray[Any]]:
         element_type = element_type_of(parameter)
         if not element_type.numpy_name:
             raise ValueError(f"{place} is of {element_type}, for which there are no random values")
-        bounds = list(index_bounds(graph, parameter.get_instance_id()))
+        bounds = list(index_bounds(graph, graph.key(parameter.output(0)), OPENVINO, sizes))
         arrays.append(for_model(rng, place, element_type, tuple(shape.to_shape()), bounds))
     return arrays
-
-
-class _OpenvinoNodes:
-    """An `openvino.Model` as an `IndexGraph`. Nodes and values are instance ids, as a node may have many Python objects."""
-
-    meanings = OPENVINO
-
-    def __init__(self, model: ov.Model) -> None:
-        self._nodes = {node.get_instance_id(): node for node in model.get_ordered_ops()}
-
-    def operator(self, node: int) -> str:
-        return str(self._nodes[node].get_type_name())
-
-    def uses(self, value: int) -> Iterable[tuple[int, int]]:
-        for output in self._nodes[value].outputs():
-            for port in output.get_target_inputs():
-                yield port.get_node().get_instance_id(), port.get_index()
-
-    def outputs(self, node: int) -> Iterable[int]:
-        return (node,)
-
-    def constant(self, node: int, position: int) -> NDArray[Any] | None:
-        source = self._nodes[node].input_value(position).get_node()
-        if source.get_type_name() != "Constant" or not source.get_element_type().is_integral_number():
-            return None
-        return np.asarray(source.data)
-
-    def axis(self, node: int) -> int | None:
-        attributes = self._nodes[node].get_attributes()
-        if "axis" in attributes:
-            return int(attributes["axis"])
-        return one_number(self.constant(node, self._nodes[node].get_input_size() - 1))
-
-    def batch_dims(self, node: int) -> int:
-        return int(self._nodes[node].get_attributes().get("batch_dims", 0))
-
-    def sizes(self, node: int, position: int) -> tuple[int, ...]:
-        shape = self._nodes[node].get_input_partial_shape(position)
-        return tuple(max(1, dim.get_min_length()) for dim in shape) if shape.rank.is_static else ()

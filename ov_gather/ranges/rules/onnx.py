@@ -18,8 +18,8 @@ from ov_gather.ranges.rules.comparing import COMPARISONS
 
 
 def rule_of(operator: Node) -> TransferFunction | None:
-    """Return the transfer function of an operator; None if it has none, as those of other domains."""
-    make = None if operator.opset else _RULES.get(operator.type)
+    """Return the transfer function of an operator; None if it has none."""
+    make = _RULES.get(operator.type)
     if make is None:
         return None
     rule = or_declared(make(operator))
