@@ -7,7 +7,7 @@ from functools import cached_property
 from typing import TYPE_CHECKING, Any
 
 from ov_gather.graph.protocol import LOOPS, Body, BodyEdge, Key, Node, Passing
-from ov_gather.ir.bodies import carried, entries
+from ov_gather.ir.bodies import Entry, carried, entries
 from ov_gather.ir.constants import constant
 from ov_gather.ir.element_types import ElementType
 from ov_gather.ir.errors import IRError
@@ -18,7 +18,6 @@ if TYPE_CHECKING:
     from numpy.typing import NDArray
 
 _CONDITIONS = {"then_body": True, "else_body": False}
-_NO_NODES = ("Const", "Parameter", "Result")
 
 Tensor = tuple[int, int, int]
 """An output port: number of the graph, id of the layer, id of the port."""
@@ -61,15 +60,11 @@ class IrGraph:
     def _nodes_of(self, number: int, types: tuple[str, ...]) -> Iterator[Node]:
         graph = self._graphs[number]
         layers: Iterable[Layer] = graph.of_type(*types) if types else graph.layers
-        return (self.node(number, layer) for layer in layers if layer.type not in _NO_NODES)
+        return (self.node(number, layer) for layer in layers)
 
     def producer(self, key: Key) -> Node | None:
-        """Return the layer that computes a tensor; None for a Parameter, a Const or an unknown port."""
-        number, layer_id, port_id = _tensor(key)
-        layer = self._graphs[number].layer_by_id[layer_id]
-        if layer.type in _NO_NODES or all(port.id != port_id for port in layer.outputs):
-            return None
-        return self.node(number, layer)
+        """Return the layer that makes a tensor; None for an unknown port."""
+        return None if self._port(key) is None else self.node(_tensor(key)[0], self._layer(key))
 
     def uses(self, key: Key) -> Sequence[tuple[Node, int]]:
         """Return the layers that read an output port, each with the position of the input."""
@@ -140,6 +135,7 @@ class IrGraph:
             layer.attributes,
             tuple(self._body(number, layer, body) for body in bodies),
             self._around.get(number),
+            decompresses(layer),
             layer.line,
             layer,
         )
@@ -157,12 +153,14 @@ class IrGraph:
                 continue
             key, passing = (inner, *entry.value), Passing.SLICED if entry.is_sliced else Passing.WHOLE
             if not entry.is_input:
-                out_of.append(BodyEdge((number, layer.id, entry.port.id) if entry.port else None, key, passing))
+                out_of.append(
+                    BodyEdge((number, layer.id, entry.port.id) if entry.port else None, key, passing, axis=_axis(entry))
+                )
             elif entry.port is None:
                 into.append(BodyEdge(None, key, Passing.COUNT if entry.purpose == "current_iteration" else passing))
             else:
                 passing, following = Passing.CARRIED if key[1] in states else passing, states.get(key[1])
-                into.append(BodyEdge(self._source(number, layer, entry.port), key, passing, following))
+                into.append(BodyEdge(self._source(number, layer, entry.port), key, passing, following, _axis(entry)))
         return Body(inner, into, out_of, _CONDITIONS.get(body.tag))
 
     @cached_property
@@ -183,6 +181,23 @@ class IrGraph:
     def _port(self, key: Key) -> Port | None:
         """Return the port; None if another layer has the same id (OVG101)."""
         return next((port for port in self._layer(key).outputs if port.id == _tensor(key)[2]), None)
+
+
+def decompresses(layer: Layer) -> bool:
+    """Return True for the Convert that save_model inserts behind a compressed Const.
+
+    OpenVINO writes the precision of the Const on its output, unless something infers the type again.
+    """
+    marks = (mark.attributes.get("name") for section in layer.sections for mark in section.children)
+    return layer.type == "Convert" and "decompression" in marks
+
+
+def _axis(entry: Entry) -> int | None:
+    """Return the axis of a slice; None if there is none, or no number."""
+    try:
+        return entry.slicing.axis if entry.slicing else None
+    except ValueError:
+        return None
 
 
 def _tensor(key: Key) -> Tensor:

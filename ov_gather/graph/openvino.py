@@ -14,8 +14,6 @@ if TYPE_CHECKING:
     import openvino
     from numpy.typing import NDArray
 
-_NO_NODES = ("Constant", "Parameter", "Result")
-
 
 class OpenvinoGraph:
     """An `openvino.Model` as a graph. The key of a tensor is its node's unique name and the output's index."""
@@ -58,20 +56,17 @@ class OpenvinoGraph:
 
     def _nodes_of(self, found: Iterable[openvino.Node], types: tuple[str, ...]) -> Iterator[Node]:
         for node in found:
-            kind = node.get_type_name()
-            if kind not in _NO_NODES and (not types or kind in types):
+            if not types or _type(node) in types:
                 yield self._node(node.get_name())
 
     def producer(self, key: Key) -> Node | None:
-        """Return the node that computes a tensor; None for a Parameter or a Constant."""
-        name, _ = _tensor(key)
-        return None if self._by_name[name].get_type_name() in _NO_NODES else self._node(name)
+        """Return the node that makes a tensor."""
+        return self._node(_tensor(key)[0])
 
     def uses(self, key: Key) -> Iterator[tuple[Node, int]]:
         """Yield the nodes that read an output, each with the position of the input."""
         for port in self._output(key).get_target_inputs():
-            if port.get_node().get_type_name() not in _NO_NODES:
-                yield self._node(port.get_node().get_name()), port.get_index()
+            yield self._node(port.get_node().get_name()), port.get_index()
 
     def type_of(self, key: Key) -> ElementType | None:
         """Return the element type that OpenVINO has inferred."""
@@ -132,7 +127,7 @@ class OpenvinoGraph:
         found = bodies(node)
         numbers = range(len(found)) if node.get_type_name() == "If" else [None] * len(found)
         return Node(
-            node.get_type_name(),
+            _type(node),
             node.get_type_info().version_id,
             node.get_friendly_name(),
             path,
@@ -141,6 +136,7 @@ class OpenvinoGraph:
             written_attributes(node),
             [self._body(node, body, number) for number, body in zip(numbers, found, strict=True)],
             around,
+            node.get_type_name() == "Convert" and "decompression_0" in node.get_rt_info(),
             handle=node,
         )
 
@@ -154,12 +150,11 @@ class OpenvinoGraph:
             if hasattr(entry, "body_value_index"):
                 entries.append(BodyEdge(source, inner, Passing.CARRIED, ends[entry.body_value_index]))
             else:
-                entries.append(BodyEdge(source, inner, Passing.SLICED if hasattr(entry, "axis") else Passing.WHOLE))
+                entries.append(BodyEdge(source, inner, *_slicing(entry)))
         if node.get_type_name() == "Loop" and (count := node.get_special_body_ports()[0]) >= 0:
             entries.append(BodyEdge(None, (parameters[count].get_name(), 0), Passing.COUNT))
         for entry in node.get_output_descriptions(*which):
-            passing = Passing.SLICED if hasattr(entry, "axis") else Passing.WHOLE
-            exits.append(BodyEdge((node.get_name(), entry.output_index), ends[entry.body_value_index], passing))
+            exits.append(BodyEdge((node.get_name(), entry.output_index), ends[entry.body_value_index], *_slicing(entry)))
         return Body(body.get_name(), entries, exits, None if number is None else number == 0)
 
 
@@ -173,6 +168,17 @@ def bodies(node: Any) -> list[openvino.Model]:
 def written_attributes(node: Any) -> dict[str, str]:
     """Return the attributes of a node, as an IR writes them."""
     return {name: _text(value) for name, value in node.get_attributes().items()}
+
+
+def _slicing(entry: Any) -> tuple[Passing, None, int | None]:
+    axis = getattr(entry, "axis", None)
+    return Passing.WHOLE if axis is None else Passing.SLICED, None, axis
+
+
+def _type(node: Any) -> str:
+    """Return the type as an IR names it."""
+    kind = str(node.get_type_name())
+    return "Const" if kind == "Constant" else kind
 
 
 def _text(value: Any) -> str:

@@ -20,6 +20,8 @@ Key = Hashable
 """Identity of a tensor; unique across the model and its bodies."""
 LOOPS = ("Loop", "Scan", "TensorIterator")
 """The operators that repeat a body."""
+LEAVES = ("Const", "Parameter")
+"""The types of nodes that compute nothing: constants, and inputs of the model or of a body."""
 OF_SHAPES = ("Shape", "ShapeOf", "Size")
 """The operators whose outputs depend on the shape of their input alone."""
 
@@ -41,12 +43,14 @@ class BodyEdge:
         outer: the tensor outside; None for the iteration counter.
         inner: the tensor in the body.
         next: for a carried value, the tensor in the body at the source of the back edge.
+        axis: for a sliced one, the axis.
     """
 
     outer: Key | None
     inner: Key
     passing: Passing = Passing.WHOLE
     next: Key | None = None
+    axis: int | None = None
 
 
 @dataclass(frozen=True, slots=True)
@@ -72,7 +76,7 @@ class Body:
 
 @dataclass(frozen=True, slots=True, eq=False)
 class Node:
-    """One operation of a graph. Inputs, constants and parameters of bodies are no nodes.
+    """One operation of a graph. In graphs of OpenVINO that includes Parameter, Const and Result.
 
     Attributes:
         type: the operator, as the model names it; "domain.type" for an ONNX node of another domain than the default one.
@@ -82,6 +86,7 @@ class Node:
         inputs: None for an input that nothing feeds.
         attributes: by name; texts, as an IR writes them, or values of ONNX.
         within: for a node of a body, an output of the node at the top level that contains it.
+        decompresses: whether it is a Convert that save_model inserts behind a compressed constant.
         line: the line in the document; 0 if unknown.
         handle: the `Layer`, `openvino.Node` or `onnx_ir.Node`.
     """
@@ -95,6 +100,7 @@ class Node:
     attributes: Mapping[str, Any] = field(default_factory=dict)
     bodies: Sequence[Body] = ()
     within: Key | None = None
+    decompresses: bool = False
     line: int = 0
     handle: Any = None
 
@@ -155,10 +161,10 @@ class Graph(Protocol):
         """Return the nodes of a body, without those of bodies in it."""
 
     def producer(self, key: Key) -> Node | None:
-        """Return the node that computes a tensor; None for inputs, constants and parameters of a body."""
+        """Return the node that makes a tensor; None if there is none, as for an input of ONNX."""
 
     def uses(self, key: Key) -> Iterable[tuple[Node, int]]:
-        """Return the nodes that read a tensor, each with the position of the input; results of a graph are no nodes."""
+        """Return the nodes that read a tensor, each with the position of the input."""
 
     def type_of(self, key: Key) -> ElementType | None:
         """Return the element type of a tensor; None if it is unknown."""

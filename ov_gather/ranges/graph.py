@@ -7,7 +7,7 @@ from dataclasses import dataclass
 from functools import cached_property
 from math import inf
 
-from ov_gather.graph.protocol import Body, Graph, Key, Node
+from ov_gather.graph.protocol import LEAVES, Body, Graph, Key, Node
 from ov_gather.ops import known_types
 from ov_gather.ranges.algebra.constants import constant_value
 from ov_gather.ranges.algebra.intervals import Interval
@@ -57,8 +57,12 @@ class AnalysedGraph:
         self._declared: dict[Key, Value] = {}
         self._rules: dict[Node, TransferFunction | None] = {}
         self._ends: dict[object, list[Key]] = {}
-        self.inputs, self.input_count = graph.inputs, graph.input_count
-        self.producer, self.name_of = graph.producer, graph.name_of
+        self.inputs, self.input_count, self.name_of = graph.inputs, graph.input_count, graph.name_of
+
+    def producer(self, key: Key) -> Node | None:
+        """Return the node that computes a tensor; None for inputs, constants and what a body receives."""
+        node = self.graph.producer(key)
+        return None if node is None or node.type in LEAVES else node
 
     def declared(self, key: Key) -> Value:
         """Return what the model declares: type, shape with a name for each dynamic dimension, elements of a constant."""
@@ -70,7 +74,7 @@ class AnalysedGraph:
         element_type, array = self.graph.type_of(key), self.graph.constant(key)
         if array is not None:
             return constant_value(element_type, array)
-        shape, node = self._shape(key), self.graph.producer(key)
+        shape, node = self._shape(key), self.producer(key)
         if node is None or node.type not in ("Shape", "Size"):  # of ONNX
             return Value(element_type, shape, may_be_nan=not is_integer(element_type))
         name = f"size({self.name_of(key)}#{len(self._declared)})"

@@ -16,7 +16,8 @@ from ov_gather.rules.findings import Severity
 if TYPE_CHECKING:
     from numpy.typing import NDArray
 
-    from ov_gather.graph.protocol import Graph, Key, Node
+    from ov_gather.graph.protocol import Key, Node
+    from ov_gather.ranges.graph import AnalysedGraph
 
     IsWrong = Callable[[NDArray[Any], Any], NDArray[Any]]
 
@@ -138,7 +139,7 @@ def computed_index_out_of_bounds(checked: ErrorFreeModel) -> Iterator[Violation]
     from ov_gather.ranges.rules.call import CPU_PLUGIN
 
     graph = AnalysedGraph(IrGraph(checked.model))
-    by_site = {site: node for node, site in graph.nodes_with_sites if _reads_computed(graph.graph, node, site.indices)}
+    by_site = {site: node for node, site in graph.nodes_with_sites if _reads_computed(graph, node, site.indices)}
     for site, proof in refuted(graph, CPU_PLUGIN, list(by_site)):
         node = by_site[site]
         low, high = ("?" if bound is None else bound for bound in proof.index_range)
@@ -149,6 +150,6 @@ def computed_index_out_of_bounds(checked: ErrorFreeModel) -> Iterator[Violation]
         yield Violation.at(node.handle, message, hint, port=node.handle.inputs[site.port], subgraph_path=node.path)
 
 
-def _reads_computed(graph: Graph, node: Node, indices: Key) -> bool:
+def _reads_computed(graph: AnalysedGraph, node: Node, indices: Key) -> bool:
     """Return True if indices are neither a constant nor an input of the model, as `_has_no_computed_index` finds sooner."""
-    return graph.producer(indices) is not None or (bool(node.path) and not graph.is_constant(indices))
+    return graph.producer(indices) is not None or (bool(node.path) and not graph.graph.is_constant(indices))

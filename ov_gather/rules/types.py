@@ -4,8 +4,9 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 
+from ov_gather.graph.ir import decompresses
 from ov_gather.ir.element_types import DYNAMIC, by_name, by_precision
-from ov_gather.ir.model import Layer, Model
+from ov_gather.ir.model import Model
 from ov_gather.ops.layer_view import LayerView
 from ov_gather.ops.spec import TypeRuleError
 from ov_gather.rules.base import Violation, rule
@@ -138,12 +139,3 @@ def declared_element_type(graph: Model) -> Iterator[Violation]:
 def _precision(precision: str | None) -> Fix | None:
     """Return the fix that declares this precision. It is safe: OpenVINO infers types, whatever ports declare."""
     return Fix(SetAttribute("port", "precision", precision)) if precision else None
-
-
-def decompresses(layer: Layer) -> bool:
-    """Return True for the Convert that save_model inserts behind a compressed Const.
-
-    OpenVINO writes the precision of the Const on its output, unless something infers the type again.
-    """
-    marks = (mark.attributes.get("name") for section in layer.sections for mark in section.children)
-    return layer.type == "Convert" and "decompression" in marks

@@ -26,9 +26,10 @@ def generate_inputs(model: Model, seed: int) -> list[NDArray[Any]]:
     """
     rng = np.random.default_rng(seed)
     graph = IrGraph(model)
+    given = {node.outputs[0] for node in graph.nodes("Parameter") if node.outputs}
 
     def sizes(key: Key) -> tuple[int, ...]:
-        open_size = OPEN_DIMENSION if graph.producer(key) is None else 1
+        open_size = OPEN_DIMENSION if key in given else 1
         return tuple(dim.closest_to(open_size) for dim in graph.shape_of(key).dims or ())
 
     arrays = []

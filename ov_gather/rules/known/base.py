@@ -10,10 +10,10 @@ from typing import TYPE_CHECKING
 from ov_gather.divergences.base import releases_text, report_page
 
 if TYPE_CHECKING:
-    from ov_gather.ir.model import Layer
+    from ov_gather.graph.protocol import Node
     from ov_gather.rules.known.pattern_graph import PatternGraph
 
-    Pattern = Callable[[PatternGraph, Layer], bool]
+    Pattern = Callable[[PatternGraph, Node], bool]
 
 
 class Effect(Enum):
@@ -30,14 +30,14 @@ class KnownFault:
 
     Attributes:
         report: the page in docs/evidence/upstream/ that reports it, with a reproducer.
-        types: the types of the layers that meet it.
-        occurs: whether a layer of one of these types meets it. Operand counts are checked before by `operands`.
+        types: the types of the nodes that meet it.
+        occurs: whether a node of one of these types meets it. Operand counts are checked before by `operands`.
         instead: what OpenVINO does instead of what is right.
         remedy: how to write the model so that it is right.
         effect: what follows.
         since, before: the first release that shows the fault, of those measured, and the first one that no longer does; ""
             if the first, or the last one measured, shows it.
-        operands: the least number of inputs of the layer.
+        operands: the least number of inputs of the node.
         converter: what `ov-gather convert` does with such an ONNX model, "avoids" the fault or "refuses" it; "" if neither.
     """
 

@@ -5,12 +5,11 @@ from __future__ import annotations
 from collections.abc import Iterator
 from itertools import islice
 
-from ov_gather.ir.model import Layer
+from ov_gather.graph.protocol import Node
 from ov_gather.ops import opsets_of_family
 from ov_gather.rules.known.base import Effect, KnownFault
 from ov_gather.rules.known.pattern_graph import LAYERS, PatternGraph
 from ov_gather.rules.known.removed import before_folded
-from ov_gather.rules.types import decompresses
 from ov_gather.system.traversal import reachable
 
 _POSITIVE = ("Abs", "Exp", "ReLU", "Sigmoid", "Sqrt", "SquaredDifference", "ShapeOf")
@@ -26,41 +25,43 @@ _DROPPING = ("f16", "f32", "i32", "i64")
 _CONVERSIONS = ("Convert", "ConvertLike")
 
 
-def _abs(graph: PatternGraph, layer: Layer) -> bool:
+def _abs(graph: PatternGraph, node: Node) -> bool:
     """Return True if Abs reads a vector that may have negative elements, computed from constants and sizes alone."""
-    if graph.shape(layer).rank != 1 or graph.type(layer) not in _DROPPING:
+    if graph.shape(node).rank != 1 or graph.type(node) not in _DROPPING:
         return False
-    source = before_folded(graph, layer, 0)
-    if source is None or source[0].type != "Concat":
-        return _is_dropped(graph, layer, 0)
-    operands = range(min(len(source[0].inputs), LAYERS))  # to which OpenVINO moves Abs
-    return any(_is_dropped(graph, source[0], position) for position in operands)
+    source = before_folded(graph, node, 0)
+    joined = None if source is None else graph.graph.producer(source)
+    if joined is None or joined.type != "Concat":
+        return _is_dropped(graph, node, 0)
+    operands = range(min(len(joined.inputs), LAYERS))  # to which OpenVINO moves Abs
+    return any(_is_dropped(graph, joined, position) for position in operands)
 
 
-def _is_dropped(graph: PatternGraph, layer: Layer, position: int) -> bool:
+def _is_dropped(graph: PatternGraph, node: Node, position: int) -> bool:
     """Return True if OpenVINO drops Abs of an input, and it may have negative elements.
 
     Compressed constants are folded later, unless they are gathered.
     """
-    source, origins = before_folded(graph, layer, position), graph.origins(layer, position, sizes=True)
-    if source is None or source[0].type in _NOT_DROPPED or not origins:
+    source, origins = before_folded(graph, node, position), graph.origins(node, position, sizes=True)
+    found = None if source is None else graph.graph.producer(source)
+    if found is None or found.type in _NOT_DROPPED or not origins:
         return False
-    if any(map(decompresses, origins)) and not any(one.type == "Gather" for one in origins):
+    if any(one.decompresses for one in origins) and not any(one.type == "Gather" for one in origins):
         return False
-    return graph.bounds(layer, position)[0] < 0 and _may_be_negative(graph, layer, position)
+    return graph.bounds(node, position)[0] < 0 and _may_be_negative(graph, node, position)
 
 
-def _may_be_negative(graph: PatternGraph, layer: Layer, position: int) -> bool:
-    """Return True if an input may have negative elements. Each layer is looked at once, as many may read the same one."""
-    seen: set[int] = set()
-    waiting = [(layer, position)]
+def _may_be_negative(graph: PatternGraph, node: Node, position: int) -> bool:
+    """Return True if an input may have negative elements. Each node is looked at once, as many may read the same one."""
+    seen: set[Node] = set()
+    waiting = [(node, position)]
     while waiting:
         source = graph.producer(*waiting.pop())
-        if source is None or source.id in seen or source.type in _POSITIVE:
+        if source is None or source in seen or source.type in _POSITIVE:
             continue
-        seen.add(source.id)
+        seen.add(source)
         if source.type == "Const":
-            value = graph.value(source)
+            value = graph.value(source.outputs[0])
             if value is None or (value.dtype.kind in "if" and bool((value < 0).any())):
                 return True
         elif source.type in _SUMS:
@@ -73,120 +74,120 @@ def _may_be_negative(graph: PatternGraph, layer: Layer, position: int) -> bool:
     return False
 
 
-def _abs_of_clamp(graph: PatternGraph, layer: Layer) -> bool:
-    return graph.producer(layer, 0, "Clamp") is not None and _abs(graph, layer)
+def _abs_of_clamp(graph: PatternGraph, node: Node) -> bool:
+    return graph.producer(node, 0, "Clamp") is not None and _abs(graph, node)
 
 
-def _abs_of_folded(graph: PatternGraph, layer: Layer) -> bool:
-    return graph.producer(layer, 0, "Clamp") is None and _abs(graph, layer)
+def _abs_of_folded(graph: PatternGraph, node: Node) -> bool:
+    return graph.producer(node, 0, "Clamp") is None and _abs(graph, node)
 
 
-def _gather_before_matmul(graph: PatternGraph, layer: Layer) -> bool:
+def _gather_before_matmul(graph: PatternGraph, node: Node) -> bool:
     """Return True if a MatMul of batches reads, transposed, a 3-D gather of constants that a Transpose reorders."""
-    if not any(one.type in ("GatherElements", "GatherND") for one in graph.origins(layer, 1)):
+    if not any(one.type in ("GatherElements", "GatherND") for one in graph.origins(node, 1)):
         return False
-    orders = list(_orders(graph, layer))
-    if layer.attributes.get("transpose_b", "false") not in ("true", "1"):
+    orders = list(_orders(graph, node))
+    if node.attributes.get("transpose_b", "false") not in ("true", "1"):
         if len(orders) < 2 or orders[0] != (0, 2, 1):
             return False
         orders = orders[1:]  # OpenVINO lets MatMul transpose
-    if len(orders) != 1 or len(orders[0]) != 3 or orders[0][0] == 0 or graph.shape(layer, 1).rank != 3:
+    if len(orders) != 1 or len(orders[0]) != 3 or orders[0][0] == 0 or graph.shape(node, 1).rank != 3:
         return False
-    return _reorders(graph, layer, orders[0])
+    return _reorders(graph, node, orders[0])
 
 
-def _orders(graph: PatternGraph, layer: Layer) -> Iterator[tuple[int, ...]]:
+def _orders(graph: PatternGraph, node: Node) -> Iterator[tuple[int, ...]]:
     """Yield the orders of the Transposes before the second operand, the last first."""
-    position, seen = 1, set[int]()
-    while (source := graph.producer(layer, position)) and source.id not in seen:
-        seen.add(source.id)
+    position, seen = 1, set[Node]()
+    while (source := graph.producer(node, position)) and source not in seen:
+        seen.add(source)
         if source.type in ("Const", "GatherElements", "GatherND"):
             return
         if source.type == "Transpose" and (order := graph.constant(source, 1)) is not None:
             yield tuple(order.tolist())
-        layer, position = source, 0
+        node, position = source, 0
 
 
-def _reorders(graph: PatternGraph, layer: Layer, order: tuple[int, ...]) -> bool:
+def _reorders(graph: PatternGraph, node: Node, order: tuple[int, ...]) -> bool:
     """Return True if there are several matrices, and an order moves their elements: axes of size 1 do not count."""
-    transpose = [one for one in graph.origins(layer, 1) if one.type == "Transpose"][-1]
+    transpose = [one for one in graph.origins(node, 1) if one.type == "Transpose"][-1]
     sizes = graph.shape(transpose).sizes
     kept = [axis for axis in order if sizes[axis] != 1]
     return sizes[order[0]] != 1 and kept != sorted(kept)
 
 
-def _non_zero(graph: PatternGraph, layer: Layer) -> bool:
+def _non_zero(graph: PatternGraph, node: Node) -> bool:
     """Return True for one element of several dimensions, computed from constants, that may be other than 0."""
-    sizes = graph.shape(layer).sizes
-    if len(sizes) < 2 or set(sizes) != {1} or not graph.origins(layer, 0):
+    sizes = graph.shape(node).sizes
+    if len(sizes) < 2 or set(sizes) != {1} or not graph.origins(node, 0):
         return False
-    value = graph.constant(layer, 0)
+    value = graph.constant(node, 0)
     return value is None or bool(value.any())
 
 
-def _too_few(graph: PatternGraph, layer: Layer) -> bool:
+def _too_few(graph: PatternGraph, node: Node) -> bool:
     """Return True if TopK wants more elements of constants than there are along its axis."""
-    count, sizes = graph.constant(layer, 1), graph.shape(layer).sizes
-    if count is None or count.size != 1 or not sizes or not graph.origins(layer, 0):
+    count, sizes = graph.constant(node, 1), graph.shape(node).sizes
+    if count is None or count.size != 1 or not sizes or not graph.origins(node, 0):
         return False
-    return int(count.ravel()[0]) > sizes[int(layer.attributes.get("axis", "0"))] >= 0
+    return int(count.ravel()[0]) > sizes[int(node.attributes.get("axis", "0"))] >= 0
 
 
-def _large_unsigned(graph: PatternGraph, layer: Layer) -> bool:
+def _large_unsigned(graph: PatternGraph, node: Node) -> bool:
     """Return True for a constant, possibly converted, that is stored with values from 2^31 on, unless OVG704 checks it."""
-    name = str(layer.outputs[0].element_type)
-    if name not in ("u32", "u64") or not _is_stored(graph, layer):
+    name = graph.made_type(node)
+    if name not in ("u32", "u64") or not _is_stored(graph, node):
         return False
-    const = graph.const(layer, 0) if layer.inputs else layer
-    value = graph.value(const) if const else None
+    const = graph.const(node, 0) if node.inputs else node.outputs[0]
+    value = None if const is None else graph.value(const)
     return value is not None and bool((value.astype(f"uint{name[1:]}") >= 2**31).any())
 
 
-def _is_stored(graph: PatternGraph, layer: Layer) -> bool:
+def _is_stored(graph: PatternGraph, node: Node) -> bool:
     """Return True if a constant is read in the inference, maybe after its elements were moved while the model is compiled."""
 
-    def moved(constant: Layer) -> list[Layer]:
+    def moved(constant: Node) -> list[Node]:
         readers = _readers(graph, constant)
         return [one for one in readers if one.type in _MOVES and one.type not in _CONVERSIONS and _is_folded(graph, one)]
 
-    constants = islice(reachable([layer], moved, lambda one: one.id), LAYERS)
+    constants = islice(reachable([node], moved), LAYERS)
     return any(_stores(graph, reader) for constant in constants for reader in _readers(graph, constant))
 
 
-def _stores(graph: PatternGraph, reader: Layer) -> bool:
+def _stores(graph: PatternGraph, reader: Node) -> bool:
     """Return True for a reader that gets a constant itself in the inference, not its size."""
     if reader.type in _CONVERSIONS:
-        return str(reader.outputs[0].element_type) == "i64"  # which the CPU plugin stores as i32
+        return graph.made_type(reader) == "i64"  # which the CPU plugin stores as i32
     is_apart = reader.type == "ShapeOf" or opsets_of_family(reader.type) or _is_folded(graph, reader)
     return reader.type == "Result" or not is_apart
 
 
-def _readers(graph: PatternGraph, layer: Layer) -> list[Layer]:
-    return [reader for reader, _ in graph.readers((layer.id, layer.outputs[0].id))]
+def _readers(graph: PatternGraph, node: Node) -> list[Node]:
+    return graph.readers(node.outputs[0])
 
 
-def _is_folded(graph: PatternGraph, layer: Layer) -> bool:
-    return all(graph.origins(layer, position) for position in range(len(layer.inputs)))
+def _is_folded(graph: PatternGraph, node: Node) -> bool:
+    return all(graph.origins(node, position) for position in range(len(node.inputs)))
 
 
-def _pad(graph: PatternGraph, layer: Layer) -> bool:
+def _pad(graph: PatternGraph, node: Node) -> bool:
     """Return True if the constant value with which integers are padded is no float32, unless no width is positive."""
-    value = graph.constant(layer, 3) if layer.attributes.get("pad_mode") == "constant" and _may_grow(graph, layer) else None
+    value = graph.constant(node, 3) if node.attributes.get("pad_mode") == "constant" and _may_grow(graph, node) else None
     if value is None or value.dtype.kind not in "iu" or value.dtype.itemsize < 4:
         return False
     return bool((value.astype("f4").astype("f8") != value.astype("f8")).any())
 
 
-def _late_value(graph: PatternGraph, layer: Layer) -> bool:
+def _late_value(graph: PatternGraph, node: Node) -> bool:
     """Return True if widths of Pad are known in compile_model, one is positive, and the value is computed in the inference."""
-    if layer.attributes.get("pad_mode") != "constant" or graph.origins(layer, 3):
+    if node.attributes.get("pad_mode") != "constant" or graph.origins(node, 3):
         return False
-    return all(graph.origins(layer, i) for i in (1, 2)) and _may_grow(graph, layer)
+    return all(graph.origins(node, i) for i in (1, 2)) and _may_grow(graph, node)
 
 
-def _may_grow(graph: PatternGraph, layer: Layer) -> bool:
+def _may_grow(graph: PatternGraph, node: Node) -> bool:
     """Return True unless no width of Pad is positive."""
-    widths = [graph.constant(layer, i) for i in (1, 2)]
+    widths = [graph.constant(node, i) for i in (1, 2)]
     return any(one is None or bool((one > 0).any()) for one in widths)
 
 

@@ -6,8 +6,7 @@ from collections.abc import Iterator
 from dataclasses import dataclass
 from functools import cached_property
 
-from ov_gather.ir.bodies import back_edges, entries
-from ov_gather.ir.model import Layer
+from ov_gather.graph.protocol import LEAVES, Body, Key, Node, Passing
 from ov_gather.rules.known.base import Effect, KnownFault
 from ov_gather.rules.known.pattern_graph import VIEWS, PatternGraph
 
@@ -18,128 +17,123 @@ _UNARY = (
 )
 _COMMUTATIVE = ("Add", "Multiply", "Maximum", "Minimum")
 _BINARY = (*_COMMUTATIVE, "Subtract")
+_NAMES = (*VIEWS, "Identity")
+"""Operations whose result is another name of what they read."""
 
 
 @dataclass(frozen=True, eq=False)
-class _Body:
-    """The body of a loop, with its states: pairs of the Parameter that holds one and the Result that returns the next."""
+class _Loop:
+    """The body of a loop, with its states: pairs of the tensor that holds one and the tensor of the next."""
 
-    layer: Layer
-
-    @cached_property
-    def graph(self) -> PatternGraph:
-        return PatternGraph(self.layer.bodies[0])
+    graph: PatternGraph
+    body: Body
 
     @cached_property
-    def states(self) -> list[tuple[Layer, Layer]]:
-        edges = back_edges(self.layer, self.graph.model)
-        return [(parameter, result) for _, result, parameter in edges if parameter and result and result.inputs]
+    def states(self) -> list[tuple[Key, Key]]:
+        return [(edge.inner, edge.next) for edge in self.body.entries if edge.next is not None]
 
     @cached_property
-    def elements(self) -> list[Layer]:
-        """The Parameters that get a slice of an input in each iteration."""
-        found = entries(self.layer, self.graph.model)
-        return [entry.inner for entry in found if entry.is_input and entry.is_sliced and entry.inner]
+    def elements(self) -> list[Key]:
+        """The tensors that are a slice of an input in each iteration."""
+        return [edge.inner for edge in self.body.entries if edge.passing is Passing.SLICED]
 
-    def reads(self, parameter: Layer) -> int:
-        return sum(len(self.graph.readers((parameter.id, port.id))) for port in parameter.outputs)
+    def reads(self, state: Key) -> int:
+        return len(self.graph.readers(state))
 
-    def is_element(self, layer: Layer, position: int) -> bool:
-        """Return True if an input is an element, or a view of one, that nothing else reads."""
-        source = self.graph.source(layer, position)
-        while source and source[0].type in (*VIEWS, "Identity") and self.graph.only_reader(source[0]):
-            source = self.graph.source(source[0])
-        return source is not None and source[0] in self.elements and self.graph.only_reader(source[0])
+    def is_element(self, key: Key | None) -> bool:
+        """Return True if a tensor is an element, or a view of one, that nothing else reads."""
+        while key is not None and key not in self.elements:
+            found = self.graph.graph.producer(key)
+            if found is None or found.type not in _NAMES or not self.graph.only_reader(found):
+                return False
+            key = self.graph.source(found)
+        element = None if key is None else self.graph.graph.producer(key)
+        return element is not None and self.graph.only_reader(element)
 
-    def is_written_over_element(self, layer: Layer, position: int) -> bool:
+    def is_written_over_element(self, key: Key | None) -> bool:
         """Return True for an element, or for arithmetic of one with a constant vector, which is computed in its memory."""
-        one = self.graph.producer(layer, position, *_IN_PLACE)
-        if one is None:
-            return self.is_element(layer, position)
-        vector = self.graph.producer(one, 1, "Const")
-        return vector is not None and bool(self.graph.shape(one, 1).sizes) and self.is_element(one, 0)
+        found = None if key is None else self.graph.graph.producer(key)
+        if found is None or found.type not in _IN_PLACE:
+            return self.is_element(key)
+        vector = self.graph.producer(found, 1, "Const")
+        return vector is not None and bool(self.graph.shape(found, 1).sizes) and self.is_element(found.inputs[0])
 
 
-def _bodies(layer: Layer) -> Iterator[_Body]:
-    if len(layer.bodies) == 1:
-        yield _Body(layer)
+def _loops(graph: PatternGraph, node: Node) -> Iterator[_Loop]:
+    if len(node.bodies) == 1:
+        yield _Loop(graph, node.bodies[0])
 
 
-def _delayed(graph: PatternGraph, layer: Layer) -> bool:
+def _delayed(graph: PatternGraph, node: Node) -> bool:
     """Return True if the next state is an element, possibly changed in its place, and the body reads the state."""
-    for body in _bodies(layer):
-        for parameter, result in body.states:
-            source = body.graph.viewed(result, 0, (*VIEWS, "Identity"))
-            is_element = source is not None and source[0] in body.elements
-            if body.reads(parameter) and (is_element or body.is_written_over_element(result, 0)):
+    for loop in _loops(graph, node):
+        for state, following in loop.states:
+            is_element = graph.before(following, _NAMES) in loop.elements
+            if loop.reads(state) and (is_element or loop.is_written_over_element(following)):
                 return True
     return False
 
 
-def _accumulates(graph: PatternGraph, layer: Layer) -> bool:
+def _accumulates(graph: PatternGraph, node: Node) -> bool:
     """Return True if the next state is computed in the memory of an element."""
-    for body in _bodies(layer):
-        for parameter, result in body.states:
-            last = body.graph.producer(result, 0)
-            if last and (last.type in _UNARY or (last.type in _BINARY and body.graph.producer(last, 1, "Const"))):
-                last = body.graph.producer(last, 0)  # the plugin fuses it
+    for loop in _loops(graph, node):
+        for state, following in loop.states:
+            last = graph.graph.producer(following)
+            if last and (last.type in _UNARY or (last.type in _BINARY and graph.producer(last, 1, "Const"))):
+                last = graph.producer(last, 0)  # the plugin fuses it
             if last is None or last.type not in _BINARY:
                 continue
-            first, second = (body.graph.producer(last, position) for position in (0, 1))
-            is_changed = second is not None and second.type in _IN_PLACE and last.type in ("Add", "Subtract")
-            if last.type in _COMMUTATIVE and body.is_written_over_element(last, 0):
-                is_met = second is parameter or body.graph.only_reader(last)
+            first, second = last.inputs
+            changed = graph.producer(last, 1, *_IN_PLACE)
+            if last.type in _COMMUTATIVE and loop.is_written_over_element(first):
+                is_met = second == state or graph.only_reader(last)
             else:
-                is_met = first is parameter and is_changed and body.is_written_over_element(last, 1)
-            if is_met and parameter in body.graph.depends_on(last):
+                is_changed = changed is not None and last.type in ("Add", "Subtract")
+                is_met = first == state and is_changed and loop.is_written_over_element(second)
+            if is_met and any(state in one.outputs for one in graph.depends_on(last.outputs)):
                 return True
     return False
 
 
-def _no_element(graph: PatternGraph, layer: Layer) -> bool:
+def _no_element(graph: PatternGraph, node: Node) -> bool:
     """Return True if no result of the body depends on an element, but some state changes from iteration to iteration."""
-    for body in _bodies(layer):
-        read = {one.id for one in body.graph.depends_on(*body.graph.model.of_type("Result"))}
-        changes = any(body.graph.producer(result, 0) not in (parameter, None) for parameter, result in body.states)
-        if body.elements and changes and not any(element.id in read for element in body.elements):
+    for loop in _loops(graph, node):
+        read = {key for one in graph.depends_on(loop.body.ends) for key in one.outputs}
+        if loop.elements and any(one != other for one, other in loop.states) and read.isdisjoint(loop.elements):
             return True
     return False
 
 
-def _no_iteration(graph: PatternGraph, layer: Layer) -> bool:
+def _no_iteration(graph: PatternGraph, node: Node) -> bool:
     """Return True if there may be no iteration, and the body does not read a state."""
-    trips, condition = graph.constant(layer, 0), graph.constant(layer, 1)
+    trips, condition = graph.constant(node, 0), graph.constant(node, 1)
     if trips is not None and trips.size == 1 and trips.ravel()[0] != 0 and condition is not None and condition.all():
         return False
-    return any(
-        not body.reads(parameter) and body.graph.type(result) != "boolean"
-        for body in _bodies(layer)
-        for parameter, result in body.states
-    )
+    states = [pair for loop in _loops(graph, node) for pair in loop.states]
+    return any(not graph.readers(state) and str(graph.graph.type_of(following)) != "boolean" for state, following in states)
 
 
-def _view_of_another(graph: PatternGraph, layer: Layer) -> bool:
+def _view_of_another(graph: PatternGraph, node: Node) -> bool:
     """Return True if the next state is a view of an earlier state, which is computed anew before."""
-    for body in _bodies(layer):
-        held, written = [parameter for parameter, _ in body.states], set[int]()
-        for parameter, result in body.states:
-            named = body.graph.viewed(result, 0, ("Identity",))
-            source = body.graph.viewed(result, 0, (*VIEWS, "Identity"))
-            if source and named and source[0].id in written and named[0].type in VIEWS:
+    for loop in _loops(graph, node):
+        held, written = [state for state, _ in loop.states], set[Key]()
+        for state, following in loop.states:
+            named, source = (graph.before(following, types) for types in (("Identity",), _NAMES))
+            view, found = (None if key is None else graph.graph.producer(key) for key in (named, source))
+            if source in written and view is not None and view.type in VIEWS:
                 return True
-            is_computed = source and (source[0].type not in ("Const", "Parameter") or source[0] in held)
-            if is_computed and source and source[0] is not parameter:
-                written.add(parameter.id)
+            is_computed = found is not None and (found.type not in LEAVES or source in held)
+            if is_computed and source != state:
+                written.add(state)
     return False
 
 
-def _joins_nothing(graph: PatternGraph, layer: Layer) -> bool:
+def _joins_nothing(graph: PatternGraph, node: Node) -> bool:
     """Return True if slices are joined along an axis after one that may be empty."""
-    for body in layer.bodies:
-        for entry in entries(layer, body):
-            dims = entry.port.shape.dims if entry.port and not entry.is_input else None
-            if dims and entry.slicing and any(0 in dim and not dim.is_static for dim in dims[: max(entry.slicing.axis, 0)]):
-                return True
+    for edge in (edge for body in node.bodies for edge in body.exits if edge.outer is not None):
+        dims = graph.graph.shape_of(edge.outer).dims
+        if dims and edge.axis is not None and any(0 in dim and not dim.is_static for dim in dims[: max(edge.axis, 0)]):
+            return True
     return False
 
 

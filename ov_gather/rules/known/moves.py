@@ -6,7 +6,7 @@ from collections.abc import Sequence
 from itertools import groupby
 from math import prod
 
-from ov_gather.ir.model import Layer, Port
+from ov_gather.graph.protocol import Key, Node
 from ov_gather.rules.known.base import Effect, KnownFault
 from ov_gather.rules.known.pattern_graph import LAYERS, VIEWS, PatternGraph
 from ov_gather.rules.known.removed import before_removed
@@ -18,22 +18,21 @@ _LANES = 16
 """Elements of a vector of the widest kernel of Gather."""
 
 
-def _concat_abs(graph: PatternGraph, layer: Layer) -> bool:
-    """Return True if Abs reads a vector from Concat, possibly in views of one dimension, that another layer reads, too."""
-    seen: set[int] = set()
-    waiting = [(layer, 0, False)] if graph.shape(layer).rank == 1 else []
+def _concat_abs(graph: PatternGraph, node: Node) -> bool:
+    """Return True if Abs reads a vector from Concat, possibly in views of one dimension, that another node reads, too."""
+    seen: set[Node] = set()
+    waiting = [(node, 0, False)] if graph.shape(node).rank == 1 else []
     while waiting and len(seen) < LAYERS:
         reader, position, shared = waiting.pop()
-        source = graph.source(reader, position)
-        if source is None or source[0].id in seen:
+        source, producer = graph.source(reader, position), graph.producer(reader, position)
+        if source is None or producer is None or producer in seen:
             continue
-        producer, port = source
-        seen.add(producer.id)
-        shared |= any(other.id != reader.id for other, _ in graph.readers((producer.id, port.id)))
+        seen.add(producer)
+        shared |= any(other is not reader for other in graph.readers(source))
         is_view = producer.type in (*VIEWS, "Transpose") or (producer.type == "Concat" and len(producer.inputs) == 1)
         if is_view:
             waiting.append((producer, 0, shared))
-        elif producer.type == "Concat" and port.shape.rank == 1:
+        elif producer.type == "Concat" and graph.graph.shape_of(source).rank == 1:
             if shared:
                 return True
             first = range(min(len(producer.inputs), LAYERS))
@@ -41,25 +40,26 @@ def _concat_abs(graph: PatternGraph, layer: Layer) -> bool:
     return False
 
 
-def _repeats(graph: PatternGraph, layer: Layer) -> Sequence[int | None]:
+def _repeats(graph: PatternGraph, node: Node) -> Sequence[int | None]:
     """Return the repeats of a Tile, by axis; None for one that is only known at run time."""
-    found, count = graph.viewed(layer, 1, ("Convert", *VIEWS)), graph.shape(layer, 1).sizes
-    if found and found[0].type == "Concat" and len(found[0].inputs) <= LAYERS:
-        parts = [graph.constant(found[0], i) for i in range(len(found[0].inputs))]
-        sizes = [graph.shape(found[0], i).sizes for i in range(len(parts))]
+    found, count = graph.viewed(node, 1, ("Convert", *VIEWS)), graph.shape(node, 1).sizes
+    joined = None if found is None else graph.graph.producer(found)
+    if joined and joined.type == "Concat" and len(joined.inputs) <= LAYERS:
+        parts = [graph.constant(joined, i) for i in range(len(joined.inputs))]
+        sizes = [graph.shape(joined, i).sizes for i in range(len(parts))]
         if all(len(size) == 1 and 0 <= size[0] <= LAYERS for size in sizes):
             given = [[None] * size[0] if part is None else part.tolist() for part, size in zip(parts, sizes, strict=True)]
             return [times for part in given for times in part]
     return [None] * count[0] if len(count) == 1 and 0 < count[0] <= LAYERS else ()
 
 
-def _tile(graph: PatternGraph, layer: Layer) -> bool:
+def _tile(graph: PatternGraph, node: Node) -> bool:
     """Return True if the repeats are computed, and are too many for the CPU plugin's loops.
 
     It repeats blocks of neighbouring axes: one loop for the elements of axes that are not repeated, and one for their repeats.
     """
-    sizes, repeats = graph.shape(layer).sizes, _repeats(graph, layer)
-    if not sizes or not repeats or graph.origins(layer, 1):
+    sizes, repeats = graph.shape(node).sizes, _repeats(graph, node)
+    if not sizes or not repeats or graph.origins(node, 1):
         return False
     rank = max(len(sizes), len(repeats))
     aligned = zip((*[1] * (rank - len(sizes)), *sizes), (*[1] * (rank - len(repeats)), *repeats), strict=True)
@@ -67,10 +67,10 @@ def _tile(graph: PatternGraph, layer: Layer) -> bool:
     return sum(1 for _ in groupby(loops)) > _LOOPS
 
 
-def _gather_batches(graph: PatternGraph, layer: Layer) -> bool:
+def _gather_batches(graph: PatternGraph, node: Node) -> bool:
     """Return True for static shapes, sizes of 1 before the axis, and few elements an index or a batch."""
-    axis, data, indices = graph.constant(layer, 2), graph.shape(layer), graph.shape(layer, 1)
-    batch = int(layer.attributes.get("batch_dims", "0"))
+    axis, data, indices = graph.constant(node, 2), graph.shape(node), graph.shape(node, 1)
+    batch = int(node.attributes.get("batch_dims", "0"))
     if axis is None or axis.size != 1 or not batch or not data.is_static or not indices.is_static:
         return False
     sizes, batch = data.sizes, batch % len(indices.sizes) if batch < 0 else batch
@@ -81,9 +81,9 @@ def _gather_batches(graph: PatternGraph, layer: Layer) -> bool:
     return 0 < count < _LANES if block == 1 else block <= _LANES and count > 0
 
 
-def _quantised(graph: PatternGraph, layer: Layer) -> bool:
+def _quantised(graph: PatternGraph, node: Node) -> bool:
     """Return True if data comes from a MatMul of i8 weights, and activations with a zero point, possibly scaled."""
-    source = graph.producer(layer, 0)
+    source = graph.producer(node, 0)
     if source and source.type == "Multiply" and graph.const(source, 1):
         source = graph.producer(source, 0)
     if source is None or source.type != "MatMul" or len(source.inputs) != 2:
@@ -97,81 +97,82 @@ def _quantised(graph: PatternGraph, layer: Layer) -> bool:
     return graph.type(stored) == "i8" and graph.type(values) in ("i8", "u8") and zero is not None and bool((zero != 0).any())
 
 
-def _open_axis(graph: PatternGraph, layer: Layer) -> bool:
-    return layer.version == "opset1" and not graph.origins(layer, 2)
+def _open_axis(graph: PatternGraph, node: Node) -> bool:
+    return node.opset == "opset1" and not graph.origins(node, 2)
 
 
-def _mixed_masks(graph: PatternGraph, layer: Layer) -> bool:
+def _mixed_masks(graph: PatternGraph, node: Node) -> bool:
     """Return True if an axis is added and another one removed, of several; an axis that is added is not removed."""
-    added, removed, rest = (_mask(layer, name) for name in ("new_axis_mask", "shrink_axis_mask", "ellipsis_mask"))
-    return bool(added) and bool(removed - added) and not rest and graph.shape(layer).rank != 1
+    added, removed, rest = (_mask(node, name) for name in ("new_axis_mask", "shrink_axis_mask", "ellipsis_mask"))
+    return bool(added) and bool(removed - added) and not rest and graph.shape(node).rank != 1
 
 
-def _mask(layer: Layer, name: str) -> set[int]:
+def _mask(node: Node, name: str) -> set[int]:
     """Return the positions that a mask names."""
-    flags = layer.attributes.get(name, "").split(",")
+    flags = node.attributes.get(name, "").split(",")
     return {position for position, flag in enumerate(flags) if flag.strip() == "1"}
 
 
-def _broadcast_of_nothing(graph: PatternGraph, layer: Layer) -> bool:
-    shape = graph.shape(layer)
-    is_empty = shape.is_static and 0 in shape.sizes and not graph.origins(layer, 0)
-    return is_empty and bool(graph.origins(layer, 1)) and not _is_refused(graph, layer)
+def _broadcast_of_nothing(graph: PatternGraph, node: Node) -> bool:
+    shape = graph.shape(node)
+    is_empty = shape.is_static and 0 in shape.sizes and not graph.origins(node, 0)
+    return is_empty and bool(graph.origins(node, 1)) and not _is_refused(graph, node)
 
 
-def _broadcast_of_empty_constant(graph: PatternGraph, layer: Layer) -> bool:
-    shape = graph.shape(layer)
-    return shape.is_static and 0 in shape.sizes and bool(graph.origins(layer, 0)) and bool(graph.origins(layer, 1))
+def _broadcast_of_empty_constant(graph: PatternGraph, node: Node) -> bool:
+    shape = graph.shape(node)
+    return shape.is_static and 0 in shape.sizes and bool(graph.origins(node, 0)) and bool(graph.origins(node, 1))
 
 
-def _is_refused(graph: PatternGraph, layer: Layer) -> bool:
+def _is_refused(graph: PatternGraph, node: Node) -> bool:
     """Return True if a bidirectional Broadcast has to turn a 1 of the target into a 0."""
-    return (0, 1) in _pairs(graph, layer)
+    return (0, 1) in _pairs(graph, node)
 
 
-def _pairs(graph: PatternGraph, layer: Layer) -> Sequence[tuple[int, int]]:
+def _pairs(graph: PatternGraph, node: Node) -> Sequence[tuple[int, int]]:
     """Return the sizes of the operand, each beside that of the target, of a bidirectional Broadcast; none if one is open."""
-    shape, target = graph.shape(layer), graph.constant(layer, 1)
-    if layer.attributes.get("mode") != "bidirectional" or target is None or not shape.is_static:
+    shape, target = graph.shape(node), graph.constant(node, 1)
+    if node.attributes.get("mode") != "bidirectional" or target is None or not shape.is_static:
         return ()
     return list(zip(reversed(shape.sizes), reversed(target.ravel().tolist()), strict=False))
 
 
-def _broadcast_to_nothing(graph: PatternGraph, layer: Layer) -> bool:
+def _broadcast_to_nothing(graph: PatternGraph, node: Node) -> bool:
     """Return True if a bidirectional Broadcast has to turn a 1 of the operand into a 0."""
-    return (1, 0) in _pairs(graph, layer) and 0 not in graph.shape(layer).sizes and not graph.origins(layer, 0)
+    return (1, 0) in _pairs(graph, node) and 0 not in graph.shape(node).sizes and not graph.origins(node, 0)
 
 
-def _boolean_of_another_output(graph: PatternGraph, layer: Layer) -> bool:
+def _boolean_of_another_output(graph: PatternGraph, node: Node) -> bool:
     """Return True for a Convert to boolean of another output than the first one, of an operation that has a default output."""
-    source = _converted_to_boolean(graph, layer)
-    if source is None or source[0].bodies or source[0].type in _NO_DEFAULT_OUTPUT:
-        return False
-    return source[1].id != source[0].outputs[0].id
+    source = _converted_to_boolean(graph, node)
+    found = None if source is None else graph.graph.producer(source)
+    return found is not None and not found.bodies and found.type not in _NO_DEFAULT_OUTPUT and source != found.outputs[0]
 
 
-def _boolean_without_default_output(graph: PatternGraph, layer: Layer) -> bool:
-    source = _converted_to_boolean(graph, layer)
-    return source is not None and source[0].type in _NO_DEFAULT_OUTPUT
+def _boolean_without_default_output(graph: PatternGraph, node: Node) -> bool:
+    source = _converted_to_boolean(graph, node)
+    found = None if source is None else graph.graph.producer(source)
+    return found is not None and found.type in _NO_DEFAULT_OUTPUT
 
 
-def _converted_to_boolean(graph: PatternGraph, layer: Layer) -> tuple[Layer, Port] | None:
+def _converted_to_boolean(graph: PatternGraph, node: Node) -> Key | None:
     """Return what OpenVINO converts to boolean, before each Transpose that it then does later; None if it is boolean."""
-    if str(layer.outputs[0].element_type) != "boolean" or graph.type(layer) == "boolean":
+    if graph.made_type(node) != "boolean" or graph.type(node) == "boolean":
         return None
-    source = graph.source(layer)
+    source = graph.source(node)
     for _ in range(LAYERS):
-        before = None if source is None else before_removed(graph, source[0]) or _before_transpose(graph, source[0])
+        found = None if source is None else graph.graph.producer(source)
+        before = None if found is None else before_removed(graph, found) or _before_transpose(graph, found)
         if before is None:
             break
         source = before
     return source
 
 
-def _before_transpose(graph: PatternGraph, layer: Layer) -> tuple[Layer, Port] | None:
+def _before_transpose(graph: PatternGraph, node: Node) -> Key | None:
     """Return what feeds a Transpose that OpenVINO does after a conversion behind it; None for other layers."""
-    is_later = layer.type == "Transpose" and graph.only_reader(layer) and not graph.is_output(layer)
-    return graph.source(layer) if is_later else None
+    is_later = node.type == "Transpose" and graph.only_reader(node) and not graph.is_output(node)
+    return graph.source(node) if is_later else None
 
 
 _NOT_ZERO = "use NotEqual with 0 instead of Convert"
@@ -181,7 +182,7 @@ MOVES = (
         report="abs_overwrites_concat",
         types=("Abs",),
         occurs=_concat_abs,
-        instead="Abs overwrites the vector from Concat, which another layer still reads",
+        instead="Abs overwrites the vector from Concat, which another node still reads",
         remedy="compute Abs of the operands, and join the results by another Concat",
         converter="avoids",
     ),
@@ -266,7 +267,7 @@ MOVES = (
         report="convert_to_boolean_of_another_output",
         types=("Convert", "ConvertLike"),
         occurs=_boolean_of_another_output,
-        instead="Convert to boolean reads the first output of the layer before it, not the one it is connected to",
+        instead="Convert to boolean reads the first output of the node before it, not the one it is connected to",
         remedy=_NOT_ZERO,
         converter="avoids",
     ),

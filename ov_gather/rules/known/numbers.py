@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from ov_gather.ir.model import Layer
+from ov_gather.graph.protocol import Node
 from ov_gather.rules.known.base import Effect, KnownFault
 from ov_gather.rules.known.pattern_graph import PatternGraph
 from ov_gather.rules.known.removed import before_removed
@@ -17,92 +17,93 @@ _CONVERSIONS = ("Convert", "ConvertLike")
 _WHOLE = ("Ceiling", "Floor", "Round", "Sign")
 
 
-def _is_large(graph: PatternGraph, layer: Layer, *positions: int) -> bool:
+def _is_large(graph: PatternGraph, node: Node, *positions: int) -> bool:
     """Return True if one of these inputs has integers of 32 or 64 bits that may not be exact in float32."""
-    return any(graph.type(layer, i) in _WIDE and not graph.is_small(layer, i) for i in positions)
+    return any(graph.type(node, i) in _WIDE and not graph.is_small(node, i) for i in positions)
 
 
-def _data(graph: PatternGraph, layer: Layer) -> bool:
-    return _is_large(graph, layer, 0)
+def _data(graph: PatternGraph, node: Node) -> bool:
+    return _is_large(graph, node, 0)
 
 
-def _both(graph: PatternGraph, layer: Layer) -> bool:
-    return _is_large(graph, layer, 0, 1) and not (graph.origins(layer, 0) and graph.origins(layer, 1))
+def _both(graph: PatternGraph, node: Node) -> bool:
+    return _is_large(graph, node, 0, 1) and not (graph.origins(node, 0) and graph.origins(node, 1))
 
 
-def _compared(graph: PatternGraph, layer: Layer) -> bool:
+def _compared(graph: PatternGraph, node: Node) -> bool:
     """Return True if both operands may be rounded: none is equal to a small integer by rounding."""
-    return all(_is_large(graph, layer, i) for i in (0, 1)) and not graph.origins(layer, 0)
+    return all(_is_large(graph, node, i) for i in (0, 1)) and not graph.origins(node, 0)
 
 
-def _select(graph: PatternGraph, layer: Layer) -> bool:
-    return graph.producer(layer, 0, *_COMPARISONS) is not None and _is_large(graph, layer, 1, 2)
+def _select(graph: PatternGraph, node: Node) -> bool:
+    return graph.producer(node, 0, *_COMPARISONS) is not None and _is_large(graph, node, 1, 2)
 
 
-def _bytes(graph: PatternGraph, layer: Layer) -> bool:
-    return graph.type(layer) in _BYTES and not graph.origins(layer, 0)
+def _bytes(graph: PatternGraph, node: Node) -> bool:
+    return graph.type(node) in _BYTES and not graph.origins(node, 0)
 
 
-def _away(graph: PatternGraph, layer: Layer) -> bool:
+def _away(graph: PatternGraph, node: Node) -> bool:
     """Return True if the step may lead away from the limit."""
-    (first, last), (least, most), (back, forward) = (graph.bounds(layer, i) for i in range(3))
-    limit = graph.producer(layer, 1, "Maximum" if back > 0 else "Minimum")
-    if limit and graph.source(layer, 0) in (graph.source(limit, 0), graph.source(limit, 1)):
+    (first, last), (least, most), (back, forward) = (graph.bounds(node, i) for i in range(3))
+    limit = graph.producer(node, 1, "Maximum" if back > 0 else "Minimum")
+    if limit and graph.source(node, 0) in limit.inputs[:2]:
         return False
     return not (back > 0 and last <= least) and not (forward < 0 and most <= first)
 
 
-def _inner(graph: PatternGraph, layer: Layer) -> bool:
+def _inner(graph: PatternGraph, node: Node) -> bool:
     """Return True if the inner dimension is one that users choose, and more than 1 in constant weights."""
-    rows, weights = graph.shape(layer), graph.shape(layer, 1)
-    if layer.attributes.get("transpose_a", "false") != "false" or not rows.dims or len(weights.sizes) < 2:
+    rows, weights = graph.shape(node), graph.shape(node, 1)
+    if node.attributes.get("transpose_a", "false") != "false" or not rows.dims or len(weights.sizes) < 2:
         return False
-    inner = weights.sizes[-1 if layer.attributes.get("transpose_b", "false") != "false" else -2]
+    inner = weights.sizes[-1 if node.attributes.get("transpose_b", "false") != "false" else -2]
     may_be_one = 1 in rows.dims[-1] and not rows.dims[-1].is_static and inner > 1
-    return may_be_one and bool(graph.origins(layer, 1)) and graph.is_chosen(layer, 0, -1)
+    return may_be_one and bool(graph.origins(node, 1)) and graph.is_chosen(node, 0, -1)
 
 
-def _empty_axis(graph: PatternGraph, layer: Layer) -> bool:
+def _empty_axis(graph: PatternGraph, node: Node) -> bool:
     """Return True if shrink_axis_mask takes an element of an axis that may be empty."""
-    mask, dims = layer.attributes.get("shrink_axis_mask", ""), graph.shape(layer).dims
-    if "1" in layer.attributes.get("ellipsis_mask", "") + layer.attributes.get("new_axis_mask", "") or not dims:
+    mask, dims = node.attributes.get("shrink_axis_mask", ""), graph.shape(node).dims
+    if "1" in node.attributes.get("ellipsis_mask", "") + node.attributes.get("new_axis_mask", "") or not dims:
         return False
     return any(flag.strip() == "1" and 0 in dim for flag, dim in zip(mask.split(","), dims, strict=False))
 
 
-def _nothing(graph: PatternGraph, layer: Layer) -> bool:
-    dims = graph.shape(layer).dims
+def _nothing(graph: PatternGraph, node: Node) -> bool:
+    dims = graph.shape(node).dims
     return dims is not None and any(0 in dim for dim in dims)
 
 
-def _nothing_to_search(graph: PatternGraph, layer: Layer) -> bool:
+def _nothing_to_search(graph: PatternGraph, node: Node) -> bool:
     """Return True if the sorted axis may be empty."""
-    dims = graph.shape(layer).dims or ()
+    dims = graph.shape(node).dims or ()
     return any(0 in dim for dim in dims[-1:])
 
 
-def _too_short(graph: PatternGraph, layer: Layer) -> bool:
+def _too_short(graph: PatternGraph, node: Node) -> bool:
     """Return True if a part is the rest of an axis that may be shorter than the other parts."""
-    lengths, axis, dims = graph.constant(layer, 2), graph.constant(layer, 1), graph.shape(layer).dims
+    lengths, axis, dims = graph.constant(node, 2), graph.constant(node, 1), graph.shape(node).dims
     if lengths is None or axis is None or not dims or axis.size != 1 or -1 not in lengths:
         return False
     return int(lengths.clip(0).sum()) > dims[int(axis.ravel()[0])].lower
 
 
-def _before_conversion(graph: PatternGraph, layer: Layer) -> bool:
+def _before_conversion(graph: PatternGraph, node: Node) -> bool:
     """Return True if a Convert before NonZero, which OpenVINO removes, may make 0 of another number."""
-    source = None if graph.origins(layer, 0) else graph.source(layer)
-    while source and graph.only_reader(source[0]):
-        is_converted = source[0].type in _CONVERSIONS
-        if is_converted and _makes_zero(graph, source[0]):
+    source = None if graph.origins(node, 0) else graph.producer(node)
+    while source and graph.only_reader(source):
+        is_converted = source.type in _CONVERSIONS
+        if is_converted and _makes_zero(graph, source):
             return True
-        source = graph.source(source[0]) if is_converted else before_removed(graph, source[0])
+        before = graph.source(source) if is_converted else before_removed(graph, source)
+        source = None if before is None else graph.graph.producer(before)
     return False
 
 
-def _makes_zero(graph: PatternGraph, convert: Layer) -> bool:
+def _makes_zero(graph: PatternGraph, convert: Node) -> bool:
     """Return True for a conversion of fractions to integers, or of integers to those of fewer bits."""
-    given, made = graph.type(convert), str(convert.outputs[0].element_type)
+    given, made = graph.type(convert), graph.made_type(convert)
     if made not in _INTEGER_BITS:
         return False
     if given not in _INTEGER_BITS:
@@ -112,10 +113,10 @@ def _makes_zero(graph: PatternGraph, convert: Layer) -> bool:
     return _INTEGER_BITS[given] > _INTEGER_BITS[made] and not -limit < low <= high < limit
 
 
-def _is_whole(graph: PatternGraph, layer: Layer) -> bool:
+def _is_whole(graph: PatternGraph, node: Node) -> bool:
     """Return True if an input is rounded, or converted from integers."""
-    converted = graph.producer(layer, 0, *_CONVERSIONS)
-    return graph.producer(layer, 0, *_WHOLE) is not None or (converted is not None and graph.type(converted) not in _REAL)
+    converted = graph.producer(node, 0, *_CONVERSIONS)
+    return graph.producer(node, 0, *_WHOLE) is not None or (converted is not None and graph.type(converted) not in _REAL)
 
 
 _IN_FLOAT = "exact only below 2^24: keep the integers smaller, or compute with parts of 16 bits"

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from ov_gather.ir.model import Layer
+from ov_gather.graph.protocol import Node
 from ov_gather.rules.known.base import KnownFault
 from ov_gather.rules.known.pattern_graph import LAYERS, VIEWS, PatternGraph
 from ov_gather.rules.known.removed import returned_input
@@ -16,18 +16,18 @@ _DONE_LATER = ("Gather", "Reshape", "Roll", "Squeeze", "Transpose", "Unsqueeze")
 """Steps that OpenVINO does after arithmetic whose second operand is a constant."""
 
 
-def _reduction(graph: PatternGraph, layer: Layer, position: int) -> Layer | None:
+def _reduction(graph: PatternGraph, node: Node, position: int) -> Node | None:
     """Return the reduction of integers that only this input reads, possibly behind other steps."""
-    if graph.type(layer, position) not in _INTEGERS:
+    if graph.type(node, position) not in _INTEGERS:
         return None
-    source, has_views = graph.producer(layer, position), False
+    source, has_views = graph.producer(node, position), False
     for _ in range(LAYERS):
         before = _step(graph, source, position) if source and graph.only_reader(source) else None
         if source is None or before is None:
             break
         has_views = has_views or source.type in VIEWS
         source = graph.producer(source, before)
-    if source is None or (position and has_views and source.outputs[0].shape != graph.shape(layer, position)):
+    if source is None or (position and has_views and graph.made(source) != graph.shape(node, position)):
         return None
     if not source.type.startswith("Reduce") or source.type.startswith("ReduceLogical"):
         return None
@@ -35,33 +35,33 @@ def _reduction(graph: PatternGraph, layer: Layer, position: int) -> Layer | None
     return source if is_computed else None
 
 
-def _step(graph: PatternGraph, layer: Layer, position: int) -> int | None:
+def _step(graph: PatternGraph, node: Node, position: int) -> int | None:
     """Return the input of a step that does not keep arithmetic from being fused with a reduction before; None if it does."""
-    if not layer.outputs or str(layer.outputs[0].element_type) not in _INTEGERS:
+    if not node.outputs or graph.made_type(node) not in _INTEGERS:
         return None
-    if layer.type in _WITH_CONSTANT:
-        return next((i for i in (0, 1) if _is_fused(graph, layer, 1 - i, None)), None)
-    is_done_later = layer.type in (VIEWS if position else _DONE_LATER)  # views may undo one another
-    return 0 if layer.type in _FUSED or is_done_later else returned_input(graph, layer)
+    if node.type in _WITH_CONSTANT:
+        return next((i for i in (0, 1) if _is_fused(graph, node, 1 - i, None)), None)
+    is_done_later = node.type in (VIEWS if position else _DONE_LATER)  # views may undo one another
+    return 0 if node.type in _FUSED or is_done_later else returned_input(graph, node)
 
 
-def _is_fused(graph: PatternGraph, layer: Layer, position: int, neutral: int | None) -> bool:
+def _is_fused(graph: PatternGraph, node: Node, position: int, neutral: int | None) -> bool:
     """Return True for a constant of one element, or of one a channel, unless it is neutral."""
-    if not graph.origins(layer, position):
+    if not graph.origins(node, position):
         return False
-    sizes, reduced = graph.shape(layer, position).sizes, graph.shape(layer, 1 - position).sizes
+    sizes, reduced = graph.shape(node, position).sizes, graph.shape(node, 1 - position).sizes
     aligned = (1,) * (len(reduced) - len(sizes)) + sizes
     if any(size != 1 and (axis != 1 or reduced[axis] == 1) for axis, size in enumerate(aligned)):
         return False
-    value = graph.constant(layer, position)
+    value = graph.constant(node, position)
     return neutral is None or value is None or bool((value != neutral).any())
 
 
-def _after_3d(graph: PatternGraph, layer: Layer) -> bool:
+def _after_3d(graph: PatternGraph, node: Node) -> bool:
     """Return True for arithmetic with a constant after a reduction of 3-D integers that keeps the first axis."""
-    neutral = 1 if layer.type == "Multiply" else 0
-    for position in range(len(layer.inputs)):
-        reduction = _reduction(graph, layer, position)
+    neutral = 1 if node.type == "Multiply" else 0
+    for position in range(len(node.inputs)):
+        reduction = _reduction(graph, node, position)
         if reduction is None:
             continue
         dims, axes = graph.shape(reduction).dims or (), graph.constant(reduction, 1)
@@ -70,29 +70,29 @@ def _after_3d(graph: PatternGraph, layer: Layer) -> bool:
             return False
         if reduced == {2} and dims[0].upper is not None and dims[0].upper <= dims[1].lower:  # as many slices are right
             return False
-        return layer.type == "Negative" or _is_fused(graph, layer, 1 - position, neutral)
+        return node.type == "Negative" or _is_fused(graph, node, 1 - position, neutral)
     return False
 
 
-def _is_fused_with_reduction(graph: PatternGraph, layer: Layer, position: int, neutral: int | None = None) -> bool:
+def _is_fused_with_reduction(graph: PatternGraph, node: Node, position: int, neutral: int | None = None) -> bool:
     """Return True if one operand is a reduction, without a conversion of bytes between, and the other a constant."""
-    reduction = _reduction(graph, layer, position)
-    if reduction is None or not _is_fused(graph, layer, 1 - position, neutral):
+    reduction = _reduction(graph, node, position)
+    if reduction is None or not _is_fused(graph, node, 1 - position, neutral):
         return False
-    kinds = {graph.type(layer), graph.type(reduction)}
+    kinds = {graph.type(node), graph.type(reduction)}
     return len(kinds) == 1 or not kinds & {"i8", "u8"}
 
 
-def _exchanged(graph: PatternGraph, layer: Layer) -> bool:
-    return _is_fused_with_reduction(graph, layer, 1)
+def _exchanged(graph: PatternGraph, node: Node) -> bool:
+    return _is_fused_with_reduction(graph, node, 1)
 
 
-def _saturated(graph: PatternGraph, layer: Layer) -> bool:
-    return graph.type(layer) in _UNSIGNED and _exchanged(graph, layer)
+def _saturated(graph: PatternGraph, node: Node) -> bool:
+    return graph.type(node) in _UNSIGNED and _exchanged(graph, node)
 
 
-def _rounded(graph: PatternGraph, layer: Layer) -> bool:
-    return _is_fused_with_reduction(graph, layer, 0, neutral=1)
+def _rounded(graph: PatternGraph, node: Node) -> bool:
+    return _is_fused_with_reduction(graph, node, 0, neutral=1)
 
 
 _APART = "compute with the operand in the full shape of the result, which is not fused, or in f32"

@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Callable
 from typing import TYPE_CHECKING, Any
 
-from ov_gather.ir.model import Layer, Port
+from ov_gather.graph.protocol import Key, Node
 from ov_gather.rules.known.pattern_graph import LAYERS, VIEWS, PatternGraph
 
 if TYPE_CHECKING:
@@ -17,66 +17,67 @@ _OF_EQUAL_SIZE = ("Broadcast", *VIEWS)
 """Operations that return their first input if it has the shape of the result."""
 
 
-def before_folded(graph: PatternGraph, layer: Layer, position: int) -> tuple[Layer, Port] | None:
+def before_folded(graph: PatternGraph, node: Node, position: int) -> Key | None:
     """Return what feeds an input that is computed from constants, before layers that OpenVINO removes rather than folds."""
-    source = graph.source(layer, position)
+    source = graph.source(node, position)
     for _ in range(LAYERS):
-        returned = None if source is None else returned_input(graph, source[0], is_folded=True)
-        if source is None or returned is None:
+        found = None if source is None else graph.graph.producer(source)
+        returned = None if found is None else returned_input(graph, found, is_folded=True)
+        if found is None or returned is None:
             break
-        source = graph.source(source[0], returned)
+        source = graph.source(found, returned)
     return source
 
 
-def returned_input(graph: PatternGraph, layer: Layer, *, is_folded: bool = False) -> int | None:
-    """Return the position of the input that a layer returns as it is; None if it may change something.
+def returned_input(graph: PatternGraph, node: Node, *, is_folded: bool = False) -> int | None:
+    """Return the position of the input that a node returns as it is; None if it may change something.
 
     `is_folded`: it is computed from constants, and OpenVINO folds 0 + x or Select before it could remove them, but not x + 0.
     """
-    given, made = graph.shape(layer), layer.outputs[0].shape
-    if layer.type in ("Convert", "ConvertLike"):
-        return 0 if graph.type(layer) == str(layer.outputs[0].element_type) else None
-    if layer.type in _OF_EQUAL_SIZE:
+    given, made = graph.shape(node), graph.made(node)
+    if node.type in ("Convert", "ConvertLike"):
+        return 0 if graph.type(node) == graph.made_type(node) else None
+    if node.type in _OF_EQUAL_SIZE:
         return 0 if given.is_static and given == made else None
-    if layer.type in _ALL_OF_IT:
-        return 0 if _ALL_OF_IT[layer.type](graph, layer) else None
-    if layer.type == "Select" and not is_folded:
-        return _selected(graph, layer)
-    if layer.type == "Transpose":
-        return 0 if _is_identity(graph.constant(layer, 1)) else None
-    is_commutative = layer.type in ("Add", "Multiply") and not is_folded
-    for position in (0, 1) if is_commutative else (0,) if layer.type in _NEUTRAL else ():
-        operand = graph.constant(layer, 1 - position)
-        is_neutral = operand is not None and bool((operand == _NEUTRAL[layer.type]).all())
-        if is_neutral and (graph.shape(layer, position).dims or ()) == (made.dims or ()):
+    if node.type in _ALL_OF_IT:
+        return 0 if _ALL_OF_IT[node.type](graph, node) else None
+    if node.type == "Select" and not is_folded:
+        return _selected(graph, node)
+    if node.type == "Transpose":
+        return 0 if _is_identity(graph.constant(node, 1)) else None
+    is_commutative = node.type in ("Add", "Multiply") and not is_folded
+    for position in (0, 1) if is_commutative else (0,) if node.type in _NEUTRAL else ():
+        operand = graph.constant(node, 1 - position)
+        is_neutral = operand is not None and bool((operand == _NEUTRAL[node.type]).all())
+        if is_neutral and (graph.shape(node, position).dims or ()) == (made.dims or ()):
             return position
     return None
 
 
-def _selected(graph: PatternGraph, layer: Layer) -> int | None:
+def _selected(graph: PatternGraph, node: Node) -> int | None:
     """Return the position of the input that a Select with a constant condition returns; None if it may choose from both."""
-    condition = graph.constant(layer, 0)
+    condition = graph.constant(node, 0)
     if condition is None or (condition.any() and not condition.all()):
         return None
     position = 1 if condition.all() else 2
-    made = layer.outputs[0].shape
-    return position if made.is_static and graph.shape(layer, position) == made else None
+    made = graph.made(node)
+    return position if made.is_static and graph.shape(node, position) == made else None
 
 
-def _is_single(graph: PatternGraph, layer: Layer) -> bool:
+def _is_single(graph: PatternGraph, node: Node) -> bool:
     """Return True for a Concat of one operand beside empty ones, or a Split into one part."""
-    given, made = graph.shape(layer), layer.outputs[0].shape
-    return len(layer.inputs if layer.type == "Concat" else layer.outputs) == 1 or (given.is_static and given == made)
+    given, made = graph.shape(node), graph.made(node)
+    return len(node.inputs if node.type == "Concat" else node.outputs) == 1 or (given.is_static and given == made)
 
 
-def _is_not_padded(graph: PatternGraph, layer: Layer) -> bool:
-    return all(widths is not None and not widths.any() for widths in (graph.constant(layer, i) for i in (1, 2)))
+def _is_not_padded(graph: PatternGraph, node: Node) -> bool:
+    return all(widths is not None and not widths.any() for widths in (graph.constant(node, i) for i in (1, 2)))
 
 
-def _is_whole(graph: PatternGraph, layer: Layer) -> bool:
+def _is_whole(graph: PatternGraph, node: Node) -> bool:
     """Return True for a Slice of all elements in their order."""
-    given, made = graph.shape(layer), layer.outputs[0].shape
-    starts, stops, steps = (graph.constant(layer, i) for i in (1, 2, 3))
+    given, made = graph.shape(node), graph.made(node)
+    starts, stops, steps = (graph.constant(node, i) for i in (1, 2, 3))
     if steps is None or (steps < 1).any():
         return False
     if given.is_static:
@@ -85,17 +86,17 @@ def _is_whole(graph: PatternGraph, layer: Layer) -> bool:
     return is_open and bool((steps == 1).all())
 
 
-def _is_once(graph: PatternGraph, layer: Layer) -> bool:
+def _is_once(graph: PatternGraph, node: Node) -> bool:
     """Return True for a Tile that repeats nothing, and adds no axis."""
-    repeats, rank = graph.constant(layer, 1), graph.shape(layer).rank
+    repeats, rank = graph.constant(node, 1), graph.shape(node).rank
     return repeats is not None and bool((repeats == 1).all()) and rank is not None and repeats.size <= rank
 
 
 _END = 2**31 - 1
 """Least stop of a Slice that is beyond each size."""
-_ALL_OF_IT: dict[str, Callable[[PatternGraph, Layer], bool]] = {
+_ALL_OF_IT: dict[str, Callable[[PatternGraph, Node], bool]] = {
     "Concat": _is_single,
-    "Identity": lambda graph, layer: True,
+    "Identity": lambda graph, node: True,
     "Pad": _is_not_padded,
     "Slice": _is_whole,
     "Split": _is_single,
@@ -104,33 +105,33 @@ _ALL_OF_IT: dict[str, Callable[[PatternGraph, Layer], bool]] = {
 """Operations that return their first input if this holds."""
 
 
-def before_removed(graph: PatternGraph, layer: Layer) -> tuple[Layer, Port] | None:
-    """Return what feeds a layer that OpenVINO removes; None if it stays, as an output of the model does."""
-    if graph.is_output(layer):
+def before_removed(graph: PatternGraph, node: Node) -> Key | None:
+    """Return what feeds a node that OpenVINO removes; None if it stays, as an output of the model does."""
+    if graph.is_output(node):
         return None
-    if (position := returned_input(graph, layer)) is not None:
-        return graph.source(layer, position)
-    inner = graph.producer(layer, 0, *(VIEWS if layer.type in VIEWS else (layer.type,)))
-    return graph.source(inner) if inner and _undoes(graph, layer, inner) else None
+    if (position := returned_input(graph, node)) is not None:
+        return graph.source(node, position)
+    inner = graph.producer(node, 0, *(VIEWS if node.type in VIEWS else (node.type,)))
+    return graph.source(inner) if inner and _undoes(graph, node, inner) else None
 
 
-def _undoes(graph: PatternGraph, layer: Layer, inner: Layer) -> bool:
-    """Return True if a layer behind one of its kind returns the first input of that one."""
-    if layer.type == "Transpose":
-        order, before = graph.constant(layer, 1), graph.constant(inner, 1)
+def _undoes(graph: PatternGraph, node: Node, inner: Node) -> bool:
+    """Return True if a node behind one of its kind returns the first input of that one."""
+    if node.type == "Transpose":
+        order, before = graph.constant(node, 1), graph.constant(inner, 1)
         if order is None or before is None or order.size != before.size or order.dtype.kind not in "iu":
             return False
         return _is_identity(before.ravel().take(order.ravel(), mode="clip"))
-    if layer.type in VIEWS:
+    if node.type in VIEWS:
         given = graph.shape(inner)
-        return _is_squeezed_again(graph, layer, inner) or (given.is_static and given == layer.outputs[0].shape)
-    return layer.type == "Negative"
+        return _is_squeezed_again(graph, node, inner) or (given.is_static and given == graph.made(node))
+    return node.type == "Negative"
 
 
-def _is_squeezed_again(graph: PatternGraph, layer: Layer, inner: Layer) -> bool:
+def _is_squeezed_again(graph: PatternGraph, node: Node, inner: Node) -> bool:
     """Return True for a Squeeze of the axes that an Unsqueeze has inserted."""
-    squeezed, inserted = graph.constant(layer, 1), graph.constant(inner, 1)
-    if (inner.type, layer.type) != ("Unsqueeze", "Squeeze") or squeezed is None or inserted is None:
+    squeezed, inserted = graph.constant(node, 1), graph.constant(inner, 1)
+    if (inner.type, node.type) != ("Unsqueeze", "Squeeze") or squeezed is None or inserted is None:
         return False
     return bool(squeezed.ravel().tolist() == inserted.ravel().tolist())
 

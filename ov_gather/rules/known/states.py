@@ -2,15 +2,15 @@
 
 from __future__ import annotations
 
-from ov_gather.ir.model import Layer
+from ov_gather.graph.protocol import Node
 from ov_gather.rules.known.base import Effect, KnownFault
 from ov_gather.rules.known.pattern_graph import PatternGraph
 
 _REFUSED = ("i16", "u16", "u32", "i64", "u64", "f64")
 
 
-def _is_refused(graph: PatternGraph, layer: Layer) -> bool:
-    return bool(layer.outputs) and str(layer.outputs[0].element_type) in _REFUSED
+def _is_refused(graph: PatternGraph, node: Node) -> bool:
+    return bool(node.outputs) and graph.made_type(node) in _REFUSED
 
 
 STATES = (

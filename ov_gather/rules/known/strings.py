@@ -2,41 +2,37 @@
 
 from __future__ import annotations
 
-from ov_gather.ir.bodies import entries
-from ov_gather.ir.model import Layer
+from ov_gather.graph.protocol import Key, Node
 from ov_gather.rules.known.base import Effect, KnownFault
 from ov_gather.rules.known.pattern_graph import PatternGraph
 
 
-def _are_strings(graph: PatternGraph, layer: Layer) -> bool:
-    return graph.type(layer) == "string"
+def _are_strings(graph: PatternGraph, node: Node) -> bool:
+    return graph.type(node) == "string"
 
 
-def _split(graph: PatternGraph, layer: Layer) -> bool:
-    return _are_strings(graph, layer) and any(graph.readers((layer.id, port.id)) for port in layer.outputs[1:])
+def _split(graph: PatternGraph, node: Node) -> bool:
+    return _are_strings(graph, node) and any(graph.readers(key) for key in node.outputs[1:])
 
 
-def _identity(graph: PatternGraph, layer: Layer) -> bool:
+def _identity(graph: PatternGraph, node: Node) -> bool:
     """Return True for an Identity between an input and an output of the model."""
-    readers = graph.readers((layer.id, layer.outputs[0].id)) if layer.outputs else ()
-    is_output = any(reader.type == "Result" for reader, _ in readers)
-    return (
-        graph.model.tag == "net"
-        and _are_strings(graph, layer)
-        and is_output
-        and graph.producer(layer, 0, "Parameter") is not None
-    )
+    is_given = not node.path and graph.producer(node, 0, "Parameter") is not None
+    return is_given and _are_strings(graph, node) and graph.is_output(node)
 
 
-def _if(graph: PatternGraph, layer: Layer) -> bool:
+def _if(graph: PatternGraph, node: Node) -> bool:
     """Return True if a branch returns strings that it was given."""
-    for body in layer.bodies:
-        inside = PatternGraph(body)
-        for entry in entries(layer, body):
-            source = inside.viewed(entry.inner, 0, ("Identity",)) if entry.inner and not entry.is_input else None
-            if entry.inner and source and source[0].type == "Parameter" and inside.type(entry.inner) == "string":
-                return True
-    return False
+    exits = [edge.inner for body in node.bodies for edge in body.exits]
+    return any(_is_given(graph, key) for key in exits if str(graph.graph.type_of(key)) == "string")
+
+
+def _is_given(graph: PatternGraph, key: Key) -> bool:
+    """Return True for an input of a body, maybe behind Identity."""
+    found = graph.graph.producer(key)
+    while found and found.type == "Identity":
+        found = graph.producer(found)
+    return found is not None and found.type == "Parameter"
 
 
 STRINGS = (
