@@ -9,9 +9,9 @@ from click.shell_completion import CompletionItem
 
 from ov_gather.cli.completion import complete_rules
 from ov_gather.cli.output import say, show
-from ov_gather.divergences.base import report_page
 from ov_gather.divergences.refusals import REFUSALS
-from ov_gather.rules.known.register import ELSEWHERE, KNOWN
+from ov_gather.plugin.base import report_page
+from ov_gather.plugin.register import ELSEWHERE, KNOWN
 from ov_gather.rules.known_faults import RULE_OF
 from ov_gather.rules.register import RULES
 from ov_gather.rules.selection import select_rules

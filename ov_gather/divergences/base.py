@@ -9,6 +9,7 @@ from enum import Enum
 from typing import TYPE_CHECKING, Any
 
 from ov_gather.ops.layer_view import LayerView
+from ov_gather.plugin.base import releases_text
 
 if TYPE_CHECKING:
     import numpy as np
@@ -87,17 +88,6 @@ class Divergence:
             and (not self.since or _number(version) >= _number(self.since))
             and (not self.before or _number(version) < _number(self.before))
         )
-
-
-def releases_text(since: str, before: str) -> str:
-    """Return the releases from one on and before another, e.g. "since 2025.2, before 2025.3"; "" leaves an end open."""
-    named = {"since": since, "before": before}
-    return ", ".join(f"{word} {release}" for word, release in named.items() if release)
-
-
-def report_page(report: str) -> str:
-    """Return the page of a report for upstream, from the root of the repository."""
-    return f"docs/evidence/upstream/{report}.md"
 
 
 def address(issue: str) -> str:

@@ -11,11 +11,11 @@ from typing import TYPE_CHECKING
 from ov_gather.graph.ir import IrGraph
 from ov_gather.graph.protocol import Node
 from ov_gather.ir.model import Model
+from ov_gather.plugin.base import Effect, KnownFault
+from ov_gather.plugin.pattern_graph import PatternGraph
+from ov_gather.plugin.register import BY_TYPE
 from ov_gather.rules.base import Violation, rule
 from ov_gather.rules.findings import Severity
-from ov_gather.rules.known.base import Effect, KnownFault
-from ov_gather.rules.known.pattern_graph import PatternGraph
-from ov_gather.rules.known.register import BY_TYPE
 from ov_gather.rules.releases import RELEASES, is_before
 
 if TYPE_CHECKING:

@@ -4,7 +4,6 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 
-from ov_gather.divergences.base import report_page
 from ov_gather.divergences.conditions import NARROWED_BY_CPU
 from ov_gather.divergences.cpu_plugin import as_seen
 from ov_gather.divergences.register import DIVERGENCES
@@ -14,6 +13,7 @@ from ov_gather.ir.model import Layer
 from ov_gather.ir.numbers import parse_digits
 from ov_gather.ops.gather_elements import GATHER_ELEMENTS_6
 from ov_gather.ops.layer_view import LayerView
+from ov_gather.plugin.base import report_page
 from ov_gather.rules.base import Violation, rule
 from ov_gather.rules.findings import Severity
 from ov_gather.rules.fixes import Fix, WriteWeights

@@ -10,7 +10,7 @@ from openvino import opset13 as op
 from helpers.known_faults import EXPORTS, HOSTS, as_ir, between_layers, in_export, met_by, model_of, onnx_of
 from ov_gather import validate
 from ov_gather.converters import ConversionError, convert_model
-from ov_gather.rules.known.register import ELSEWHERE, KNOWN
+from ov_gather.plugin.register import ELSEWHERE, KNOWN
 from ov_gather.rules.known_faults import RULE_OF
 from ov_gather.rules.register import RULES
 from ov_gather.rules.releases import RELEASES

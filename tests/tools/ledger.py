@@ -52,7 +52,7 @@ def make_models(folder: Path) -> None:
     from helpers.known_faults import EXPORTS, HOSTS, IN_ONNX, LIGHT, as_ir, met_by, onnx_of
     from helpers.paths import SAMPLES
     from helpers.small_architectures import ARCHITECTURES
-    from ov_gather.rules.known.register import KNOWN
+    from ov_gather.plugin.register import KNOWN
     from tools.upstream.registry import FAULTS
 
     making = folder.with_name(f"{folder.name}.part")

@@ -10,8 +10,9 @@ from collections.abc import Iterator
 from pathlib import Path
 
 from ov_gather.crosscheck.results import LayerResult, Status, runtimes_of
-from ov_gather.divergences.base import address, report_page
+from ov_gather.divergences.base import address
 from ov_gather.divergences.register import DIVERGENCES
+from ov_gather.plugin.base import report_page
 from ov_gather.report.check.html_layer import MARKS, card, css_class
 from ov_gather.report.check.html_overview import filters, overview
 from ov_gather.report.check.report import CheckReport, outcome, word

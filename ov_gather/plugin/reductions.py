@@ -3,9 +3,9 @@
 from __future__ import annotations
 
 from ov_gather.graph.protocol import Node
-from ov_gather.rules.known.base import KnownFault
-from ov_gather.rules.known.pattern_graph import LAYERS, VIEWS, PatternGraph
-from ov_gather.rules.known.removed import returned_input
+from ov_gather.plugin.base import KnownFault
+from ov_gather.plugin.pattern_graph import LAYERS, VIEWS, PatternGraph
+from ov_gather.plugin.removed import returned_input
 
 _INTEGERS = ("i8", "u8", "i16", "u16", "i32", "u32", "i64", "u64")
 _UNSIGNED = ("u8", "u16", "u32", "u64")

@@ -7,8 +7,8 @@ from dataclasses import dataclass
 from functools import cached_property
 
 from ov_gather.graph.protocol import LEAVES, Body, Key, Node, Passing
-from ov_gather.rules.known.base import Effect, KnownFault
-from ov_gather.rules.known.pattern_graph import VIEWS, PatternGraph
+from ov_gather.plugin.base import Effect, KnownFault
+from ov_gather.plugin.pattern_graph import VIEWS, PatternGraph
 
 _IN_PLACE = ("Add", "Multiply", "Subtract")
 _UNARY = (

@@ -3,8 +3,8 @@
 from __future__ import annotations
 
 from ov_gather.graph.protocol import Node
-from ov_gather.rules.known.base import Effect, KnownFault
-from ov_gather.rules.known.pattern_graph import PatternGraph
+from ov_gather.plugin.base import Effect, KnownFault
+from ov_gather.plugin.pattern_graph import PatternGraph
 
 _REFUSED = ("i16", "u16", "u32", "i64", "u64", "f64")
 

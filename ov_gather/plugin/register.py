@@ -4,14 +4,14 @@ from __future__ import annotations
 
 from collections.abc import Mapping
 
-from ov_gather.rules.known.base import KnownFault
-from ov_gather.rules.known.folded import FOLDED
-from ov_gather.rules.known.loops import LOOPS
-from ov_gather.rules.known.moves import MOVES
-from ov_gather.rules.known.numbers import NUMBERS
-from ov_gather.rules.known.reductions import REDUCTIONS
-from ov_gather.rules.known.states import STATES
-from ov_gather.rules.known.strings import STRINGS
+from ov_gather.plugin.base import KnownFault
+from ov_gather.plugin.folded import FOLDED
+from ov_gather.plugin.loops import LOOPS
+from ov_gather.plugin.moves import MOVES
+from ov_gather.plugin.numbers import NUMBERS
+from ov_gather.plugin.reductions import REDUCTIONS
+from ov_gather.plugin.states import STATES
+from ov_gather.plugin.strings import STRINGS
 
 KNOWN = (*FOLDED, *MOVES, *REDUCTIONS, *LOOPS, *STRINGS, *STATES, *NUMBERS)
 

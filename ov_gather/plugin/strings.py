@@ -3,8 +3,8 @@
 from __future__ import annotations
 
 from ov_gather.graph.protocol import Key, Node
-from ov_gather.rules.known.base import Effect, KnownFault
-from ov_gather.rules.known.pattern_graph import PatternGraph
+from ov_gather.plugin.base import Effect, KnownFault
+from ov_gather.plugin.pattern_graph import PatternGraph
 
 
 def _are_strings(graph: PatternGraph, node: Node) -> bool:

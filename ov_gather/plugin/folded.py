@@ -7,9 +7,9 @@ from itertools import islice
 
 from ov_gather.graph.protocol import Node
 from ov_gather.ops import opsets_of_family
-from ov_gather.rules.known.base import Effect, KnownFault
-from ov_gather.rules.known.pattern_graph import LAYERS, PatternGraph
-from ov_gather.rules.known.removed import before_folded
+from ov_gather.plugin.base import Effect, KnownFault
+from ov_gather.plugin.pattern_graph import LAYERS, PatternGraph
+from ov_gather.plugin.removed import before_folded
 from ov_gather.system.traversal import reachable
 
 _POSITIVE = ("Abs", "Exp", "ReLU", "Sigmoid", "Sqrt", "SquaredDifference", "ShapeOf")

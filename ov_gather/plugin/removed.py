@@ -6,7 +6,7 @@ from collections.abc import Callable
 from typing import TYPE_CHECKING, Any
 
 from ov_gather.graph.protocol import Key, Node
-from ov_gather.rules.known.pattern_graph import LAYERS, VIEWS, PatternGraph
+from ov_gather.plugin.pattern_graph import LAYERS, VIEWS, PatternGraph
 
 if TYPE_CHECKING:
     from numpy.typing import NDArray

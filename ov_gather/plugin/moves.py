@@ -7,9 +7,9 @@ from itertools import groupby
 from math import prod
 
 from ov_gather.graph.protocol import Key, Node
-from ov_gather.rules.known.base import Effect, KnownFault
-from ov_gather.rules.known.pattern_graph import LAYERS, VIEWS, PatternGraph
-from ov_gather.rules.known.removed import before_removed
+from ov_gather.plugin.base import Effect, KnownFault
+from ov_gather.plugin.pattern_graph import LAYERS, VIEWS, PatternGraph
+from ov_gather.plugin.removed import before_removed
 
 _NO_DEFAULT_OUTPUT = ("LSTMSequence", "TopK", "VariadicSplit")
 _LOOPS = 6

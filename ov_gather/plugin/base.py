@@ -7,11 +7,9 @@ from dataclasses import dataclass
 from enum import Enum
 from typing import TYPE_CHECKING
 
-from ov_gather.divergences.base import releases_text, report_page
-
 if TYPE_CHECKING:
     from ov_gather.graph.protocol import Node
-    from ov_gather.rules.known.pattern_graph import PatternGraph
+    from ov_gather.plugin.pattern_graph import PatternGraph
 
     Pattern = Callable[[PatternGraph, Node], bool]
 
@@ -62,3 +60,14 @@ class KnownFault:
         """The remedy, and where the fault is reported."""
         converting = f"; ov-gather convert {self.converter} this" if self.converter else ""
         return f"{self.remedy}{converting}; see {report_page(self.report)}"
+
+
+def releases_text(since: str, before: str) -> str:
+    """Return the releases from one on and before another, e.g. "since 2025.2, before 2025.3"; "" leaves an end open."""
+    named = {"since": since, "before": before}
+    return ", ".join(f"{word} {release}" for word, release in named.items() if release)
+
+
+def report_page(report: str) -> str:
+    """Return the page of a report for upstream, from the root of the repository."""
+    return f"docs/evidence/upstream/{report}.md"

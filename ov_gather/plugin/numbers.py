@@ -3,9 +3,9 @@
 from __future__ import annotations
 
 from ov_gather.graph.protocol import Node
-from ov_gather.rules.known.base import Effect, KnownFault
-from ov_gather.rules.known.pattern_graph import PatternGraph
-from ov_gather.rules.known.removed import before_removed
+from ov_gather.plugin.base import Effect, KnownFault
+from ov_gather.plugin.pattern_graph import PatternGraph
+from ov_gather.plugin.removed import before_removed
 
 _COMPARISONS = ("Equal", "NotEqual", "Less", "LessEqual", "Greater", "GreaterEqual")
 _WIDE = ("i32", "i64", "u32", "u64")
