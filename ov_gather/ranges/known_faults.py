@@ -1,0 +1,76 @@
+"""The known faults that a graph meets, by its structure and by what range analysis knows of its integers and sizes."""
+
+from __future__ import annotations
+
+from collections.abc import Collection, Iterator
+from functools import cached_property
+from math import inf
+from typing import TYPE_CHECKING
+
+from ov_gather.graph.protocol import Graph, Node
+from ov_gather.plugin.base import Effect, KnownFault
+from ov_gather.plugin.pattern_graph import PatternGraph
+from ov_gather.plugin.register import BY_TYPE
+
+if TYPE_CHECKING:
+    from ov_gather.ranges.analysis import Analysis
+
+
+class FaultFinder:
+    """Finds the faults of a graph. The analysis runs if a fault asks for it."""
+
+    def __init__(self, graph: Graph) -> None:
+        self._graph = graph
+        self._patterns = PatternGraph(graph, self._bounds, self._is_chosen)
+
+    def found(self, faults: Collection[KnownFault]) -> Iterator[tuple[KnownFault, Node]]:
+        """Yield those of some faults that nodes meet, with the nodes, bodies included."""
+        types = [node_type for node_type, known in BY_TYPE.items() if not set(known).isdisjoint(faults)]
+        for node in self._graph.nodes(*types):
+            for fault in BY_TYPE[node.type]:
+                if fault in faults and len(node.inputs) >= fault.operands and self._occurs(fault, node):
+                    yield fault, node
+
+    def _occurs(self, fault: KnownFault, node: Node) -> bool:
+        try:
+            return fault.occurs(self._patterns, node)
+        # Attributes or constants that make no sense, for which OpenVINO refuses the model.
+        except (ArithmeticError, LookupError, ValueError):
+            return False
+
+    def _bounds(self, node: Node, position: int) -> tuple[float, float]:
+        """Return the least and the greatest integer of an input of a node."""
+        key = node.inputs[position]
+        if key is None:
+            return -inf, inf
+        elements = self._analysis.value(key).elements
+        return float(elements.low), float(elements.high)
+
+    def _is_chosen(self, node: Node, position: int, axis: int) -> bool:
+        """Return True if the size of an axis of an input of a node is an open one of an input of the model or the body."""
+        from ov_gather.ranges.algebra.polynomials import Polynomial
+        from ov_gather.ranges.inequalities import is_dynamic_dim
+
+        key = node.inputs[position]
+        shape = None if key is None else self._analysis.value(key).shape
+        size = None if shape is None else shape[axis]
+        given = {
+            self._graph.size_name(one.outputs[0], number)
+            for one in self._graph.nodes("Parameter")
+            if one.path == node.path
+            for number in range(len(self._graph.shape_of(one.outputs[0]).dims or ()))
+        }
+        chosen = [name for name in (size.names if size else ()) if is_dynamic_dim(name) or name in given]
+        return any(size == Polynomial.name(name) for name in chosen)
+
+    @cached_property
+    def _analysis(self) -> Analysis:
+        """The ranges of what the nodes read that may meet a fault for some values."""
+        from ov_gather.ranges.analysis import Assumption, analyse  # imported late: few models need it
+        from ov_gather.ranges.graph import AnalysedGraph, in_order
+        from ov_gather.ranges.rules.call import CPU_PLUGIN
+
+        types = [one for one, faults in BY_TYPE.items() if any(fault.effect is Effect.DEPENDS for fault in faults)]
+        keys = [key for node in self._graph.nodes(*types) for key in node.inputs if key is not None]
+        graph = AnalysedGraph(self._graph)
+        return analyse(graph, in_order(graph, keys), CPU_PLUGIN, Assumption())
