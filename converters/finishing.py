@@ -36,6 +36,7 @@ def finish(model: openvino.Model) -> list[Rewrite]:
     from ov_gather.acceleration.shield_selects import shield_selects
 
     from .folding import keep_order_of_ties, repair_arithmetic, repair_division
+    from .repairs import repair_faults
 
     repair_division(model)
     repair_arithmetic(model)
@@ -50,6 +51,8 @@ def finish(model: openvino.Model) -> list[Rewrite]:
     what = "weights left compressed: only what is gathered is decompressed"
     done += [Rewrite(f"node Gather '{name}'", what, True) for name in keep_compressed(model)]
     shield_selects(model)
+    for fault, node in repair_faults(model):
+        done.append(Rewrite(f"node {node.get_type_name()} '{node.get_friendly_name()}'", f"rewritten: {fault.instead}", True))
     return done
 
 

@@ -267,5 +267,5 @@ def _is_integer(graph: Graph, key: Key) -> bool:
     return is_integer(graph.type_of(key))
 
 
-ONNX_OPERATORS = Vocabulary(rule_of, site_of, lambda: _SITES, _is_integer)
+ONNX_OPERATORS = Vocabulary(rule_of, site_of, lambda: _SITES, is_wanted=_is_integer)
 """The operators of the default domain."""

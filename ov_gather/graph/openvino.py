@@ -175,10 +175,14 @@ def _slicing(entry: Any) -> tuple[Passing, None, int | None]:
     return Passing.WHOLE if axis is None else Passing.SLICED, None, axis
 
 
+_NAMES = {"Constant": "Const", "Relu": "ReLU"}
+"""The types that OpenVINO writes otherwise into an IR."""
+
+
 def _type(node: Any) -> str:
     """Return the type as an IR names it."""
     kind = str(node.get_type_name())
-    return "Const" if kind == "Constant" else kind
+    return _NAMES.get(kind, kind)
 
 
 def _text(value: Any) -> str:

@@ -32,12 +32,23 @@ def _concat_abs(graph: PatternGraph, node: Node) -> bool:
         is_view = producer.type in (*VIEWS, "Transpose") or (producer.type == "Concat" and len(producer.inputs) == 1)
         if is_view:
             waiting.append((producer, 0, shared))
+        elif (removed := _reader_before(graph, producer)) is not None:
+            waiting.append((*removed, shared))
         elif producer.type == "Concat" and graph.graph.shape_of(source).rank == 1:
             if shared:
                 return True
             first = range(min(len(producer.inputs), LAYERS))
             waiting += [(producer, i, False) for i in first]  # OpenVINO moves Abs to the operands
     return False
+
+
+def _reader_before(graph: PatternGraph, node: Node) -> tuple[Node, int] | None:
+    """Return the node, and the position, that reads what a removed node returns; None if it stays."""
+    before = before_removed(graph, node)
+    if before is None:
+        return None
+    reader = node if before in node.inputs else graph.producer(node)
+    return None if reader is None else (reader, list(reader.inputs).index(before))
 
 
 def _repeats(graph: PatternGraph, node: Node) -> Sequence[int | None]:

@@ -46,8 +46,11 @@ def _bytes(graph: PatternGraph, node: Node) -> bool:
 def _away(graph: PatternGraph, node: Node) -> bool:
     """Return True if the step may lead away from the limit."""
     (first, last), (least, most), (back, forward) = (graph.bounds(node, i) for i in range(3))
-    limit = graph.producer(node, 1, "Maximum" if back > 0 else "Minimum")
-    if limit and graph.source(node, 0) in limit.inputs[:2]:
+    choice = graph.producer(node, 1, "Select")
+    limits = [graph.producer(choice, i, kind) for i, kind in ((1, "Maximum"), (2, "Minimum"))] if choice else []
+    limits = limits or [graph.producer(node, 1, "Maximum" if back > 0 else "Minimum")]
+    start = graph.viewed(node, 0, ("Convert",))
+    if all(limit and any(graph.viewed(limit, i, ("Convert",)) == start for i in (0, 1)) for limit in limits):
         return False
     return not (back > 0 and last <= least) and not (forward < 0 and most <= first)
 

@@ -8,7 +8,7 @@ from functools import cached_property
 from math import inf
 
 from ov_gather.graph.protocol import LEAVES, Body, Graph, Key, Node
-from ov_gather.ops import known_types
+from ov_gather.ops import indexing, known_types
 from ov_gather.ranges.algebra.constants import constant_value
 from ov_gather.ranges.algebra.intervals import Interval
 from ov_gather.ranges.algebra.polynomials import Number, Polynomial
@@ -27,16 +27,18 @@ class Vocabulary:
             wrong attribute.
         site_of: the site of a gather or scatter; None if the node lacks an input or an attribute.
         site_types: the types of gathers and scatters.
+        indexes: whether a node of one of these types reads or writes by indices.
         is_wanted: whether a tensor of a body is analysed even if no site depends on it.
     """
 
     rule_of: Callable[[Node], TransferFunction | None]
     site_of: Callable[[Node], Site | None]
     site_types: Callable[[], Sequence[str]]
+    indexes: Callable[[Node], bool] = lambda node: True
     is_wanted: Callable[[Graph, Key], bool] = lambda graph, key: False
 
 
-OPENVINO = Vocabulary(rule_of, site_of, known_types)
+OPENVINO = Vocabulary(rule_of, site_of, known_types, lambda node: indexing(node.type, node.opset) is not None)
 """The operations of an IR and of an `openvino.Model`."""
 
 
@@ -99,7 +101,7 @@ class AnalysedGraph:
         """Return the transfer function of a node; None if its outputs keep their declared values."""
         if node not in self._rules:
             try:
-                self._rules[node] = None if node.bodies else self.vocabulary.rule_of(node)
+                self._rules[node] = self.vocabulary.rule_of(node) if node.inputs and not node.bodies else None
             except (KeyError, ValueError):  # a wrong attribute, which rules 2xx report
                 self._rules[node] = None
         return self._rules[node]
@@ -128,7 +130,8 @@ class AnalysedGraph:
     @cached_property
     def places(self) -> list[tuple[Node, Site | None]]:
         """The nodes that read or write by indices, each with its site; None if it lacks an input or an attribute."""
-        return [(node, self.vocabulary.site_of(node)) for node in self.graph.nodes(*self._site_types)]
+        found = filter(self.vocabulary.indexes, self.graph.nodes(*self._site_types))
+        return [(node, self.vocabulary.site_of(node)) for node in found]
 
     @cached_property
     def nodes_with_sites(self) -> list[tuple[Node, Site]]:
