@@ -47,12 +47,21 @@ def _away(graph: PatternGraph, node: Node) -> bool:
     """Return True if the step may lead away from the limit."""
     (first, last), (least, most), (back, forward) = (graph.bounds(node, i) for i in range(3))
     choice = graph.producer(node, 1, "Select")
+    if choice and not _asks_for_sign(graph, choice, node):
+        choice = None
     limits = [graph.producer(choice, i, kind) for i, kind in ((1, "Maximum"), (2, "Minimum"))] if choice else []
     limits = limits or [graph.producer(node, 1, "Maximum" if back > 0 else "Minimum")]
     start = graph.viewed(node, 0, ("Convert",))
     if all(limit and any(graph.viewed(limit, i, ("Convert",)) == start for i in (0, 1)) for limit in limits):
         return False
     return not (back > 0 and last <= least) and not (forward < 0 and most <= first)
+
+
+def _asks_for_sign(graph: PatternGraph, choice: Node, node: Node) -> bool:
+    """Return True if a Select chooses by whether the step of a Range is greater than 0."""
+    compared = graph.producer(choice, 0, "Greater")
+    zero = graph.constant(compared, 1) if compared else None
+    return bool(compared and graph.source(compared) == graph.source(node, 2) and zero is not None and not zero.any())
 
 
 def _inner(graph: PatternGraph, node: Node) -> bool:
@@ -95,7 +104,7 @@ def _too_short(graph: PatternGraph, node: Node) -> bool:
 def _before_conversion(graph: PatternGraph, node: Node) -> bool:
     """Return True if a Convert before NonZero, which OpenVINO removes, may make 0 of another number."""
     source = None if graph.origins(node, 0) else graph.producer(node)
-    while source and graph.only_reader(source):
+    while source and graph.only_node(source):
         is_converted = source.type in _CONVERSIONS
         if is_converted and _makes_zero(graph, source):
             return True

@@ -76,8 +76,11 @@ class PatternGraph:
         return self.graph.shape_of(node.outputs[0])
 
     def const(self, node: Node, position: int) -> Key | None:
-        """Return the constant that feeds an input, possibly converted; None if it is computed."""
+        """Return the constant that feeds an input, maybe converted or broadcast to its own shape; None if it is computed."""
         found = self.viewed(node, position, ("Convert",))
+        made = None if found is None else self.graph.producer(found)
+        if made and made.type == "Broadcast" and self.shape(made).is_static and self.shape(made) == self.made(made):
+            found = self.viewed(made, 0, ("Convert",))
         return found if found is not None and self.graph.is_constant(found) else None
 
     def constant(self, node: Node, position: int) -> NDArray[Any] | None:
@@ -119,8 +122,15 @@ class PatternGraph:
 
     def only_reader(self, node: Node) -> bool:
         """Return True if the value of a node is read once, beside ShapeOf of a known shape, which OpenVINO folds."""
+        return len(self._reading(node)) == 1
+
+    def only_node(self, node: Node) -> bool:
+        """Return True if one node reads the value of a node, maybe twice, as Select(true, x, x), which is removed."""
+        return len(set(self._reading(node))) == 1
+
+    def _reading(self, node: Node) -> list[Node]:
         found = [one for key in node.outputs for one in self.readers(key)]
-        return sum(one.type != "ShapeOf" or not self.shape(one).is_static for one in found) == 1
+        return [one for one in found if one.type != "ShapeOf" or not self.shape(one).is_static]
 
     def is_output(self, node: Node) -> bool:
         """Return True if a node is an output of the model or body."""
