@@ -6,6 +6,7 @@ from collections.abc import Callable, Collection, Iterator, Sequence
 
 import onnx_ir
 
+from ov_gather.ir.bodies import Slicing
 from ov_gather.kernels.arguments import checked_axis
 from ov_gather.ops.onnx_nodes import attribute
 from ov_gather.system.traversal import reachable
@@ -97,6 +98,18 @@ def bodies_of(node: onnx_ir.Node) -> list[tuple[str, onnx_ir.Graph]]:
         for attribute in node.attributes.values()
         if attribute.type == onnx_ir.AttributeType.GRAPH and not attribute.is_ref()
     ]
+
+
+def slicings_of(node: onnx_ir.Node, side: str, count: int) -> list[Slicing]:
+    """Return the slices of each of the sliced inputs, or stacked outputs, of a Scan; `side` is "input" or "output"."""
+    given = [node.attributes.get(f"scan_{side}_{name}") for name in ("axes", "directions")]
+    axes, directions = ([*(numbers.as_ints() if numbers else ()), *[0] * count][:count] for numbers in given)
+    return list(map(slicing_of, axes, directions))
+
+
+def slicing_of(axis: int, direction: int) -> Slicing:
+    """Return the slices of a Scan along an axis; a `direction` of 1 starts at the end."""
+    return Slicing(axis, -1, 0, -1, 0) if direction else Slicing(axis, part_size=0)
 
 
 def constants_of(model: onnx_ir.Model) -> Iterator[onnx_ir.Value]:

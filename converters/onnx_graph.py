@@ -9,6 +9,7 @@ from typing import TYPE_CHECKING, Any
 import onnx_ir
 
 from ov_gather.graph.protocol import Body, BodyEdge, Graph, Key, Node, Passing
+from ov_gather.ir.bodies import Slicing
 from ov_gather.ir.element_types import STRING, ElementType, by_onnx
 from ov_gather.ir.shapes import ANY, UNKNOWN, Dimension, PartialShape
 from ov_gather.ops.onnx_nodes import attribute
@@ -18,7 +19,7 @@ from ov_gather.ranges.graph import Vocabulary
 from ov_gather.ranges.rules.onnx import rule_of
 from ov_gather.ranges.sites import Site
 
-from .graphs import bodies_of, constant_of, graph_of, inputs_of, is_default
+from .graphs import bodies_of, constant_of, graph_of, inputs_of, is_default, slicing_of, slicings_of
 
 if TYPE_CHECKING:
     from numpy.typing import NDArray
@@ -57,13 +58,10 @@ class OnnxGraph:
             if is_default(node, types) if types else not _is_constant(node):
                 yield self.node(node)
 
-    def nodes_in(self, body: Body) -> Iterator[Node]:
-        """Yield the nodes of a body."""
-        assert isinstance(body.id, onnx_ir.Graph)
-        return self.nodes_of(body.id)
-
-    def nodes_of(self, graph: onnx_ir.Graph) -> Iterator[Node]:
-        """Yield the nodes of a graph, without those of bodies in it."""
+    def nodes_in(self, body: Body | None) -> Iterator[Node]:
+        """Yield the nodes of a body, or of the main graph."""
+        graph = self._model.graph if body is None else body.id
+        assert isinstance(graph, onnx_ir.Graph)
         return (self.node(node) for node in graph if not _is_constant(node))
 
     def producer(self, key: Key) -> Node | None:
@@ -170,25 +168,27 @@ class OnnxGraph:
     def _body(self, node: onnx_ir.Node, body: onnx_ir.Graph, condition: bool | None) -> Body:
         graph, ends = graph_of(node), [self._key(value, body) for value in body.outputs]
         entries = [BodyEdge(self._key(value, graph), (value, body)) for value in self._taken(body)]
-        given = self._inputs(node)
+        given, goes_on, stacked = self._inputs(node), None, list[Slicing]()
         if node.op_type == "If":
             states, first = len(node.outputs), 0
         elif node.op_type == "Loop":
-            states, first = len(body.inputs) - 2, 1
+            states, first, goes_on = len(body.inputs) - 2, 1, ends[0]
+            stacked = [slicing_of(0, 0)] * (len(node.outputs) - states)
             entries.append(BodyEdge(None, body.inputs[0], Passing.COUNT))
             entries += self._states(given[1:], body.inputs[1:], ends)
         else:
             states, first = len(body.inputs) - attribute(node, "num_scan_inputs", 0), 0
             outer = given[len(given) - len(body.inputs) :]  # after sequence_lens, in opset 8
             entries += self._states(outer[:states], body.inputs[:states], ends)
-            slices = zip(outer[states:], body.inputs[states:], strict=True)
-            entries += [BodyEdge(key, inner, Passing.SLICED) for key, inner in slices]
+            slices = zip(outer[states:], body.inputs[states:], slicings_of(node, "input", len(outer) - states), strict=True)
+            entries += [BodyEdge(key, inner, Passing.SLICED, None, slicing) for key, inner, slicing in slices]
+            stacked = slicings_of(node, "output", len(node.outputs) - states)
         exits = [
-            BodyEdge(outer, inner, Passing.WHOLE if i < states else Passing.SLICED)
-            for i, (outer, inner) in enumerate(zip(node.outputs, ends[first:], strict=False))
+            BodyEdge(outer, inner, Passing.SLICED if slicing else Passing.WHOLE, None, slicing)
+            for outer, inner, slicing in zip(node.outputs, ends[first:], [*[None] * states, *stacked], strict=False)
             if inner is not None
         ]
-        return Body(body, entries, exits, condition)
+        return Body(body, entries, exits, condition, goes_on)
 
     def _states(self, outer: list[Key | None], inner: Any, ends: list[Key | None]) -> list[BodyEdge]:
         """Return the edges of carried values, which come first in the body's inputs and outputs, in the same order."""

@@ -46,7 +46,7 @@ class Ranges:
 
     @cached_property
     def _as_onnx_says(self) -> Analysis:
-        wanted = self._graph.wanted(self._source.nodes_of(self._model.graph))
+        wanted = self._graph.wanted(self._source.nodes_in(None))
         return analyse(self._graph, in_order(self._graph, wanted), ONNX, Assumption())
 
     @cached_property

@@ -12,7 +12,7 @@ from onnx_ir import Value
 from ov_gather.ops.onnx_nodes import attribute
 from ov_gather.system.traversal import reachable
 
-from ..graphs import bodies_of, graph_of, is_default, is_used, operands_of
+from ..graphs import bodies_of, graph_of, is_default, is_used, operands_of, slicings_of
 from .rewriter import drop
 
 _AHEAD = {"Loop": (2, 1), "Scan": (0, 0)}  # leading inputs, and outputs of the body, that are neither states nor slices
@@ -142,9 +142,8 @@ def has_parts(node: onnx_ir.Node, opset: int) -> bool:
 
 def _scan_values(node: onnx_ir.Node, side: str, outer: Sequence[Value], inner: Sequence[Value]) -> list[ScanValue]:
     """Return the sliced inputs or stacked outputs of a node, with the axis and direction of each."""
-    given = [node.attributes.get(f"scan_{side}_{name}") for name in ("axes", "directions")]
-    axes, directions = ([0] * len(outer) if numbers is None else numbers.as_ints() for numbers in given)
-    return [ScanValue(*parts) for parts in zip(outer, inner, axes, directions, strict=True)]
+    parts = zip(outer, inner, slicings_of(node, side, len(outer)), strict=True)
+    return [ScanValue(one, other, slicing.axis, int(slicing.stride < 0)) for one, other, slicing in parts]
 
 
 def _scan_attributes(node: onnx_ir.Node, into: Sequence[ScanValue], out_of: Sequence[ScanValue]) -> list[onnx_ir.Attr]:

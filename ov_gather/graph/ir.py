@@ -7,7 +7,7 @@ from functools import cached_property
 from typing import TYPE_CHECKING, Any
 
 from ov_gather.graph.protocol import LOOPS, Body, BodyEdge, Key, Node, Passing
-from ov_gather.ir.bodies import Entry, carried, entries
+from ov_gather.ir.bodies import Entry, Slicing, carried, entries
 from ov_gather.ir.constants import constant
 from ov_gather.ir.element_types import ElementType
 from ov_gather.ir.errors import IRError
@@ -52,10 +52,11 @@ class IrGraph:
         for number in range(len(self._graphs)):
             yield from self._nodes_of(number, types)
 
-    def nodes_in(self, body: Body) -> Iterator[Node]:
-        """Yield the nodes of a body."""
-        assert isinstance(body.id, int)
-        return self._nodes_of(body.id, ())
+    def nodes_in(self, body: Body | None) -> Iterator[Node]:
+        """Yield the nodes of a body, or of the main graph."""
+        number = 0 if body is None else body.id
+        assert isinstance(number, int)
+        return self._nodes_of(number, ())
 
     def _nodes_of(self, number: int, types: tuple[str, ...]) -> Iterator[Node]:
         graph = self._graphs[number]
@@ -147,21 +148,21 @@ class IrGraph:
     def _body(self, number: int, layer: Layer, body: Model) -> Body:
         inner = self._numbers[id(body)]
         states = {parameter: (inner, *value) for parameter, value in carried(layer, body).items()}
-        into, out_of = [], []
+        into, out_of, goes_on = [], [], None
         for entry in entries(layer, body):
             if entry.value is None:
                 continue
             key, passing = (inner, *entry.value), Passing.SLICED if entry.is_sliced else Passing.WHOLE
             if not entry.is_input:
-                out_of.append(
-                    BodyEdge((number, layer.id, entry.port.id) if entry.port else None, key, passing, axis=_axis(entry))
-                )
+                goes_on = key if entry.purpose == "execution_condition" else goes_on
+                outer = (number, layer.id, entry.port.id) if entry.port else None
+                out_of.append(BodyEdge(outer, key, passing, slicing=_slicing(entry)))
             elif entry.port is None:
                 into.append(BodyEdge(None, key, Passing.COUNT if entry.purpose == "current_iteration" else passing))
             else:
                 passing, following = Passing.CARRIED if key[1] in states else passing, states.get(key[1])
-                into.append(BodyEdge(self._source(number, layer, entry.port), key, passing, following, _axis(entry)))
-        return Body(inner, into, out_of, _CONDITIONS.get(body.tag))
+                into.append(BodyEdge(self._source(number, layer, entry.port), key, passing, following, _slicing(entry)))
+        return Body(inner, into, out_of, _CONDITIONS.get(body.tag), goes_on)
 
     @cached_property
     def _around(self) -> dict[int, Key]:
@@ -192,10 +193,10 @@ def decompresses(layer: Layer) -> bool:
     return layer.type == "Convert" and "decompression" in marks
 
 
-def _axis(entry: Entry) -> int | None:
-    """Return the axis of a slice; None if there is none, or no number."""
+def _slicing(entry: Entry) -> Slicing | None:
+    """Return the slices of an entry; None if there are none, or a number is malformed."""
     try:
-        return entry.slicing.axis if entry.slicing else None
+        return entry.slicing
     except ValueError:
         return None
 

@@ -7,6 +7,7 @@ from functools import cached_property
 from typing import TYPE_CHECKING, Any
 
 from ov_gather.graph.protocol import LOOPS, Body, BodyEdge, Key, Node, Passing
+from ov_gather.ir.bodies import Slicing
 from ov_gather.ir.element_types import ElementType, by_name
 from ov_gather.ir.shapes import UNKNOWN, Dimension, PartialShape
 
@@ -49,10 +50,11 @@ class OpenvinoGraph:
         for found in self._in_graph.values():
             yield from self._nodes_of(found, types)
 
-    def nodes_in(self, body: Body) -> Iterator[Node]:
-        """Yield the nodes of a body."""
-        assert isinstance(body.id, str)
-        return self._nodes_of(self._in_graph[body.id], ())
+    def nodes_in(self, body: Body | None) -> Iterator[Node]:
+        """Yield the nodes of a body, or of the main graph."""
+        name = self._model.get_name() if body is None else body.id
+        assert isinstance(name, str)
+        return self._nodes_of(self._in_graph[name], ())
 
     def _nodes_of(self, found: Iterable[openvino.Node], types: tuple[str, ...]) -> Iterator[Node]:
         for node in found:
@@ -144,18 +146,21 @@ class OpenvinoGraph:
         which = () if number is None else (number,)
         outer, parameters = [self.key(output) for output in node.input_values()], body.get_parameters()
         ends: list[Key] = [self.key(result.input_value(0)) for result in body.get_results()]
-        entries, exits = [], []
+        entries, exits, goes_on = [], [], None
         for entry in node.get_input_descriptions(*which):
             inner, source = (parameters[entry.body_parameter_index].get_name(), 0), outer[entry.input_index]
             if hasattr(entry, "body_value_index"):
                 entries.append(BodyEdge(source, inner, Passing.CARRIED, ends[entry.body_value_index]))
             else:
                 entries.append(BodyEdge(source, inner, *_slicing(entry)))
-        if node.get_type_name() == "Loop" and (count := node.get_special_body_ports()[0]) >= 0:
-            entries.append(BodyEdge(None, (parameters[count].get_name(), 0), Passing.COUNT))
+        if node.get_type_name() == "Loop":
+            count, condition = node.get_special_body_ports()
+            goes_on = ends[condition] if condition >= 0 else None
+            if count >= 0:
+                entries.append(BodyEdge(None, (parameters[count].get_name(), 0), Passing.COUNT))
         for entry in node.get_output_descriptions(*which):
             exits.append(BodyEdge((node.get_name(), entry.output_index), ends[entry.body_value_index], *_slicing(entry)))
-        return Body(body.get_name(), entries, exits, None if number is None else number == 0)
+        return Body(body.get_name(), entries, exits, None if number is None else number == 0, goes_on)
 
 
 def bodies(node: Any) -> list[openvino.Model]:
@@ -170,9 +175,10 @@ def written_attributes(node: Any) -> dict[str, str]:
     return {name: _text(value) for name, value in node.get_attributes().items()}
 
 
-def _slicing(entry: Any) -> tuple[Passing, None, int | None]:
-    axis = getattr(entry, "axis", None)
-    return Passing.WHOLE if axis is None else Passing.SLICED, None, axis
+def _slicing(entry: Any) -> tuple[Passing, None, Slicing | None]:
+    if not hasattr(entry, "axis"):
+        return Passing.WHOLE, None, None
+    return Passing.SLICED, None, Slicing(entry.axis, entry.start, entry.end, entry.stride, entry.part_size)
 
 
 _NAMES = {"Constant": "Const", "Relu": "ReLU"}

@@ -10,6 +10,7 @@ from dataclasses import dataclass, field
 from enum import Enum
 from typing import TYPE_CHECKING, Any, Protocol
 
+from ov_gather.ir.bodies import Slicing
 from ov_gather.ir.element_types import ElementType
 from ov_gather.ir.shapes import PartialShape
 
@@ -43,14 +44,20 @@ class BodyEdge:
         outer: the tensor outside; None for the iteration counter.
         inner: the tensor in the body.
         next: for a carried value, the tensor in the body at the source of the back edge.
-        axis: for a sliced one, the axis.
+        slicing: for a sliced one, the slices; a `part_size` of 0 stands for slices of size 1 without their axis, as in ONNX.
+            None if the model does not say, or no number.
     """
 
     outer: Key | None
     inner: Key
     passing: Passing = Passing.WHOLE
     next: Key | None = None
-    axis: int | None = None
+    slicing: Slicing | None = None
+
+    @property
+    def axis(self) -> int | None:
+        """The axis of the slices."""
+        return self.slicing.axis if self.slicing else None
 
 
 @dataclass(frozen=True, slots=True)
@@ -61,12 +68,14 @@ class Body:
         id: what the graph knows it by.
         entries, exits: the edges into and out of it.
         condition: for a branch, the value of the first input of If that selects it; otherwise None.
+        goes_on: for Loop, the tensor in the body that is true if another iteration follows; otherwise None.
     """
 
     id: Hashable
     entries: Sequence[BodyEdge]
     exits: Sequence[BodyEdge]
     condition: bool | None = None
+    goes_on: Key | None = None
 
     @property
     def ends(self) -> list[Key]:
@@ -103,6 +112,14 @@ class Node:
     decompresses: bool = False
     line: int = 0
     handle: Any = None
+
+    def __str__(self) -> str:
+        return f"{self.type} '{self.name}'"
+
+    @property
+    def sources(self) -> list[Key]:
+        """The tensors that feed it."""
+        return [key for key in self.inputs if key is not None]
 
     @property
     def full_name(self) -> str:
@@ -157,8 +174,8 @@ class Graph(Protocol):
     def nodes(self, *types: str) -> Iterable[Node]:
         """Return the nodes of these types, bodies included, or all if none are given; in the order of the model."""
 
-    def nodes_in(self, body: Body) -> Iterable[Node]:
-        """Return the nodes of a body, without those of bodies in it."""
+    def nodes_in(self, body: Body | None) -> Iterable[Node]:
+        """Return the nodes of a body, or of the main graph for None, without those of bodies in it."""
 
     def producer(self, key: Key) -> Node | None:
         """Return the node that makes a tensor; None if there is none, as for an input of ONNX."""

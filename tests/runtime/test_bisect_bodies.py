@@ -9,7 +9,7 @@ import pytest
 import ov_gather
 from helpers.bisecting import again, as_ir, written
 from helpers.planting import candidates, swapped, with_payload
-from ov_gather.crosscheck.bisect import body_trace, ir_side
+from ov_gather.crosscheck.bisect import bodies, body_trace
 from ov_gather.ir.bodies import Slicing
 from ov_gather.ir.constants import constant
 from ov_gather.ir.reader import read_ir
@@ -199,5 +199,5 @@ def test_rounding_in_a_body(tmp_path, operator, seed):
     ],
 )
 def test_slices_without_gaps_are_followed(entry, expected):
-    found = ir_side._sliced(np.arange(6), Slicing(0, **entry))
+    found = bodies._sliced(np.arange(6), Slicing(0, **entry))
     assert (None if found is None else found.is_reversed) == expected

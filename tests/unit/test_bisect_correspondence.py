@@ -3,14 +3,15 @@
 import numpy as np
 import pytest
 
+from ov_gather.crosscheck.bisect.bodies import ITERATION, ObservedBody, Sliced
 from ov_gather.crosscheck.bisect.correspondence import correspond, pair_inputs, pair_outputs
-from ov_gather.crosscheck.bisect.graphs import ValueGraph, ValueNode
-from ov_gather.crosscheck.bisect.sides import ITERATION, ObservedBody, Sliced
+from ov_gather.crosscheck.bisect.graphs import ValueGraph
+from ov_gather.graph.protocol import Node
 
 
 def onnx_like(outputs=("r",), **shapes):
     """x -> a -> r."""
-    nodes = [ValueNode("Sin", "sin", ("x",), ("a",)), ValueNode("Relu", "relu", ("a",), ("r",))]
+    nodes = [Node("Sin", "", "sin", (), ("x",), ("a",)), Node("Relu", "", "relu", (), ("a",), ("r",))]
     names = {value: [value] for value in "xar"}
     return ValueGraph(nodes, {"x": "x"}, {name: name for name in outputs}, {}, names, shapes)
 
@@ -20,7 +21,7 @@ def ir_like(names, output_name="r", **shapes):
     x, value = (0, 0), (1, 1)
     shape = {value: shapes["shape"]} if "shape" in shapes else {}
     return ValueGraph(
-        [ValueNode("Sin", "sin", (x,), (value,))], {"x": x}, {output_name: value}, {}, {x: ["x"], value: names}, shape
+        [Node("Sin", "", "sin", (), (x,), (value,))], {"x": x}, {output_name: value}, {}, {x: ["x"], value: names}, shape
     )
 
 

@@ -8,10 +8,15 @@ import numpy as np
 import pytest
 
 from helpers.seeds import seed_of
-from ov_gather.crosscheck.bisect.graphs import ValueGraph, ValueNode
+from ov_gather.crosscheck.bisect.graphs import ValueGraph
 from ov_gather.crosscheck.bisect.rounding import Rounding, difference, errors, largest_error
 from ov_gather.crosscheck.bisect.search import CutObservation, Search, first_refused
+from ov_gather.graph.protocol import Node
 from ov_gather.runtimes.base import CrashedError
+
+
+def op(name, inputs, outputs):
+    return Node("Op", "", name, (), inputs, outputs)
 
 
 def graph_of(rng, count, reach):
@@ -19,10 +24,10 @@ def graph_of(rng, count, reach):
     nodes = []
     for i in range(count - 1):
         before = ["x", *(f"v{j}" for j in range(i))][-reach:]
-        nodes.append(ValueNode("Op", f"n{i}", tuple(rng.sample(before, min(len(before), rng.randint(1, 3)))), (f"v{i}",)))
+        nodes.append(op(f"n{i}", tuple(rng.sample(before, min(len(before), rng.randint(1, 3)))), (f"v{i}",)))
     used = {value for node in nodes for value in node.inputs}
     ends = [value for node in nodes for value in node.outputs if value not in used]
-    nodes.append(ValueNode("Op", "last", tuple(ends), ("out",)))
+    nodes.append(op("last", tuple(ends), ("out",)))
     return ValueGraph(nodes, {"x": "x"}, {"out": "out"})
 
 
@@ -88,11 +93,11 @@ def test_nodes_between_values_that_cannot_be_compared_are_found_together():
 def test_a_value_that_differs_although_a_value_behind_it_is_equal():
     """What n0 does wrong is lost in n1, and shows by another way."""
     nodes = [
-        ValueNode("Op", "n0", ("x",), ("a",)),
-        ValueNode("Op", "n1", ("a",), ("b",)),
-        ValueNode("Op", "n2", ("a", "b"), ("c",)),
-        *(ValueNode("Op", f"m{i}", (f"m{i - 1}" if i else "c",), (f"m{i}",)) for i in range(20)),
-        ValueNode("Op", "n3", ("m19", "b"), ("out",)),
+        op("n0", ("x",), ("a",)),
+        op("n1", ("a",), ("b",)),
+        op("n2", ("a", "b"), ("c",)),
+        *(op(f"m{i}", (f"m{i - 1}" if i else "c",), (f"m{i}",)) for i in range(20)),
+        op("n3", ("m19", "b"), ("out",)),
     ]
     graph = ValueGraph(nodes, {"x": "x"}, {"out": "out"})
     found, _ = search(graph, set(graph.producers) - {"b"})
@@ -108,8 +113,8 @@ def test_memory_bounds_what_is_observed():
 
 def test_a_value_whose_observation_heals_is_named_with_both_sides():
     """The fault is in what is fused across v5."""
-    nodes = [ValueNode("Op", f"n{i}", (f"v{i - 1}" if i else "x",), (f"v{i}",)) for i in range(12)]
-    nodes.append(ValueNode("Op", "last", ("v11",), ("out",)))
+    nodes = [op(f"n{i}", (f"v{i - 1}" if i else "x",), (f"v{i}",)) for i in range(12)]
+    nodes.append(op("last", ("v11",), ("out",)))
     graph = ValueGraph(nodes, {"x": "x"}, {"out": "out"})
     found, runs = search(graph, {f"v{i}" for i in range(6, 12)} | {"out"}, healing={"v5"})
     assert found.healed_by == ["v5"]

@@ -11,13 +11,13 @@ from numpy.typing import NDArray
 
 from ov_gather.crosscheck.bisect.body_trace import BodyTrace, Culprits, follow
 from ov_gather.crosscheck.bisect.comparer import Comparer, is_left_open, is_rounding, is_rounding_of_fused
-from ov_gather.crosscheck.bisect.graphs import Value, ValueNode
 from ov_gather.crosscheck.bisect.reproducer import IsShown, Piece, Replay, Written, write_reproducer
 from ov_gather.crosscheck.bisect.results import ComparedValue, Culprit
 from ov_gather.crosscheck.bisect.rounding import difference
 from ov_gather.crosscheck.bisect.search import Refusal, Search, SearchResult
 from ov_gather.crosscheck.bisect.surroundings import surroundings
 from ov_gather.crosscheck.results import Difference
+from ov_gather.graph.protocol import Key, Node
 from ov_gather.runtimes.base import FAILURES, CrashedError
 from ov_gather.runtimes.configured import Setting
 
@@ -59,7 +59,7 @@ class Blame:
     of_body: Culprits
     open_orders: dict[str, None] = field(default_factory=dict)
 
-    def for_output(self, wrong: Value) -> tuple[Culprit | None, str, Value]:
+    def for_output(self, wrong: Key) -> tuple[Culprit | None, str, Key]:
         """Trace a wrong output to a Culprit; return it with its value, or None with an excuse and the output.
 
         Raises RefusedError, CrashedError, IndexError if the model cannot be executed with more outputs.
@@ -89,7 +89,7 @@ class Blame:
             self.search.equal.add(found.value)
         return self._blamed(replay, suspect), "", suspect.found.value
 
-    def _suspect(self, replay: Replay, found: SearchResult, wrong: Value) -> Suspect:
+    def _suspect(self, replay: Replay, found: SearchResult, wrong: Key) -> Suspect:
         """Look for an excuse for a difference; if there is none, execute its nodes alone."""
         node = self._node(found.value)
         if found.healed_by and is_rounding_of_fused(self.comparer, found, wrong):
@@ -137,7 +137,9 @@ class Blame:
             values = [ours for ours in refusal.node.outputs if ours in pairs]
             detail = f"the model {'crashes' if kind == 'crash' else 'refuses it'}, and the reference does not: {refusal.error}"
         if not values:
-            node, output = str(refusal.node), ComparedValue(str(refusal.node.outputs[0]), "", "", "", str(refusal.error))
+            side = self.comparer.reference if is_reference else self.comparer.model
+            label = side.graph.label(refusal.node.outputs[0])
+            node, output = str(refusal.node), ComparedValue(label, "", "", "", str(refusal.error))
             return Culprit(kind, node, (node,), "", (), output, (), detail)
         value = values[0]
         written = self._written(self._refused_piece(value, is_reference))
@@ -149,7 +151,7 @@ class Blame:
         detail += written.note
         return Culprit(kind, node, (node,), other, records, output, (), detail, written.folder, written.command, near)
 
-    def _refused_piece(self, value: Value, is_reference: bool) -> Piece | None:
+    def _refused_piece(self, value: Key, is_reference: bool) -> Piece | None:
         """Return the node alone, if the same side refuses it in isolation."""
         try:
             piece = Replay(self.comparer, self.search).refused(value, list(self.search.region(value).sources))
@@ -178,7 +180,7 @@ class Blame:
             surroundings(self.comparer.model.graph, found.value, frozenset(filter(self._is_equal, found.sources))),
         )
 
-    def _is_equal(self, value: Value) -> bool:
+    def _is_equal(self, value: Key) -> bool:
         return self.comparer.record(value).outcome == "equal"
 
     def _detail(self, kind: str, found: SearchResult, piece: Piece | None) -> str:
@@ -205,18 +207,18 @@ class Blame:
         written = write_reproducer(piece, self.comparer, self.setting, self.directory, self.is_shown)
         return written if written.command else Written(note=_UNSHOWN)
 
-    def _node(self, value: Value) -> str:
+    def _node(self, value: Key) -> str:
         graph = self.comparer.model.graph
         return str(graph.producers.get(value, f"Const '{graph.constants.get(value, graph.label(value))}'"))
 
-    def _wrong_constants(self, found: SearchResult, nodes: Sequence[ValueNode]) -> Iterator[tuple[ValueNode, str]]:
+    def _wrong_constants(self, found: SearchResult, nodes: Sequence[Node]) -> Iterator[tuple[Node, str]]:
         """Yield nodes with a constant that differs from the reference, and the difference."""
         model, reference = self.comparer.model, self.comparer.reference
         named = {name: value for value in reference.graph.constants for name in reference.graph.names.get(value, ())}
         other = reference.graph.producers.get(self.comparer.pairs.reference[found.value])
-        nearby = [] if other is None else [value for value in other.inputs if value in reference.graph.constants]
+        nearby = [] if other is None else [value for value in other.sources if value in reference.graph.constants]
         for node in nodes:
-            for value in node.inputs:
+            for value in node.sources:
                 here = model.constant(value) if value in model.graph.constants else None
                 if here is None:
                     continue
@@ -225,7 +227,7 @@ class Blame:
                 if different:
                     yield node, f"constant '{model.graph.constants[value]}': {different}"
 
-    def _least_difference(self, candidates: Sequence[Value], here: NDArray[Any]) -> Difference | None:
+    def _least_difference(self, candidates: Sequence[Key], here: NDArray[Any]) -> Difference | None:
         """Return the least difference from candidate constants, also transposed; None if one is equal, or none similar."""
         found = []
         for value in candidates:

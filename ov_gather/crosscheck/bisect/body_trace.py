@@ -11,13 +11,13 @@ from typing import Any
 
 from numpy.typing import NDArray
 
+from ov_gather.crosscheck.bisect.bodies import ITERATION, Array, ObservedBody, Origin, SliceOrigin
 from ov_gather.crosscheck.bisect.comparer import Comparer
-from ov_gather.crosscheck.bisect.graphs import Value
 from ov_gather.crosscheck.bisect.inputs import Sides
 from ov_gather.crosscheck.bisect.ir_side import IRSide
 from ov_gather.crosscheck.bisect.results import Culprit
 from ov_gather.crosscheck.bisect.rounding import Rounding, difference, errors
-from ov_gather.crosscheck.bisect.sides import ITERATION, Array, ObservedBody, Origin, SliceOrigin
+from ov_gather.graph.protocol import Key
 from ov_gather.runtimes.base import FAILURES
 
 WITH_BODIES = ("If", "Loop", "TensorIterator")
@@ -39,7 +39,7 @@ class Bodies:
     ours: ObservedBody
     theirs: ObservedBody
     names: Mapping[str, str]
-    outputs: Mapping[Value, Value]
+    outputs: Mapping[Key, Key]
 
 
 @dataclass(frozen=True)
@@ -53,7 +53,7 @@ class BodyIteration:
     """
 
     sides: Sides
-    outputs: dict[Value, Value]
+    outputs: dict[Key, Key]
     is_compared: bool
     is_last: bool
 
@@ -79,7 +79,7 @@ class BodyTrace:
     is_whole: bool = False
 
 
-def follow(comparer: Comparer, value: Value, culprits: Culprits) -> BodyTrace:
+def follow(comparer: Comparer, value: Key, culprits: Culprits) -> BodyTrace:
     """Trace a value that differs into the body that computes it.
 
     The tolerance is the usual one first and then, if the control is right, the finest.
@@ -100,7 +100,7 @@ def follow(comparer: Comparer, value: Value, culprits: Culprits) -> BodyTrace:
     return BodyTrace(excuse=f"{node} iterates its body as the reference does, and no value in it is off by more than rounding")
 
 
-def _followed(comparer: Comparer, value: Value, culprits: Culprits, rounding: Rounding) -> BodyTrace:
+def _followed(comparer: Comparer, value: Key, culprits: Culprits, rounding: Rounding) -> BodyTrace:
     """Follow the iterations up to the first one in which the bodies differ."""
     node, count, inner = comparer.model.graph.producers[value], 0, None
     for inner in iterations(comparer, value):
@@ -126,7 +126,7 @@ def _compared(last: BodyIteration | None, count: int, near: str) -> str:
     return f"Its body gives the same within {near}, followed through iterations: {count}{rest}."
 
 
-def is_composed(comparer: Comparer, value: Value) -> bool:
+def is_composed(comparer: Comparer, value: Key) -> bool:
     """Return True if iterations of the model's body, controlled by the reference, compose the model's value.
 
     Permitted are rounding, and NOISE times the difference of the two bodies under this control.
@@ -142,7 +142,7 @@ def is_composed(comparer: Comparer, value: Value) -> bool:
     return not difference(composed, here, comparer.share(value), errors(expected, composed))
 
 
-def _composed(comparer: Comparer, value: Value) -> tuple[NDArray[Any], NDArray[Any]] | None:
+def _composed(comparer: Comparer, value: Key) -> tuple[NDArray[Any], NDArray[Any]] | None:
     """Compute a value by executing both bodies alone, on the model's operands; None if they cannot be followed to the end.
 
     Each body continues with its own carried values; slices and the number of iterations are those of the reference.
@@ -176,24 +176,24 @@ def _given(each: Bodies, inputs: Mapping[str, NDArray[Any]]) -> dict[str, NDArra
     }
 
 
-def _bodies_of_operands(comparer: Comparer, value: Value) -> Bodies | None:
+def _bodies_of_operands(comparer: Comparer, value: Key) -> Bodies | None:
     """Return the bodies that compute a value, both with the model's values from outside."""
     pairs, graph = comparer.pairs.reference, comparer.model.graph
-    operands = [source for source in graph.producers[value].inputs if source not in graph.constants]
+    operands = [source for source in graph.producers[value].sources if source not in graph.constants]
     here = comparer.model.observe(operands)
     expected = comparer.values_of_reference([source for source in operands if source in pairs])
     same = {pairs[source]: here[source].astype(array.dtype).reshape(array.shape) for source, array in expected.items()}
 
-    def array(outside: Value) -> NDArray[Any]:
+    def array(outside: Key) -> NDArray[Any]:
         return same[outside] if outside in same else comparer.reference.value(outside)
 
-    def array_of_model(outside: Value) -> NDArray[Any] | None:
+    def array_of_model(outside: Key) -> NDArray[Any] | None:
         return here[outside] if outside in here else comparer.model.constant(outside)
 
     return bodies(comparer, value, array, array_of_model)
 
 
-def bodies(comparer: Comparer, value: Value, array: Array, array_of_model: Array) -> Bodies | None:
+def bodies(comparer: Comparer, value: Key, array: Array, array_of_model: Array) -> Bodies | None:
     """Return the bodies that compute a value; None if there are none, or one cannot be extracted.
 
     `array` and `array_of_model` return the values outside of the bodies, of the reference and of the model.
@@ -209,7 +209,7 @@ def bodies(comparer: Comparer, value: Value, array: Array, array_of_model: Array
     return Bodies(ours, theirs, names, _paired_outputs(ours, theirs, pairs, names, value))
 
 
-def iterations(comparer: Comparer, value: Value) -> Iterator[BodyIteration]:
+def iterations(comparer: Comparer, value: Key) -> Iterator[BodyIteration]:
     """Yield the bodies that compute a value, iteration by iteration; nothing if they cannot be extracted.
 
     In each iteration, both bodies get the reference's values as inputs.
@@ -218,7 +218,7 @@ def iterations(comparer: Comparer, value: Value) -> Iterator[BodyIteration]:
     """
     pairs = comparer.pairs.reference
 
-    def array_of_model(outside: Value) -> NDArray[Any] | None:
+    def array_of_model(outside: Key) -> NDArray[Any] | None:
         constant = comparer.model.constant(outside)
         return comparer.reference.value(pairs[outside]) if constant is None and outside in pairs else constant
 
@@ -243,7 +243,7 @@ def iterations(comparer: Comparer, value: Value) -> Iterator[BodyIteration]:
         each = replace(each, ours=ours, theirs=theirs)
 
 
-def _paired(ours: ObservedBody, theirs: ObservedBody, pairs: Mapping[Value, Value]) -> dict[str, str]:
+def _paired(ours: ObservedBody, theirs: ObservedBody, pairs: Mapping[Key, Key]) -> dict[str, str]:
     """Map the input names of the model's body to those of the reference's body, by origin.
 
     Carried values whose origins do not correspond are paired by position.
@@ -263,8 +263,8 @@ def _paired(ours: ObservedBody, theirs: ObservedBody, pairs: Mapping[Value, Valu
 
 
 def _paired_outputs(
-    ours: ObservedBody, theirs: ObservedBody, pairs: Mapping[Value, Value], names: Mapping[str, str], wrong: Value
-) -> dict[Value, Value]:
+    ours: ObservedBody, theirs: ObservedBody, pairs: Mapping[Key, Key], names: Mapping[str, str], wrong: Key
+) -> dict[Key, Key]:
     """Map the outputs of the model's body to those of the reference's body, by destination: outside, or the next iteration."""
     outside = [*(outer for outer in ours.results if outer != wrong), wrong]  # the last one wins if a value has two destinations
     found = {
@@ -280,7 +280,7 @@ def _paired_outputs(
     return found
 
 
-def _of_reference(origin: Origin, pairs: Mapping[Value, Value]) -> Origin:
+def _of_reference(origin: Origin, pairs: Mapping[Key, Key]) -> Origin:
     if isinstance(origin, SliceOrigin):
         return SliceOrigin(pairs.get(origin.value, ""))
     return origin if origin == ITERATION else pairs.get(origin, "")

@@ -13,18 +13,19 @@ import numpy as np
 from numpy.typing import NDArray
 
 from ov_gather.crosscheck.bisect.correspondence import Pairs
-from ov_gather.crosscheck.bisect.graphs import Value
 from ov_gather.crosscheck.bisect.ir_side import IRSide
 from ov_gather.crosscheck.bisect.results import ComparedValue
 from ov_gather.crosscheck.bisect.rounding import Rounding, Share, difference, errors, largest_error
 from ov_gather.crosscheck.bisect.search import CutObservation, SearchResult
 from ov_gather.crosscheck.bisect.sides import Replacement, Side
 from ov_gather.crosscheck.deviation import measure
+from ov_gather.crosscheck.models.nondeterminism import picks_of
 from ov_gather.crosscheck.results import Difference
 from ov_gather.crosscheck.tolerances import Tolerance
+from ov_gather.graph.protocol import Key
 from ov_gather.runtimes.base import FAILURES
 
-Arrays = Mapping[Value, NDArray[Any]]
+Arrays = Mapping[Key, NDArray[Any]]
 
 NEIGHBOURS = 4
 """Number of random perturbations of operands that estimate the effect of rounding on the result."""
@@ -47,35 +48,35 @@ class Comparer:
     reference: Side
     model: IRSide
     pairs: Pairs
-    outputs: Mapping[Value, Value]
+    outputs: Mapping[Key, Key]
     rounding: Rounding
-    tolerances: Mapping[Value, Tolerance] = field(default_factory=dict)
-    records: dict[Value, ComparedValue] = field(default_factory=dict)
-    noisy: dict[Value, Difference | str] = field(default_factory=dict)
+    tolerances: Mapping[Key, Tolerance] = field(default_factory=dict)
+    records: dict[Key, ComparedValue] = field(default_factory=dict)
+    noisy: dict[Key, Difference | str] = field(default_factory=dict)
 
-    def compare_outputs(self) -> dict[Value, Difference | str]:
+    def compare_outputs(self) -> dict[Key, Difference | str]:
         """Compare the outputs, except random ones. Raises RefusedError, CrashedError, IndexError."""
         return self._compare([], list(self.outputs))
 
     @property
-    def noisy_outputs(self) -> dict[Value, Difference | str]:
+    def noisy_outputs(self) -> dict[Key, Difference | str]:
         """Differences of outputs that do not exceed the reference's own noise."""
         return {value: text for value, text in self.noisy.items() if value in self.outputs}
 
-    def observe(self, values: Sequence[Value], wrong: Value) -> CutObservation:
+    def observe(self, values: Sequence[Key], wrong: Key) -> CutObservation:
         """Compare some values, and check whether a wrong output is still wrong in this execution."""
         found = self._compare(values, [wrong] if wrong in self.outputs else [])
         differing = frozenset(value for value in values if found[value])
         return CutObservation(differing, wrong not in found or bool(found[wrong]))
 
-    def values_of_reference(self, values: Sequence[Value]) -> dict[Value, NDArray[Any]]:
+    def values_of_reference(self, values: Sequence[Key]) -> dict[Key, NDArray[Any]]:
         """Return the reference's counterparts of values of the model. Raises RefusedError, CrashedError, IndexError."""
         theirs = [self.pairs.reference[value] for value in values]
         is_known = all(other in self.reference.outputs for other in theirs)  # else each run compiles the reference anew
         found = self.reference.outputs if is_known else self.reference.observe(theirs)
         return {value: found[other] for value, other in zip(values, theirs, strict=True)}
 
-    def is_cause(self, values: Sequence[Value], wrong: Value) -> bool:
+    def is_cause(self, values: Sequence[Key], wrong: Key) -> bool:
         """Return False if a wrong output does not change when the values are exchanged between the two models, in either model.
 
         If the model uses a value elsewhere than the reference does, only the reference shows the effect.
@@ -97,7 +98,7 @@ class Comparer:
             return True
         return after is not None and bool(difference(expected[wrong], after, share))
 
-    def given_to_reference(self, values: Sequence[Value], here: Arrays, expected: Arrays) -> dict[Value, Replacement] | None:
+    def given_to_reference(self, values: Sequence[Key], here: Arrays, expected: Arrays) -> dict[Key, Replacement] | None:
         """Return the model's values in the reference's names, types and shapes; None if sizes differ."""
         if any(here[value].size != expected[value].size for value in values):
             return None
@@ -108,16 +109,16 @@ class Comparer:
             for value in values
         }
 
-    def share(self, value: Value) -> Share:
+    def share(self, value: Key) -> Share:
         """Return the relative error of a value that rounding may cause, or the tolerance for all values."""
         return self.rounding.share(1 + self.model.graph.order.get(value, 0))
 
-    def name(self, value: Value) -> str:
+    def name(self, value: Key) -> str:
         """Return the reference's name of a value, so that the parts of both sides have the same names."""
         other = self.pairs.reference.get(value)
         return self.model.graph.label(value) if other is None else self.reference.graph.label(other)
 
-    def record(self, value: Value) -> ComparedValue:
+    def record(self, value: Key) -> ComparedValue:
         """Return the observation of a value; inputs of the model and unobserved values are equal."""
         if value in self.records:
             return self.records[value]
@@ -127,7 +128,7 @@ class Comparer:
         how = "given" if value in graph.inputs.values() else self.pairs.by.get(value, "")
         return ComparedValue(graph.label(value), name, "", how, "equal")
 
-    def _compare(self, values: Sequence[Value], outputs: Sequence[Value]) -> dict[Value, Difference | str]:
+    def _compare(self, values: Sequence[Key], outputs: Sequence[Key]) -> dict[Key, Difference | str]:
         wanted = list(dict.fromkeys([*values, *outputs]))
         is_known = all(value in self.model.outputs for value in wanted)
         found = self.model.outputs if is_known else self.model.observe([value for value in wanted if value not in self.outputs])
@@ -149,7 +150,7 @@ class Comparer:
             self._record(value, expected[value], found[value], different[value])
         return different
 
-    def _noise(self, values: Sequence[Value], expected: Arrays) -> dict[Value, float]:
+    def _noise(self, values: Sequence[Key], expected: Arrays) -> dict[Key, float]:
         """Return how far the reference is off from itself without optimisation, by value; nothing if it refuses."""
         if not values:
             return {}
@@ -160,7 +161,7 @@ class Comparer:
             return {}
         return {value: largest_error(expected[value], plain[other]) for value, other in zip(values, theirs, strict=True)}
 
-    def _record(self, value: Value, expected: NDArray[Any], array: NDArray[Any], found: Difference | str) -> None:
+    def _record(self, value: Key, expected: NDArray[Any], array: NDArray[Any], found: Difference | str) -> None:
         where = found if isinstance(found, Difference) else None
         off = measure(expected, array.reshape(expected.shape)) if array.size == expected.size else None
         self.records[value] = ComparedValue(
@@ -178,8 +179,8 @@ class Comparer:
 class _Operands:
     """The model's values of a difference and its sources; and the sources in the reference's names, types and shapes."""
 
-    here: Mapping[Value, NDArray[Any]]
-    given: Mapping[Value, Replacement]
+    here: Mapping[Key, NDArray[Any]]
+    given: Mapping[Key, Replacement]
 
     @property
     def arrays(self) -> list[NDArray[Any]]:
@@ -211,7 +212,7 @@ def is_rounding(comparer: Comparer, found: SearchResult) -> bool:
     return not difference(output, here, comparer.share(found.value), noise)
 
 
-def is_rounding_of_fused(comparer: Comparer, found: SearchResult, wrong: Value) -> bool:
+def is_rounding_of_fused(comparer: Comparer, found: SearchResult, wrong: Key) -> bool:
     """Return True if rounding of operands explains an output that becomes right as soon as an inner value is observed."""
     operands = _operands(comparer, found)
     if operands is None or comparer.rounding.tolerance:
@@ -238,18 +239,19 @@ def is_left_open(comparer: Comparer, found: SearchResult) -> bool:
     """Return True if the specification of the reference's operation permits the model's result for the model's operands."""
     pairs, graph = comparer.pairs.reference, comparer.reference.graph
     node = graph.producers.get(pairs[found.value])
-    operands = None if node is None or node.picks is None else _operands(comparer, found)
-    if node is None or node.picks is None or operands is None:
+    picks = None if node is None else picks_of(node)
+    operands = None if picks is None else _operands(comparer, found)
+    if node is None or picks is None or operands is None:
         return False
     wanted, ours = node.outputs[:2], {pairs[value]: value for value in pairs if pairs[value] in node.outputs}
     try:
         here = comparer.model.observe([ours[value] for value in wanted if value in ours])
-        arrays = {value: _computed(comparer, operands, value) for value in (node.inputs[0], *wanted)}
+        arrays = {value: _computed(comparer, operands, value) for value in (node.sources[0], *wanted)}
     except FAILURES:
         return False
-    scores = arrays[node.inputs[0]]
+    scores = arrays[node.sources[0]]
     expected, found_here = ([known.get(value) for value in wanted] for known in (arrays, {o: here[v] for o, v in ours.items()}))
-    return scores is not None and node.picks.allow(scores, expected, found_here)
+    return scores is not None and picks.allow(scores, expected, found_here)
 
 
 def _operands(comparer: Comparer, found: SearchResult) -> _Operands | None:
@@ -264,7 +266,7 @@ def _operands(comparer: Comparer, found: SearchResult) -> _Operands | None:
     return None if given is None else _Operands(here, given)
 
 
-def _computed(comparer: Comparer, operands: _Operands, value: Value) -> NDArray[Any] | None:
+def _computed(comparer: Comparer, operands: _Operands, value: Key) -> NDArray[Any] | None:
     """Compute a value of the reference from the model's operands; None if it cannot be extracted."""
     if value in operands.given:
         return operands.given[value].array

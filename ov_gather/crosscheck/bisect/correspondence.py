@@ -9,15 +9,17 @@ from __future__ import annotations
 from collections.abc import Hashable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
 
-from ov_gather.crosscheck.bisect.graphs import Value, ValueGraph, ValueNode
+from ov_gather.crosscheck.bisect.graphs import ValueGraph
+from ov_gather.graph.ir import IrGraph
+from ov_gather.graph.protocol import Key, Node
 
 
 @dataclass(frozen=True)
 class Pairs:
     """Map from values of the model to those of the reference, and the basis of each pair."""
 
-    reference: Mapping[Value, Value]
-    by: Mapping[Value, str] = field(default_factory=dict)
+    reference: Mapping[Key, Key]
+    by: Mapping[Key, str] = field(default_factory=dict)
 
 
 def pair_inputs(reference: ValueGraph, model: ValueGraph) -> dict[str, str]:
@@ -42,7 +44,7 @@ def pair_inputs(reference: ValueGraph, model: ValueGraph) -> dict[str, str]:
     )
 
 
-def pair_outputs(reference: ValueGraph, model: ValueGraph, *, only_named: bool) -> dict[Value, Value]:
+def pair_outputs(reference: ValueGraph, model: ValueGraph, *, only_named: bool) -> dict[Key, Key]:
     """Map the model's outputs to the reference's: by name, or unless `only_named`, by position if there are equally many.
 
     If nodes were removed, an output may also bear names of inner values of the reference; names of its outputs take precedence.
@@ -63,9 +65,9 @@ def pair_outputs(reference: ValueGraph, model: ValueGraph, *, only_named: bool) 
     return found
 
 
-def correspond(reference: ValueGraph, model: ValueGraph, inputs: Mapping[str, str], outputs: Mapping[Value, Value]) -> Pairs:
+def correspond(reference: ValueGraph, model: ValueGraph, inputs: Mapping[str, str], outputs: Mapping[Key, Key]) -> Pairs:
     """Return the pairs of all corresponding values. Inputs and outputs are paired already."""
-    pairs: dict[Value, Value] = {
+    pairs: dict[Key, Key] = {
         model.inputs[ours]: reference.inputs[theirs]
         for ours, theirs in inputs.items()
         if ours in model.inputs and theirs in reference.inputs
@@ -85,18 +87,18 @@ def correspond(reference: ValueGraph, model: ValueGraph, inputs: Mapping[str, st
     return Pairs(pairs, by)
 
 
-def _by_name(graph: ValueGraph) -> dict[str, Value]:
+def _by_name(graph: ValueGraph) -> dict[str, Key]:
     return {name: value for value, names in graph.names.items() for name in names}
 
 
-def _last(graph: ValueGraph, values: Sequence[Value]) -> Value:
+def _last(graph: ValueGraph, values: Sequence[Key]) -> Key:
     """Return the value computed last. A value with several names is the result of all values so named."""
     return max(values, key=lambda value: graph.order.get(value, -1))
 
 
-def _by_structure(reference: ValueGraph, model: ValueGraph, known: Mapping[Value, Value]) -> Iterator[tuple[Value, Value]]:
+def _by_structure(reference: ValueGraph, model: ValueGraph, known: Mapping[Key, Key]) -> Iterator[tuple[Key, Key]]:
     """Yield pairs of values, following both graphs from known pairs to nodes of the same type. Both models must be IRs."""
-    if not reference.nodes or isinstance(next(iter(reference.nodes)).outputs[0], str):
+    if not isinstance(reference.graph, IrGraph):
         return  # ONNX node types differ
     pairs = dict(known)
     taken = set(pairs.values())
@@ -104,11 +106,11 @@ def _by_structure(reference: ValueGraph, model: ValueGraph, known: Mapping[Value
         if not node.outputs or node.outputs[0] in pairs:
             continue
         ours = _kind(model, node, pairs)
-        candidates = _candidates(reference, [pairs[value] for value in node.inputs if value in pairs], node)
+        candidates = _candidates(reference, [pairs[value] for value in node.sources if value in pairs], node)
         theirs = [other for other in candidates if other.outputs[0] not in taken and _kind(reference, other, {}) == ours]
         rivals = [
             rival
-            for rival in _candidates(model, [value for value in node.inputs if value in pairs], node)
+            for rival in _candidates(model, [value for value in node.sources if value in pairs], node)
             if rival.outputs[0] not in pairs and _kind(model, rival, pairs) == ours
         ]
         if theirs and len(theirs) == len(rivals):
@@ -119,21 +121,21 @@ def _by_structure(reference: ValueGraph, model: ValueGraph, known: Mapping[Value
                     yield value, their_value
 
 
-def _kind(graph: ValueGraph, node: ValueNode, pairs: Mapping[Value, Value]) -> Hashable:
+def _kind(graph: ValueGraph, node: Node, pairs: Mapping[Key, Key]) -> Hashable:
     """Return a key of a node: its type and unordered operands, with constants reduced to their shapes."""
     operands = (
         f"constant {graph.shapes.get(value)}" if value in graph.constants else f"value {pairs.get(value, value)}"
-        for value in node.inputs
+        for value in node.sources
     )
     return node.type, len(node.outputs), tuple(sorted(operands))
 
 
-def _candidates(graph: ValueGraph, operands: Sequence[Value], node: ValueNode) -> list[ValueNode]:
+def _candidates(graph: ValueGraph, operands: Sequence[Key], node: Node) -> list[Node]:
     """Return the nodes of the same type that use the first operand; without operands, those that use only constants."""
     if operands:
         found = [user for operand in operands[:1] for user in graph.users.get(operand, ())]
     else:
-        found = [other for other in graph.nodes if all(value in graph.constants for value in other.inputs)]
+        found = [other for other in graph.nodes if all(value in graph.constants for value in other.sources)]
     return [other for other in found if other.type == node.type and other.outputs]
 
 

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import operator
-import sys
 from collections.abc import Mapping, Sequence
 from dataclasses import replace
 from pathlib import Path
@@ -12,26 +11,14 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from ov_gather.crosscheck.bisect.graphs import Value, ValueGraph, ir_graph
-from ov_gather.crosscheck.bisect.sides import (
-    ITERATION,
-    Array,
-    Arrays,
-    Joined,
-    ObservedBody,
-    Origin,
-    Part,
-    Replacement,
-    Side,
-    Sliced,
-    SliceOrigin,
-)
-from ov_gather.ir.bodies import BODIES, Entry, Slicing, carried, entries
-from ov_gather.ir.constants import constant, payloads
+from ov_gather.crosscheck.bisect.bodies import Extracted, ObservedBody
+from ov_gather.crosscheck.bisect.graphs import ValueGraph, ir_graph
+from ov_gather.crosscheck.bisect.sides import Arrays, Part, Replacement, Side
+from ov_gather.graph.protocol import Body, Key, Node
+from ov_gather.ir.constants import payloads
 from ov_gather.ir.cuts import NewInput, part_of, with_results
 from ov_gather.ir.element_types import ElementType, by_dtype
-from ov_gather.ir.errors import IRError
-from ov_gather.ir.model import Layer, Model
+from ov_gather.ir.model import Model, ValueId
 from ov_gather.ir.states import stored_values, without_variables
 from ov_gather.ir.writer import write_ir
 from ov_gather.runtimes.configured import ConfiguredModel, Setting
@@ -50,15 +37,14 @@ class IRSide(Side):
         self._inputs = {name: _as(array, parameters[name].declared_type) for name, array in inputs.items()}
         self.title = f"{setting.runtime} on {setting.device} in {setting.precision}"
 
-    def observe(self, values: Sequence[Value], *, plain: bool = False) -> dict[Value, NDArray[Any]]:
+    def observe(self, values: Sequence[Key], *, plain: bool = False) -> dict[Key, NDArray[Any]]:
         """Return some values, by adding Results to the model."""
         self.runs += 1
-        outputs = list(dict.fromkeys(self._results()))
-        new = [value for value in dict.fromkeys(values) if value not in outputs and isinstance(value, tuple)]
-        found = _run(
-            ConfiguredModel(with_results(self._model, new), self._setting), list(self._inputs.values()), 1 if plain else 0
-        )
-        return dict(zip([*self._results(), *new], found, strict=True))
+        results = self._results()
+        new = list(dict.fromkeys(value for value in values if value not in results))
+        model = ConfiguredModel(with_results(self._model, list(map(_port, new))), self._setting)
+        found = _run(model, list(self._inputs.values()), 1 if plain else 0)
+        return dict(zip([*results, *new], found, strict=True))
 
     def executes_the_same_as(self, other: Side) -> bool:
         """Return True if OpenVINO gets the same model, inputs and setting from both sides."""
@@ -68,45 +54,41 @@ class IRSide(Side):
         are_same = names == other._inputs.keys() and all(self._inputs[name] is other._inputs[name] for name in names)
         return are_same and all(map(operator.eq, payloads(self._model), payloads(other._model)))
 
-    def _results(self) -> list[Value]:
-        sources = {layer.id: (source.id, port.id) for layer, _, source, port in self._model.links if layer.type == "Result"}
-        return [sources[layer.id] for layer in self._model.layers if layer.type == "Result"]
+    def _results(self) -> list[Key]:
+        """Return the values of the outputs, once for each Result."""
+        return [(0, source.id, port.id) for layer, _, source, port in self._model.links if layer.type == "Result"]
 
-    def part(self, inputs: Mapping[Value, Replacement], outputs: Mapping[Value, str]) -> Part | None:
+    def part(self, inputs: Mapping[Key, Replacement], outputs: Mapping[Key, str]) -> Part | None:
         """Extract layers. New Parameters have static shapes, and the element types of the ports."""
         new = {}
         for value, given in inputs.items():
-            layer = self._model.layer_by_id[value[0]]  # type: ignore[index]
-            element_type = next(port.element_type for port in layer.outputs if port.id == value[1])
+            layer, port = _port(value)
+            element_type = next(one.element_type for one in self._model.layer_by_id[layer].outputs if one.id == port)
             if element_type is None:
                 return None
-            new[value] = NewInput(given.name, element_type, given.array.shape)
-        return IRPart(without_variables(part_of(self._model, new, outputs)), self._setting)  # type: ignore[arg-type]
+            new[layer, port] = NewInput(given.name, element_type, given.array.shape)
+        names = {_port(value): name for value, name in outputs.items()}
+        return IRPart(without_variables(part_of(self._model, new, names)), self._setting)
 
-    def constant(self, value: Value) -> NDArray[Any] | None:
-        """Return the value of a Const."""
-        layer = self._model.layer_by_id[value[0]]  # type: ignore[index]
-        try:
-            return constant(self._model, layer) if layer.type == "Const" else None
-        except IRError:
-            return None
-
-    def body(self, value: Value, array: Array) -> ObservedBody | None:
-        """Return the body of an If, a Loop or a TensorIterator."""
-        return _body_of(self._model, self._model.layer_by_id[value[0]], array)  # type: ignore[index]
+    def _extract(self, node: Node, body: Body, given: Mapping[Key, NDArray[Any]]) -> Extracted:
+        layer, model = node.handle, self._model
+        inner = next(inner for each, inner in zip(node.bodies, layer.bodies, strict=True) if each is body)
+        whole = replace(inner, tag="net", name=layer.name, version=model.version, weights=model.weights, path=model.path)
+        names: dict[Key, str] = {(body.id, one.id, one.outputs[0].id): one.name for one in inner.of_type("Parameter")}
+        return Extracted(whole, names, lambda key: (0, *_port(key)))
 
     def inside(self, body: ObservedBody) -> IRSide:
         """Return the side of a body."""
         return IRSide(body.model, body.inputs, self._setting)
 
-    def computed_from(self, given: Mapping[Value, Replacement], output: Value) -> NDArray[Any] | None:
+    def computed_from(self, given: Mapping[Key, Replacement], output: Key) -> NDArray[Any] | None:
         """Execute the model with inputs in place of the given values."""
         side: IRSide | None = self
         for value, each in given.items():
             side = None if side is None else side.patched(value, each)
         return None if side is None else side.observe([])[output]
 
-    def patched(self, value: Value, given: Replacement) -> IRSide | None:
+    def patched(self, value: Key, given: Replacement) -> IRSide | None:
         """Return the side with an input in place of a value; None if that is impossible."""
         names = {source: self.graph.label(source) for source in self._results() if source != value}
         part = self.part({value: given}, names)
@@ -115,9 +97,6 @@ class IRSide(Side):
         by_name = {**self._inputs, given.name: given.array}
         inputs = {layer.name: by_name[layer.name] for layer in part.model.of_type("Parameter")}
         return IRSide(part.model, inputs, self._setting)
-
-    def _given(self) -> Mapping[Value, NDArray[Any]]:
-        return {value: self._inputs[name] for name, value in self.graph.inputs.items()}
 
     def _inputs_of(self, part: Part) -> list[NDArray[Any]]:
         assert isinstance(part, IRPart)
@@ -156,68 +135,6 @@ def _as(array: NDArray[Any], element_type: ElementType | None) -> NDArray[Any]:
     return np.asarray(array).astype(element_type.dtype)
 
 
-def _body_of(model: Model, layer: Layer, array: Array) -> ObservedBody | None:
-    """Extract the body of a layer; None for other layers, and if an input is unknown."""
-    outside = {port.id: (source[0].id, source[1].id) for port in layer.inputs if (source := model.producer(layer, port))}
-    first = array(outside[layer.inputs[0].id]) if layer.type in ("If", "Loop") else None
-    if layer.type not in BODIES or (layer.type == "If" and first is None):
-        return None
-    tag = "body" if layer.type != "If" else "then_body" if _first(first) else "else_body"
-    body = next(body for body in layer.bodies if body.tag == tag)
-    inputs: dict[str, NDArray[Any]] = {}
-    origins: dict[str, Origin] = {}
-    sliced: dict[str, Sliced] = {}
-    mapped = list(entries(layer, body))
-    for entry in mapped:
-        inner = entry.inner
-        if not entry.is_input or inner is None:
-            continue
-        if entry.purpose == "current_iteration":
-            inputs[inner.name], origins[inner.name] = np.zeros(inner.outputs[0].dims, np.int64), ITERATION
-            continue
-        given, slicing = outside.get(entry.port.id) if entry.port else None, entry.slicing
-        found = None if given is None else array(given)
-        if given is None or found is None:
-            return None
-        if slicing:
-            pieces = _sliced(found, slicing)
-            if pieces is None or not pieces.count:
-                return None
-            found, sliced[inner.name] = pieces[0], pieces
-        inputs[inner.name], origins[inner.name] = found, SliceOrigin(given) if slicing else given
-    if len(inputs) < len(body.of_type("Parameter")):
-        return None
-    whole = replace(body, tag="net", name=layer.name, version=model.version, weights=model.weights, path=model.path)
-    ordered = list(ir_graph(whole).inputs)
-    counts = [pieces.count for pieces in sliced.values()]
-    if layer.type == "Loop":
-        counts.append(_first(first) if first is not None and _first(first) >= 0 else sys.maxsize)
-    conditions = [entry.value for entry in mapped if entry.purpose == "execution_condition"]
-    outputs: dict[Value, Entry] = {(layer.id, entry.port.id): entry for entry in mapped if entry.port and not entry.is_input}
-    return ObservedBody(
-        whole,
-        {name: inputs[name] for name in ordered},
-        origins,
-        min(counts, default=1),
-        0,
-        sliced,
-        {body.layer_by_id[i].name: value for i, value in carried(layer, body).items()},
-        conditions[0] if conditions else None,
-        {value: entry.value for value, entry in outputs.items() if entry.value},
-        {value: Joined(way.axis, False, way.stride < 0) for value, entry in outputs.items() if (way := entry.slicing)},
-    )
-
-
-def _first(array: NDArray[Any] | None) -> int:
-    assert array is not None
-    return int(array.reshape(-1)[0])
-
-
-def _sliced(array: NDArray[Any], slicing: Slicing) -> Sliced | None:
-    """Return the slices of an array; None if they overlap, or leave gaps."""
-    length, start, end = array.shape[slicing.axis], slicing.start, slicing.end
-    forward = slicing.stride > 0 and start == 0 and end in (-1, length)
-    backward = slicing.stride < 0 and start in (-1, length - 1) and end in (0, -length - 1)
-    if abs(slicing.stride) != slicing.part_size or not (forward or backward):
-        return None
-    return Sliced(array, slicing.axis, slicing.part_size, backward)
+def _port(key: Key) -> ValueId:
+    assert isinstance(key, tuple)
+    return key[1], key[2]

@@ -17,12 +17,12 @@ import numpy as np
 from numpy.typing import NDArray
 
 from ov_gather.crosscheck.bisect.comparer import Comparer
-from ov_gather.crosscheck.bisect.graphs import Value, ValueNode
 from ov_gather.crosscheck.bisect.rounding import Rounding, difference
 from ov_gather.crosscheck.bisect.search import Search, SearchResult
 from ov_gather.crosscheck.bisect.sides import Part, Replacement
 from ov_gather.crosscheck.reduce import cut, new_folder, shrunk
 from ov_gather.crosscheck.results import Difference
+from ov_gather.graph.protocol import Key, Node
 from ov_gather.runtimes.base import FAILURES
 from ov_gather.runtimes.configured import Setting
 from ov_gather.system.files import replacing
@@ -51,9 +51,9 @@ class Piece:
         is_refused_by_reference: whether the reference refuses the part, and the model executes it.
     """
 
-    nodes: Sequence[ValueNode]
-    value: Value
-    sources: Sequence[Value]
+    nodes: Sequence[Node]
+    value: Key
+    sources: Sequence[Key]
     part: Part
     other: Part | None
     inputs: dict[str, NDArray[Any]]
@@ -82,7 +82,7 @@ class Replay:
             grown.append(sources)
         return self._first_shown(found, grown)
 
-    def refused(self, value: Value, sources: Sequence[Value]) -> Piece | None:
+    def refused(self, value: Key, sources: Sequence[Key]) -> Piece | None:
         """Return the nodes that compute a value as a piece, if exactly one side refuses it."""
         pairs = self._comparer.pairs.reference
         arrays = self._comparer.reference.prefix([pairs[source] for source in sources])
@@ -96,14 +96,14 @@ class Replay:
         nodes, nothing = self._nodes(value, sources), np.empty(0)
         return Piece(nodes, value, sources, part, other, named, nothing, refused[0] or refused[1], bool(refused[1]))
 
-    def _first_shown(self, found: SearchResult, choices: Sequence[Sequence[Value]]) -> Piece | None:
+    def _first_shown(self, found: SearchResult, choices: Sequence[Sequence[Key]]) -> Piece | None:
         for sources in {frozenset(sources): sources for sources in choices}.values():
             piece = self.piece(found.value, sources)
             if piece is not None and piece.difference:
                 return piece
         return None
 
-    def piece(self, value: Value, sources: Sequence[Value]) -> Piece | None:
+    def piece(self, value: Key, sources: Sequence[Key]) -> Piece | None:
         """Execute the nodes between `sources` and `value`; None if they cannot be extracted, or are refused."""
         arrays = self._comparer.values_of_reference([*sources, value])
         given = {source: Replacement(self._comparer.name(source), arrays[source]) for source in sources}
@@ -119,37 +119,26 @@ class Replay:
         inputs = {each.name: each.array for each in given.values()}
         return Piece(nodes, value, sources, part, other, inputs, arrays[value], different)
 
-    def _without_constants(self, sources: Sequence[Value]) -> list[Value]:
-        waiting, found = list(sources), dict[Value, None]()
-        while waiting:
-            value = waiting.pop(0)
-            if value in self._graph.computed:
-                found[value] = None
-            else:
-                waiting += self._search.region(value).sources
-        return list(found)
+    def _without_constants(self, sources: Sequence[Key]) -> list[Key]:
+        """Return the sources that depend on an input of the model."""
+        return [value for value in dict.fromkeys(sources) if value in self._graph.computed]
 
-    def _expanded(self, sources: Sequence[Value]) -> list[Value]:
-        found = dict[Value, None]()
-        for source in sources:
-            if source in self._graph.producers:
-                found |= dict.fromkeys(self._search.region(source).sources)
-            else:
-                found[source] = None
-        return self._without_constants(list(found))
+    def _expanded(self, sources: Sequence[Key]) -> list[Key]:
+        region, producers = self._search.region, self._graph.producers
+        return self._without_constants([one for key in sources for one in (region(key).sources if key in producers else [key])])
 
-    def _nodes(self, value: Value, sources: Sequence[Value]) -> list[ValueNode]:
+    def _nodes(self, value: Key, sources: Sequence[Key]) -> list[Node]:
         """Return the nodes between a value and its sources."""
 
-        def inputs(value: Value) -> list[Value]:
+        def inputs(value: Key) -> list[Key]:
             node = self._graph.producers.get(value)
-            return [] if node is None else [source for source in node.inputs if source not in sources]
+            return [] if node is None else [source for source in node.sources if source not in sources]
 
         values = set(reachable([value], inputs))
         return [node for node in self._graph.nodes if not values.isdisjoint(node.outputs)]
 
 
-def _parts(comparer: Comparer, value: Value, given: Mapping[Value, Replacement]) -> tuple[Part | None, Part | None]:
+def _parts(comparer: Comparer, value: Key, given: Mapping[Key, Replacement]) -> tuple[Part | None, Part | None]:
     """Extract the nodes that compute a value from the model and from the reference."""
     pairs, name = comparer.pairs.reference, comparer.name(value)
     theirs = {pairs[source]: each for source, each in given.items()}

@@ -13,7 +13,6 @@ from ov_gather.crosscheck.bisect.blame import Blame
 from ov_gather.crosscheck.bisect.body_trace import BodyIteration
 from ov_gather.crosscheck.bisect.comparer import Comparer
 from ov_gather.crosscheck.bisect.correspondence import correspond, pair_outputs
-from ov_gather.crosscheck.bisect.graphs import Value
 from ov_gather.crosscheck.bisect.inputs import Reference, Sides, choices, load_arrays, read_reference
 from ov_gather.crosscheck.bisect.results import BisectResult, ComparedOutput, Culprit
 from ov_gather.crosscheck.bisect.rounding import Rounding
@@ -25,6 +24,7 @@ from ov_gather.crosscheck.inputs.onnx import NoInputsError
 from ov_gather.crosscheck.results import Environment
 from ov_gather.crosscheck.tolerances import Bound, Tolerances
 from ov_gather.extension.users import Given, loaded
+from ov_gather.graph.protocol import Key
 from ov_gather.ir.model import Model
 from ov_gather.ir.reader import Source, WeightsSource, path_of, read_ir
 from ov_gather.ir.states import stored_values
@@ -157,7 +157,7 @@ class _Bisection:
             raise NoInputsError(f"the reference accepts none of the inputs that were made up ({refusal})")
         return sides, refusal
 
-    def _is_random(self, sides: Sides, ours: Value, theirs: Value) -> bool:
+    def _is_random(self, sides: Sides, ours: Key, theirs: Key) -> bool:
         node = sides.model.graph.random.get(ours) or sides.reference.graph.random.get(theirs)
         if node is not None:
             self._note(f"output '{sides.model.graph.label(ours)}' is not compared: {node} makes it random")
@@ -210,10 +210,10 @@ class _Bisection:
             outcome, excuse = f"{outcome}; {excuse}", ""
         return ComparedOutput(name, outcome, excuse, off, tolerance)
 
-    def _culprits(self, sides: Sides, blame: Blame, wrong: list[Value], every: bool) -> tuple[list[Culprit], dict[Value, str]]:
+    def _culprits(self, sides: Sides, blame: Blame, wrong: list[Key], every: bool) -> tuple[list[Culprit], dict[Key, str]]:
         """Trace wrong outputs to their culprits: the first one only, or every one."""
         culprits: list[Culprit] = []
-        excuses: dict[Value, str] = {}
+        excuses: dict[Key, str] = {}
         while wrong:
             output = wrong[0]
             try:
@@ -237,7 +237,7 @@ class _Bisection:
             wrong = [value for value, text in blame.comparer.compare_outputs().items() if text and value not in excuses]
         return culprits, excuses
 
-    def _going_on(self, sides: Sides, blame: Blame, value: Value) -> tuple[Sides, Blame] | None:
+    def _going_on(self, sides: Sides, blame: Blame, value: Key) -> tuple[Sides, Blame] | None:
         """Return the sides with the reference's value in place of the differing one; None if that fails, or nothing is left."""
         self._outputs.pop(value, None)
         if not self._outputs:
@@ -249,7 +249,7 @@ class _Bisection:
         sides = replace(sides, model=patched)
         return sides, self._blame(sides, self._outputs)
 
-    def _blame(self, sides: Sides, outputs: Mapping[Value, Value], rounding: Rounding | None = None) -> Blame:
+    def _blame(self, sides: Sides, outputs: Mapping[Key, Key], rounding: Rounding | None = None) -> Blame:
         graph, other = sides.model.graph, sides.reference.graph
         pairs = correspond(other, graph, sides.inputs, outputs)
         named = self._named if rounding is None else {}
@@ -262,7 +262,7 @@ class _Bisection:
         )
         sizes = sizes_of(graph)
 
-        def observe(values: Sequence[Value], wrong: Value) -> CutObservation:
+        def observe(values: Sequence[Key], wrong: Key) -> CutObservation:
             self._progress(f"run {sides.model.runs + 1}: {search.left} values may be the first; observing {len(values)}")
             return comparer.observe(values, wrong)
 

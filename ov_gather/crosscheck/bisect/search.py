@@ -11,8 +11,9 @@ from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
 from math import prod
 
-from ov_gather.crosscheck.bisect.graphs import Value, ValueGraph, ValueNode
+from ov_gather.crosscheck.bisect.graphs import ValueGraph
 from ov_gather.crosscheck.bisect.sides import Side
+from ov_gather.graph.protocol import Key, Node
 from ov_gather.ir.states import STATES
 from ov_gather.runtimes.base import FAILURES
 from ov_gather.system.traversal import reachable
@@ -25,7 +26,7 @@ FEW = 8
 class CutObservation:
     """The observed values that differ, and whether the wrong output is still wrong."""
 
-    differing: frozenset[Value]
+    differing: frozenset[Key]
     is_shown: bool = True
 
 
@@ -39,18 +40,18 @@ class SearchResult:
         healed_by: values whose observation makes the fault vanish; `value` is then the nearest one that depends on them.
     """
 
-    value: Value
-    nodes: Sequence[ValueNode]
-    sources: Sequence[Value]
-    healed_by: Sequence[Value] = ()
+    value: Key
+    nodes: Sequence[Node]
+    sources: Sequence[Key]
+    healed_by: Sequence[Key] = ()
 
 
 @dataclass(frozen=True)
 class Region:
     """The nodes between a value and the nearest comparable values above it, which are its sources."""
 
-    nodes: Sequence[ValueNode]
-    sources: Sequence[Value]
+    nodes: Sequence[Node]
+    sources: Sequence[Key]
 
 
 class Search:
@@ -67,18 +68,18 @@ class Search:
     def __init__(
         self,
         graph: ValueGraph,
-        comparable: frozenset[Value],
-        sizes: Callable[[Value], int],
-        observe: Callable[[Sequence[Value], Value], CutObservation],
+        comparable: frozenset[Key],
+        sizes: Callable[[Key], int],
+        observe: Callable[[Sequence[Key], Key], CutObservation],
         memory: int,
     ) -> None:
-        self.equal: set[Value] = set()
+        self.equal: set[Key] = set()
         self.left = 0
         self._graph, self._sizes, self._observe, self._memory = graph, sizes, observe, memory
         self._ends = comparable | set(graph.inputs.values())
-        self._regions: dict[Value, Region] = {}
+        self._regions: dict[Key, Region] = {}
 
-    def first_difference(self, wrong: Value) -> SearchResult:
+    def first_difference(self, wrong: Key) -> SearchResult:
         """Return the first value that differs among those that a wrong value depends on."""
         value = wrong
         while above := self._above(value):
@@ -95,27 +96,27 @@ class Search:
         region = self.region(value)
         return SearchResult(value, region.nodes, region.sources)
 
-    def region(self, value: Value) -> Region:
+    def region(self, value: Key) -> Region:
         """Return the nodes between a value and the nearest comparable values above it."""
         if value not in self._regions:
             producers = self._graph.producers
 
-            def above(node: ValueNode) -> list[ValueNode]:
-                return [producers[source] for source in node.inputs if source in producers and source not in self._ends]
+            def above(node: Node) -> list[Node]:
+                return [producers[source] for source in node.sources if source in producers and source not in self._ends]
 
             nodes = dict.fromkeys(reachable([producers[value]] if value in producers else [], above))
-            sources = dict.fromkeys(source for node in nodes for source in node.inputs if source in self._ends)
+            sources = dict.fromkeys(source for node in nodes for source in node.sources if source in self._ends)
             self._regions[value] = Region([node for node in self._graph.nodes if node in nodes], list(sources))
         return self._regions[value]
 
-    def _above(self, value: Value) -> list[Value]:
+    def _above(self, value: Key) -> list[Key]:
         """Return the values that may be the origin of a wrong value, in topological order."""
         return sorted(reachable(self._doubtful(value), self._doubtful), key=self._graph.order.__getitem__)
 
-    def _doubtful(self, value: Value) -> list[Value]:
+    def _doubtful(self, value: Key) -> list[Key]:
         return [source for source in self.region(value).sources if source in self._graph.producers and source not in self.equal]
 
-    def _cut(self, above: Sequence[Value], wrong: Value) -> list[Value]:
+    def _cut(self, above: Sequence[Key], wrong: Key) -> list[Key]:
         """Return the smallest cut near the middle: values of the first half that the second half uses."""
         if len(above) <= FEW and sum(map(self._sizes, above)) <= self._memory:
             return list(above)
@@ -130,16 +131,16 @@ class Search:
             cuts.append((too_much, len(crossing), abs(2 * k - len(above)), crossing))
         return min(cuts, key=lambda cut: cut[:3])[3]
 
-    def _parts(self, cut: Sequence[Value]) -> list[list[Value]]:
+    def _parts(self, cut: Sequence[Key]) -> list[list[Key]]:
         """Split a cut into parts that fit into memory, in order; a value that does not fit is a part of its own."""
-        parts: list[list[Value]] = [[]]
+        parts: list[list[Key]] = [[]]
         for value in cut:
             if parts[-1] and sum(map(self._sizes, [*parts[-1], value])) > self._memory:
                 parts.append([])
             parts[-1].append(value)
         return parts
 
-    def _fused(self, wrong: Value, healing: Sequence[Value]) -> SearchResult:
+    def _fused(self, wrong: Key, healing: Sequence[Key]) -> SearchResult:
         """Narrow down the values whose observation heals the fault, and return the nearest value that depends on them."""
         part = list(healing)
         while len(part) > 1:
@@ -159,7 +160,7 @@ class Search:
         return SearchResult(value, ordered, [source for source in sources if source not in part], part)
 
 
-def sizes_of(graph: ValueGraph) -> Mapping[Value, int]:
+def sizes_of(graph: ValueGraph) -> Mapping[Key, int]:
     """Estimate the bytes of values from declared shapes. An open dimension counts as the longest declared one."""
     longest = min(1024, max((size for shape in graph.shapes.values() for size in shape or ()), default=1))
     return {value: 4 * prod(longest if size < 0 else size for size in shape or ()) for value, shape in graph.shapes.items()}
@@ -169,7 +170,7 @@ def sizes_of(graph: ValueGraph) -> Mapping[Value, int]:
 class Refusal:
     """The first node with which a side fails, and the error."""
 
-    node: ValueNode
+    node: Node
     error: Exception
 
 
@@ -189,7 +190,7 @@ def first_refused(side: Side, error: Exception) -> Refusal:
     return Refusal(of_state or nodes[wrong - 1], error)
 
 
-def _of_state(side: Side) -> ValueNode | None:
+def _of_state(side: Side) -> Node | None:
     """Return a node that uses a state, if all nodes execute without states."""
     node = next((node for node in side.graph.nodes if node.type in STATES), None)
     try:
@@ -198,8 +199,8 @@ def _of_state(side: Side) -> ValueNode | None:
         return None
 
 
-def _ends(nodes: Sequence[ValueNode]) -> list[Value]:
+def _ends(nodes: Sequence[Node]) -> list[Key]:
     """Return the values of some nodes that none of these nodes uses."""
-    used = {value for node in nodes for value in node.inputs}
+    used = {value for node in nodes for value in node.sources}
     ends = [value for node in nodes for value in node.outputs if value not in used]
     return ends or [nodes[-1].outputs[0]]

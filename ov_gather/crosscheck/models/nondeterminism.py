@@ -12,7 +12,9 @@ from numpy.typing import NDArray
 
 from ov_gather.converters.graphs import bodies_of
 from ov_gather.crosscheck.models import intermediates
+from ov_gather.graph.protocol import Node
 from ov_gather.ir.model import Layer
+from ov_gather.ops.meanings import RANDOM
 from ov_gather.ops.onnx_nodes import attribute
 from ov_gather.runtimes.base import Runtime
 from ov_gather.system.traversal import reachable
@@ -62,6 +64,11 @@ def onnx_picks(node: onnx_ir.Node) -> Picks | None:
     return Picks(attribute(node, "axis", -1), any_order=True, any_of_equal=False)
 
 
+def picks_of(node: Node) -> Picks | None:
+    """Return what a node of an ONNX model or an IR leaves undetermined, or None."""
+    return ir_picks(node.handle) if isinstance(node.handle, Layer) else onnx_picks(node.handle)
+
+
 def ir_picks(layer: Layer) -> Picks | None:
     """Return what a layer leaves undetermined; None if nothing is, or the results are sorted by index."""
     given = layer.attributes
@@ -109,10 +116,17 @@ def dependents(model: onnx_ir.Model, sources: Iterable[onnx_ir.Node]) -> dict[st
 
 
 def random_nodes(model: onnx_ir.Model) -> Iterator[onnx_ir.Node]:
-    """Yield the nodes, also in bodies, whose outputs are random and thus differ between runtimes."""
-    for node in model.graph.all_nodes():
-        if node.domain == "" and (node.op_type in _RANDOM or (node.op_type == "Dropout" and _trains(node))):
-            yield node
+    """Return the nodes, also in bodies, whose outputs are random and thus differ between runtimes."""
+    return filter(_is_random, model.graph.all_nodes())
+
+
+def is_random(node: Node) -> bool:
+    """Return True if the outputs of a node of an ONNX model or an IR are random; bodies are ignored."""
+    return node.handle.type in RANDOM if isinstance(node.handle, Layer) else _is_random(node.handle)
+
+
+def _is_random(node: onnx_ir.Node) -> bool:
+    return node.domain == "" and (node.op_type in _RANDOM or (node.op_type == "Dropout" and _trains(node)))
 
 
 def _trains(node: onnx_ir.Node) -> bool:
