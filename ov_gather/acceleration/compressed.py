@@ -14,7 +14,7 @@ from __future__ import annotations
 import numpy as np
 
 from ov_gather.acceleration.gather_halves import is_half_table, of_half_table
-from ov_gather.acceleration.graph import constant, dims, nodes_of, ours, replace_node
+from ov_gather.acceleration.graph import constant, dims, nodes_of, ours, replace_node, viewed
 from ov_gather.extension.python_api import Model, Output
 from ov_gather.extension.python_api import opset13 as ops
 
@@ -52,9 +52,7 @@ def keep_compressed(model: Model, *, halved: bool = False) -> list[str]:
 
 def is_compressed(data: Output, *, halved: bool = False) -> bool:
     """Return True if data are decompressed from a Constant of a narrower type, or will be once saved as float16 (`halved`)."""
-    inner = data
-    while inner.get_node().get_type_name() in _DECOMPRESSION:
-        inner = inner.get_node().input_value(0)
+    inner = viewed(data, _DECOMPRESSION)
     if inner.get_node().get_type_name() != "Constant":
         return False
     return bool(inner.get_element_type().bitwidth < data.get_element_type().bitwidth) or (

@@ -22,7 +22,7 @@ from ov_gather.acceleration.axis_sizes import batch_dims, constant_size, tuple_l
 from ov_gather.acceleration.changes import Tracker
 from ov_gather.acceleration.costs import why_too_small
 from ov_gather.acceleration.divergent import added_divergence
-from ov_gather.acceleration.graph import FOLDED_AT_COMPILE, constant, dims, identity, is_constant_foldable, is_one, walk
+from ov_gather.acceleration.graph import FOLDED_AT_COMPILE, constant, dims, identity, is_constant_foldable, is_one, viewed, walk
 from ov_gather.acceleration.quantised import is_quantised
 from ov_gather.acceleration.ranges import BoundsQueries
 from ov_gather.acceleration.rounding import FUSED_OVER, would_fuse_across
@@ -134,9 +134,7 @@ def _are_slices_of_one(coordinates: list[Output]) -> bool:
     """Return True if the coordinates are slices of one tensor: OpenVINO then reads that tensor and drops the Concat."""
     sources = set()
     for coordinate in coordinates:
-        node = coordinate.get_node()
-        while node.get_type_name() in ("Reshape", "Squeeze", "Unsqueeze"):
-            node = node.input_value(0).get_node()
+        node = viewed(coordinate, ("Reshape", "Squeeze", "Unsqueeze")).get_node()
         if node.get_type_name() not in ("Gather", "Slice", "Split", "StridedSlice", "VariadicSplit"):
             return False
         sources.add(identity(node.input_value(0)))

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterable, Iterator, Sequence
+from collections.abc import Callable, Collection, Iterable, Iterator, Sequence
 from functools import cache
 from typing import Any
 
@@ -121,6 +121,13 @@ def ancestors(
     """Yield the nodes that compute some values, directly or through the inputs that `inputs_of` returns, each once."""
     starts = (value.get_node() for value in values)
     return reachable(starts, lambda node: [value.get_node() for value in inputs_of(node)], Node.get_instance_id)
+
+
+def viewed(value: Output, types: Collection[str]) -> Output:
+    """Return the source of a value: follow it back through nodes of these types, by their first input."""
+    while (node := value.get_node()).get_type_name() in types:
+        value = node.input_value(0)
+    return value
 
 
 def real_inputs(node: Node) -> list[Output]:

@@ -15,7 +15,7 @@ import numpy as np
 from ov_gather.acceleration.axis_sizes import tuple_length
 from ov_gather.acceleration.changes import Tracker
 from ov_gather.acceleration.fold_constants import value_before_compiling
-from ov_gather.acceleration.graph import constant, copied, dims, is_constant_foldable, is_one, walk
+from ov_gather.acceleration.graph import constant, copied, dims, is_constant_foldable, is_one, viewed, walk
 from ov_gather.extension.python_api import Dimension, Model, Node, Output
 from ov_gather.extension.python_api import opset13 as ops
 
@@ -75,10 +75,8 @@ def _whole_axes(scatter: Node, coordinates: list[Node]) -> int:
 
 def _counts_up(value: Output) -> bool:
     """Return True if the elements of a value of static shape are 0, 1, 2, ..."""
+    value = viewed(value, ("Convert", "Reshape", "Squeeze", "Unsqueeze"))
     node = value.get_node()
-    while node.get_type_name() in ("Convert", "Reshape", "Squeeze", "Unsqueeze"):
-        value = node.input_value(0)
-        node = value.get_node()
     if node.get_type_name() == "Range":  # its end may be a computed size; the static output shape has it
         start, step = (constant(node.input_value(port)) for port in (0, 2))
         return start is not None and step is not None and (start.item(), step.item()) == (0, 1)

@@ -6,8 +6,9 @@ elements of n that are selected are in 0..49.
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterator, Mapping
+from collections.abc import Callable, Iterable, Iterator, Mapping
 from dataclasses import dataclass, replace
+from itertools import islice
 from math import inf
 
 from ov_gather.graph.protocol import Key, Node
@@ -17,6 +18,7 @@ from ov_gather.ranges.algebra.values import Value, is_integer
 from ov_gather.ranges.graph import AnalysedGraph
 from ov_gather.ranges.reading_outside import results_of
 from ov_gather.ranges.rules.call import Operands, Semantics
+from ov_gather.system.traversal import depth_first, reachable
 
 TYPES = frozenset(("Select", "Where"))
 """The selecting operations of OpenVINO and ONNX."""
@@ -177,21 +179,17 @@ class BranchRefinement:
 
     def _steps_between(self, wanted: Key, facts: Mapping[Key, Value]) -> list[Node]:
         """Return the elementwise steps that lead to a tensor, in topological order; none if there are too many."""
-        found: dict[Key, Node] = {}
-        seen: set[Key] = set(facts)
-        waiting = [(wanted, False)]
-        while waiting and len(seen) <= LONGEST:
-            key, is_ready = waiting.pop()
-            step = self.graph.producer(key)
-            if step is None or step.type not in _BY_ELEMENT or (key in seen and not is_ready):
-                continue
-            if is_ready:
-                found[key] = step
-                continue
-            seen.add(key)
-            waiting.append((key, True))
-            waiting += [(given, False) for given in step.inputs if given is not None]
-        return [] if waiting else list(found.values())
+
+        def producers(keys: Iterable[Key]) -> list[Node]:
+            steps = (self.graph.producer(key) for key in keys if key not in facts)
+            return [step for step in steps if step is not None and step.type in _BY_ELEMENT]
+
+        def before(step: Node) -> list[Node]:
+            return producers(step.sources)
+
+        last, most = producers([wanted]), max(LONGEST - len(facts), 0)
+        is_long = next(islice(reachable(last, before), most, None), None) is not None
+        return [] if is_long else list(depth_first(last, before))
 
     def _meet(self, value: Value, again: Value) -> Value:
         """Meet a value with its refinement."""

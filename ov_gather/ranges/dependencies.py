@@ -42,7 +42,7 @@ class InputDependencies:
         self._bits = {key: 1 << place for place, key in enumerate(graph.inputs.values())}
         self._behind: dict[Key, int] = {}
         for step in steps:
-            read = _union(self._bits, (key for key in step.inputs if key is not None))
+            read = _union(self._bits, step.sources)
             self._behind.update(dict.fromkeys(step.outputs, read | _union(self._behind, operands(graph, step))))
 
     def part_of(self, site: Site, known: Analysis) -> SitePart:

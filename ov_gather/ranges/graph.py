@@ -16,6 +16,7 @@ from ov_gather.ranges.algebra.values import LARGEST_SIZE, Shape, Value, is_integ
 from ov_gather.ranges.rules.call import TransferFunction
 from ov_gather.ranges.rules.openvino import rule_of
 from ov_gather.ranges.sites import Site, site_of
+from ov_gather.system.traversal import depth_first
 
 
 @dataclass(frozen=True, slots=True)
@@ -154,26 +155,15 @@ def in_order(graph: AnalysedGraph, wanted: Iterable[Key], *, without: Container[
 
     Nodes whose first output is in `without`, and what they depend on, are left out. Cycles of a broken model are cut.
     """
-    found: dict[Key, Node] = {}
-    seen: set[Key] = set()
-    waiting: list[tuple[Key, bool]] = [(key, False) for key in wanted]
-    waiting.reverse()
-    while waiting:
-        key, is_ready = waiting.pop()
-        step = graph.producer(key)
-        if step is None:
-            continue
-        first = step.outputs[0] if step.outputs else key
-        if is_ready:
-            found.setdefault(first, step)
-        elif first not in seen and first not in without:
-            seen.add(first)
-            waiting.append((key, True))
-            waiting += [(given, False) for given in operands(graph, step)]
-    return list(found.values())
+
+    def producers(keys: Iterable[Key]) -> list[Node]:
+        steps = filter(None, map(graph.producer, keys))
+        return [step for step in steps if step.outputs[0] not in without] if without else list(steps)
+
+    return list(depth_first(producers(wanted), lambda step: producers(operands(graph, step))))
 
 
 def operands(graph: AnalysedGraph, step: Node) -> list[Key]:
     """Return the inputs that a node depends on; without those that it reads only the shape of, if that is static."""
-    given = [key for key in step.inputs if key is not None]
+    given = step.sources
     return [key for key in given if has_dynamic_shape(graph.declared(key))] if step.reads_shapes_only else given

@@ -11,6 +11,7 @@ from ov_gather.ranges.analysis import Analysis
 from ov_gather.ranges.bounds import is_loose, range_of, shown
 from ov_gather.ranges.graph import AnalysedGraph, in_order
 from ov_gather.ranges.sites import Site
+from ov_gather.system.traversal import reachable
 
 _MAX_STEPS = 40
 """Number of values up to which the way is followed, back from the indices."""
@@ -76,7 +77,7 @@ class _Drawing:
 
 def _following(analysis: Analysis, step: Node) -> Key | None:
     """Return the operand that the way goes on with; None if all are constants."""
-    given = [key for key in step.inputs if key is not None]
+    given = step.sources
     loose = (key for key in given if (value := _value(analysis, key)) is not None and is_loose(value))
     others = (key for key in given if not _is_constant(analysis.graph, key))
     return next(loose, None) or next(others, None)
@@ -88,14 +89,13 @@ def _is_constant(graph: AnalysedGraph, key: Key) -> bool:
 
 def _entries(graph: AnalysedGraph, site: Site) -> Mapping[Key, Key | None]:
     """Map the entries of the bodies around a site to the values outside that they receive."""
-    found: dict[Key, Key | None] = {}
-    waiting = [] if site.within is None else [graph.producer(site.within)]
-    while waiting:
-        step = waiting.pop()
-        for body in () if step is None else step.bodies:
-            found |= {edge.inner: edge.outer for edge in body.entries}
-            waiting += [inner for inner in in_order(graph, graph.ends(body)) if inner.bodies]
-    return found
+
+    def inside(step: Node) -> list[Node]:
+        return [inner for body in step.bodies for inner in in_order(graph, graph.ends(body)) if inner.bodies]
+
+    outermost = None if site.within is None else graph.producer(site.within)
+    steps = reachable([] if outermost is None else [outermost], inside)
+    return {edge.inner: edge.outer for step in steps for body in step.bodies for edge in body.entries}
 
 
 def _value(analysis: Analysis, key: Key) -> Value | None:

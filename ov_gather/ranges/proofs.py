@@ -24,6 +24,7 @@ from ov_gather.ranges.rules.call import Operands, Semantics
 from ov_gather.ranges.runs import AnalysisCache, key_of
 from ov_gather.ranges.sites import BoundsCheck, Obstacle, Site
 from ov_gather.ranges.witness import witness_of
+from ov_gather.system.traversal import depth_first
 
 
 def prove_sites(
@@ -190,16 +191,15 @@ def _origin(analysis: Analysis, wanted: Key, origins: dict[Key, Key]) -> Key:
 
     `origins` caches it for each tensor on the way.
     """
-    waiting: list[tuple[Key, list[Key] | None]] = [(wanted, None)]
-    while waiting:
-        key, loose = waiting.pop()
-        if loose is None and key not in origins:
-            origins[key] = key
-            loose = _loose_operands(analysis, key)
-            waiting += [(key, loose), *((one, None) for one in loose)]
-        elif loose:
-            found = [origins[one] for one in loose]
-            origins[key] = next((one for one in found if analysis.graph.producer(one) is not None), found[0])
+    loose: dict[Key, list[Key]] = {}
+
+    def before(key: Key) -> list[Key]:
+        loose[key] = _loose_operands(analysis, key)
+        return [one for one in loose[key] if one not in origins]
+
+    for key in depth_first([] if wanted in origins else [wanted], before):
+        found = [origins.get(one, one) for one in loose[key]] or [key]  # an origin is missing on a cycle alone
+        origins[key] = next((one for one in found if analysis.graph.producer(one) is not None), found[0])
     return origins[wanted]
 
 

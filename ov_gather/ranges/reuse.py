@@ -63,7 +63,7 @@ class PreviousRun:
     def _names_of(self, step: Node) -> frozenset[str]:
         first = step.outputs[0]
         if first not in self.names:
-            values = [self.known[key] for key in step.inputs if key is not None]
+            values = [self.known[key] for key in step.sources]
             values += [value for key in step.outputs for value in (self.graph.declared(key), self.known[key])]
             self.names[first] = frozenset(name for value in values for name in _names(value))
         return self.names[first]

@@ -8,6 +8,7 @@ from collections.abc import Iterator
 from ov_gather.ir.model import Edge, Layer, Model
 from ov_gather.rules.base import Violation, rule
 from ov_gather.rules.findings import Severity
+from ov_gather.system.traversal import breadth_first
 
 # OpenVINO's reader starts from these and the Parameters, and creates the layers that they depend on.
 SINKS = ("Result", "Assign")
@@ -78,27 +79,17 @@ def cycle(graph: Model) -> Iterator[Violation]:
 
     There is no order in which to execute them, and OpenVINO refuses the model. Remove an edge of the cycle.
     """
-    waiting_for: dict[int, set[int]] = {layer.id: set() for layer in graph.layers}
-    followers: dict[int, list[int]] = {layer.id: [] for layer in graph.layers}
+    sources: dict[int, set[int]] = {layer.id: set() for layer in graph.layers}
     for edge in graph.edges:
-        if edge.from_layer in waiting_for and edge.to_layer in waiting_for:
-            waiting_for[edge.to_layer].add(edge.from_layer)
-            followers[edge.from_layer].append(edge.to_layer)
-    ready = [layer_id for layer_id, sources in waiting_for.items() if not sources]
-    while ready:
-        done = ready.pop()
-        del waiting_for[done]
-        for follower in set(followers[done]):
-            waiting_for[follower].discard(done)
-            if not waiting_for[follower]:
-                ready.append(follower)
-    if waiting_for:
+        if edge.from_layer in sources and edge.to_layer in sources:
+            sources[edge.to_layer].add(edge.from_layer)
+    if unfinished := sources.keys() - breadth_first(sources):
         # Walking back from any unfinished layer through unfinished producers ends in a circle.
         path: dict[int, None] = {}
-        current = min(waiting_for)
+        current = min(unfinished)
         while current not in path:
             path[current] = None
-            current = min(waiting_for[current])
+            current = min(sources[current] & unfinished)
         circle = list(path)[list(path).index(current) :][::-1]
         start = graph.layer_by_id[min(circle)]
         shown = " -> ".join(map(str, [*circle[:8], *(["..."] if len(circle) > 8 else [circle[0]])]))

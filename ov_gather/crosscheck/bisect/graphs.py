@@ -14,6 +14,7 @@ from ov_gather.converters.onnx_graph import OnnxGraph
 from ov_gather.crosscheck.models.nondeterminism import is_random
 from ov_gather.graph.ir import IrGraph
 from ov_gather.graph.protocol import Graph, Key, Node
+from ov_gather.ir.gc_paused import paused_collection
 from ov_gather.ir.model import Layer, Model, Port
 from ov_gather.ir.states import stored_values
 from ov_gather.ops.meanings import ENDS
@@ -89,11 +90,13 @@ class ValueGraph:
         return node.name if len(node.outputs) == 1 else f"{node.name}:{node.outputs.index(value)}"
 
 
+@paused_collection()
 def ir_graph(model: Model) -> ValueGraph:
     """Build the graph of an IR."""
     graph = IrGraph(model)
     found = list(graph.nodes_in(None))
-    nodes = TopologicalSorter({node: map(graph.producer, node.sources) for node in found}).static_order()
+    producers = {key: node for node in found for key in node.outputs}
+    nodes = TopologicalSorter({node: [producers[key] for key in node.sources] for node in found}).static_order()
     names: dict[Key, Sequence[str]] = {}
     shapes: dict[Key, Sequence[int] | None] = {}
     for node in found:
@@ -110,7 +113,7 @@ def ir_graph(model: Model) -> ValueGraph:
             (source,) = node.sources
             outputs.setdefault(names.get(source, [node.name])[0], source)
     return ValueGraph(
-        [node for node in nodes if node and node.type not in ENDS],
+        [node for node in nodes if node.type not in ENDS],
         {node.name: node.outputs[0] for node in found if node.type == "Parameter"},
         outputs,
         {node.outputs[0]: node.name for node in found if node.type == "Const"},

@@ -15,6 +15,7 @@ from ov_gather.ir.differences.constants import Content
 from ov_gather.ir.differences.interfaces import NO_ROLE, Roles, body_roles
 from ov_gather.ir.model import Layer, Model, Port
 from ov_gather.ir.shapes import PartialShape
+from ov_gather.system.traversal import breadth_first
 
 CONSTANT, OPEN = -1, -2
 """Pseudo-producers of an input: CONSTANT if a Const feeds it, OPEN if nothing does."""
@@ -142,21 +143,12 @@ class GraphMaker:
 
 def _in_order(model: Model) -> tuple[dict[int, int], list[Layer]]:
     """Sort layers topologically, without Consts that feed another layer; layers on or behind a cycle come last."""
-    users: dict[int, list[int]] = {}
-    waiting = {layer.id: 0 for layer in model.layers}
+    sources: dict[int, list[int]] = {layer.id: [] for layer in model.layers}
     for layer, _, producer, _ in model.links:
-        users.setdefault(producer.id, []).append(layer.id)
-        waiting[layer.id] += 1
-    ready = [layer_id for layer_id, count in waiting.items() if not count]
-    for layer_id in ready:
-        for user in users.get(layer_id, ()):
-            waiting[user] -= 1
-            if not waiting[user]:
-                ready.append(user)
-    done = set(ready)
-    ready += [layer_id for layer_id in waiting if layer_id not in done]
-    layers = [model.layer_by_id[layer_id] for layer_id in ready]
-    kept = [layer for layer in layers if layer.type != "Const" or layer.id not in users]
+        sources[layer.id].append(producer.id)
+    layers = [model.layer_by_id[layer_id] for layer_id in dict.fromkeys([*breadth_first(sources), *sources])]
+    used = {producer.id for _, _, producer, _ in model.links}
+    kept = [layer for layer in layers if layer.type != "Const" or layer.id not in used]
     return {layer.id: i for i, layer in enumerate(kept)}, kept
 
 
