@@ -8,6 +8,7 @@ import onnx_ir
 
 from ov_gather.ir.bodies import Slicing
 from ov_gather.kernels.arguments import checked_axis
+from ov_gather.ops.meanings import ONNX, Selection, operators
 from ov_gather.ops.onnx_nodes import attribute
 from ov_gather.system.traversal import reachable
 
@@ -20,10 +21,9 @@ Inputs = Sequence[onnx_ir.Value | None]
 
 # OpenVINO may return the input of these operators instead of a copy: it drops Transposes that cancel each other, and Slices,
 # Expands, Tiles and Pads that change nothing.
-VIEWS = (
-    *("Cast", "Dropout", "Expand", "Flatten", "Identity", "Pad", "Reshape", "Slice"),
-    *("Squeeze", "Tile", "Transpose", "Unsqueeze"),
-)
+VIEWS = {"Dropout", "Pad", "Slice", "Transpose"} | operators(
+    ONNX, lambda meaning: bool(meaning.sources) and meaning.selection in (Selection.IN_ORDER, Selection.REPEATED)
+) - {"CastLike"}
 
 
 def constant_of(value: onnx_ir.Value) -> onnx_ir.TensorProtocol | None:

@@ -13,11 +13,14 @@ from ov_gather.extension import checked_path
 from ov_gather.extension.python_api import Dimension, Model, Node, NodeFactory, Output
 from ov_gather.extension.python_api import opset13 as ops
 from ov_gather.graph.openvino import bodies
+from ov_gather.ops.meanings import OPENVINO, RANDOM, Selection, operators
 from ov_gather.ops.spec import CUSTOM_OPSET
 from ov_gather.system.traversal import reachable
 
 INDICES = 1
 """Input port of the indices of every gather and scatter."""
+_GATHERS = operators(OPENVINO, lambda meaning: meaning.indices is not None and meaning.selection is Selection.IN_PART)
+_SCATTERS = operators(OPENVINO, lambda meaning: meaning.indices is not None and meaning.reduces)
 
 
 def operation(node: Node) -> str:
@@ -33,12 +36,12 @@ def is_ours(node: Node) -> bool:
 
 def is_gather(node: Node) -> bool:
     """Return True if a node is a gather, stock or ours."""
-    return node.get_type_name() in ("Gather", "GatherElements", "GatherND")
+    return node.get_type_name() in _GATHERS
 
 
 def is_scatter(node: Node) -> bool:
     """Return True if a node is a scatter, stock or ours."""
-    return node.get_type_name() in ("ScatterElements", "ScatterElementsUpdate", "ScatterND", "ScatterNDUpdate")
+    return node.get_type_name() in _SCATTERS
 
 
 def walk(model: Model) -> Iterator[tuple[str, Node]]:
@@ -185,7 +188,7 @@ FOLDED_AT_COMPILE = "OpenVINO computes it when it compiles"
 """Reason reported for gathers that OpenVINO folds at compile time (`is_constant_foldable`)."""
 
 
-_NEVER_EARLY = ("Multinomial", "RandomUniform", "ReadValue")
+_NEVER_EARLY = (*RANDOM, "ReadValue")
 """Operations whose output changes between inferences even if all inputs are constant."""
 
 

@@ -20,8 +20,8 @@ from ov_gather.crosscheck.results import CaseResult, Comparison, Difference, Lay
 from ov_gather.crosscheck.runtime_queue import PreparedCase, QueueResult, RuntimeQueue
 from ov_gather.crosscheck.verdict import Outcomes, confirm_failure, first_difference, reference_outcome
 from ov_gather.divergences.register import lacking
+from ov_gather.graph.excerpts import Excerpt, around
 from ov_gather.ir.constants import payload
-from ov_gather.ir.excerpts import Excerpt, around
 from ov_gather.ir.model import Model
 from ov_gather.kernels.gather_elements import kernel_name
 from ov_gather.ops.fields import OperationError

@@ -15,7 +15,7 @@ from ov_gather.crosscheck.deviation import Deviation, far_off
 from ov_gather.crosscheck.histogram import Histogram
 from ov_gather.crosscheck.tolerances import Tolerance
 from ov_gather.divergences import cpu
-from ov_gather.ir.excerpts import Excerpt
+from ov_gather.graph.excerpts import Excerpt
 from ov_gather.runtimes.base import Runtime
 from ov_gather.system.platforms import core_count
 from ov_gather.system.tables import InNotebooks, cell, counted, new_table

@@ -4,8 +4,8 @@ from __future__ import annotations
 
 from collections.abc import Mapping
 
+from ov_gather.graph.excerpts import Excerpt, ExcerptEdge, ExcerptNode
 from ov_gather.graph.protocol import Key, Node
-from ov_gather.ir.excerpts import Excerpt, ExcerptEdge, ExcerptNode
 from ov_gather.ranges.algebra.values import Value
 from ov_gather.ranges.analysis import Analysis
 from ov_gather.ranges.bounds import is_loose, range_of, shown

@@ -6,7 +6,7 @@ from collections.abc import Mapping
 from dataclasses import dataclass, field
 from typing import TYPE_CHECKING, Literal
 
-from ov_gather.ir.excerpts import Excerpt
+from ov_gather.graph.excerpts import Excerpt
 from ov_gather.ranges.bounds import Bound
 from ov_gather.ranges.witness import Witness
 from ov_gather.system.tables import InNotebooks, TableList

@@ -20,6 +20,7 @@ from ov_gather.graph.openvino import bodies
 from ov_gather.ir.element_types import STRING, ElementType, by_name
 from ov_gather.ir.weights import pack_bits, unpack_bits
 from ov_gather.runtimes.base import NESTED_IFS, OutOfBoundsError, RefusedError
+from ov_gather.system.traversal import reachable
 
 _IN_F32 = {"INFERENCE_PRECISION_HINT": "f32"}
 _LONGEST_REASON = 200
@@ -128,14 +129,12 @@ class Inference:
 
 def _depth_of_ifs(model: ov.Model) -> int:
     """Return the maximum nesting depth of If."""
-    deepest, left = 0, [(model, 0)]
-    while left:
-        graph, depth = left.pop()
-        for node in graph.get_ops():
-            inside = depth + (node.get_type_name() == "If")
-            deepest = max(deepest, inside)
-            left += [(body, inside) for body in bodies(node)]
-    return deepest
+
+    def inside(place: tuple[ov.Model, int]) -> list[tuple[ov.Model, int]]:
+        graph, depth = place
+        return [(body, depth + (node.get_type_name() == "If")) for node in graph.get_ops() for body in bodies(node)]
+
+    return max(depth for _, depth in reachable([(model, 0)], inside, lambda place: place[0].get_name()))
 
 
 @contextmanager

@@ -13,7 +13,7 @@ from ov_gather.crosscheck.results import (
     OutputResult,
     Status,
 )
-from ov_gather.ir.excerpts import Excerpt, ExcerptEdge, ExcerptNode
+from ov_gather.graph.excerpts import Excerpt, ExcerptEdge, ExcerptNode
 from ov_gather.ir.location import Location
 from ov_gather.ranges.proof import Proof
 from ov_gather.ranges.witness import Witness

@@ -1,12 +1,15 @@
 """Excerpts of graphs, and histograms of differences: what reports draw."""
 
+from types import SimpleNamespace
+
 import ml_dtypes
 import numpy as np
 import pytest
 from lxml import etree
 
 from ov_gather.crosscheck.histogram import histogram
-from ov_gather.ir.excerpts import Excerpt, ExcerptEdge, ExcerptNode, around, excerpt
+from ov_gather.graph.excerpts import Excerpt, ExcerptEdge, ExcerptNode, around, excerpt
+from ov_gather.graph.protocol import Node
 from ov_gather.ir.reader import read_ir
 from ov_gather.report.page.graph import graph
 
@@ -28,7 +31,9 @@ def test_what_feeds_a_layer_two_steps_back(samples):
 
 
 def of_numbers(feeds, steps=2):
-    return excerpt(0, lambda n: ExcerptNode("Add", str(n)), lambda n: [("", source) for source in feeds.get(n, ())], steps)
+    nodes = {n: Node("Add", "", str(n), (), feeds.get(n, ()), [n]) for n in range(10)}
+    graph = SimpleNamespace(producer=nodes.get)
+    return excerpt(graph, nodes[0], lambda node: ExcerptNode(node.type, node.name), steps=steps)
 
 
 def test_operands_beyond_the_fourth_are_counted():
@@ -47,7 +52,7 @@ def test_a_node_used_twice_and_a_cycle_are_drawn_once():
 
 def test_names_of_any_length_and_content_are_drawn():
     name = "</svg><script>" + "\0\u202e" + "W" * 10_000
-    node = excerpt("x", lambda key: ExcerptNode(name, name, name), lambda key: ())
+    node = Excerpt((ExcerptNode(name, name, name),), ())
     text = etree.tostring(graph(node, "caption")).decode()
     assert "<script>" not in text
     assert "\u202e" not in text

@@ -7,7 +7,7 @@ import openvino.opset13 as ops
 import pytest
 
 from ov_gather.converters.proofs import analysed, prove_graph
-from ov_gather.ir.excerpts import Excerpt
+from ov_gather.graph.excerpts import Excerpt
 from ov_gather.ranges.prove import prove
 
 

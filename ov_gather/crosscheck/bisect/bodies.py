@@ -176,7 +176,7 @@ def observed(
         extracted.model,
         {name: given[key] for key, name in names.items()},
         {name: origins[key] for key, name in names.items()},
-        min([*counts, *_trips(node, array)], default=1),
+        min([*counts, *_trips(node, body, array)], default=1),
         0,
         {name: sliced[key] for key, name in names.items() if key in sliced},
         {names[edge.inner]: value(edge.next) for edge in body.entries if edge.next is not None and edge.inner in names},
@@ -192,16 +192,16 @@ def observed(
 
 def _executed(node: Node, array: Array) -> Body | None:
     """Return the body of a loop, or the branch that an If executes; None if its condition is unknown."""
-    if node.type != "If":
+    if node.repeats or not node.bodies:
         return next(iter(node.bodies), None)
     condition = None if node.inputs[0] is None else array(node.inputs[0])
     taken = None if condition is None else bool(condition.reshape(-1)[0])
     return next((body for body in node.bodies if body.condition is taken), None)
 
 
-def _trips(node: Node, array: Array) -> list[int]:
+def _trips(node: Node, body: Body, array: Array) -> list[int]:
     """Return the maximum trip count of a Loop; in OpenVINO, unlike in onnxruntime, a negative one sets no limit."""
-    if node.type != "Loop":
+    if body.goes_on is None:
         return []
     trips = None if node.trips is None else array(node.trips)
     count = -1 if trips is None else int(trips.reshape(-1)[0])

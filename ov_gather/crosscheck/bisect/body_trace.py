@@ -20,9 +20,6 @@ from ov_gather.crosscheck.bisect.rounding import Rounding, difference, errors
 from ov_gather.graph.protocol import Key
 from ov_gather.runtimes.base import FAILURES
 
-WITH_BODIES = ("If", "Loop", "TensorIterator")
-"""Operations of IRs that have bodies."""
-
 MOST_ITERATIONS = 50
 """Maximum number of iterations that are followed."""
 
@@ -85,7 +82,7 @@ def follow(comparer: Comparer, value: Key, culprits: Culprits) -> BodyTrace:
     The tolerance is the usual one first and then, if the control is right, the finest.
     """
     node = comparer.model.graph.producers.get(value)
-    if node is None or node.type not in WITH_BODIES:
+    if node is None or not node.bodies:
         return BodyTrace()
     usual = replace(comparer.rounding, of_outputs=0)
     try:
@@ -107,7 +104,7 @@ def _followed(comparer: Comparer, value: Key, culprits: Culprits, rounding: Roun
         culprit = next(culprits(inner, rounding), None)
         comparer.model.runs += inner.sides.model.runs
         if culprit is not None:
-            when = "" if node.type == "If" else f", in iteration {count} (the first is 0)"
+            when = f", in iteration {count} (the first is 0)" if node.repeats else ""
             return BodyTrace(replace(culprit, detail=f"It is in the body of {node}{when}. {culprit.detail}"))
         count += 1
     is_whole = inner is not None and inner.is_compared and inner.is_last

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Collection, Mapping, Sequence
+from collections.abc import Collection, Iterable, Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from functools import cached_property
 from graphlib import TopologicalSorter
@@ -18,6 +18,7 @@ from ov_gather.ir.gc_paused import paused_collection
 from ov_gather.ir.model import Layer, Model, Port
 from ov_gather.ir.states import stored_values
 from ov_gather.ops.meanings import ENDS
+from ov_gather.system.traversal import reachable
 
 
 @dataclass(frozen=True)
@@ -78,6 +79,18 @@ class ValueGraph:
             if source is not None:
                 found |= dict.fromkeys(node.outputs, source)
         return found
+
+    def between(self, ends: Collection[Key], value: Key) -> list[Node]:
+        """Return the nodes that compute a value from `ends`, that of the value first."""
+
+        def before(node: Node) -> list[Node]:
+            return [self.producers[key] for key in node.sources if key in self.producers and key not in ends]
+
+        return list(reachable([self.producers[value]] if value in self.producers else [], before))
+
+    def in_order(self, nodes: Iterable[Node]) -> list[Node]:
+        """Sort nodes that compute values topologically."""
+        return sorted(nodes, key=lambda node: self.order[node.outputs[0]])
 
     def label(self, value: Key) -> str:
         """Return the name of a value for users: its first name, or else its node's name."""

@@ -26,7 +26,6 @@ from ov_gather.graph.protocol import Key, Node
 from ov_gather.runtimes.base import FAILURES
 from ov_gather.runtimes.configured import Setting
 from ov_gather.system.files import replacing
-from ov_gather.system.traversal import reachable
 
 ATTEMPTS = 24
 """Maximum number of smaller models that are tried."""
@@ -93,7 +92,7 @@ class Replay:
         if part is None or other is None or bool(refused[0]) == bool(refused[1]):
             return None
         named = {each.name: each.array for each in given.values()}
-        nodes, nothing = self._nodes(value, sources), np.empty(0)
+        nodes, nothing = self._graph.in_order(self._graph.between(sources, value)), np.empty(0)
         return Piece(nodes, value, sources, part, other, named, nothing, refused[0] or refused[1], bool(refused[1]))
 
     def _first_shown(self, found: SearchResult, choices: Sequence[Sequence[Key]]) -> Piece | None:
@@ -110,7 +109,7 @@ class Replay:
         part, other = _parts(self._comparer, value, given)
         if part is None:
             return None
-        nodes = self._nodes(value, sources)
+        nodes = self._graph.in_order(self._graph.between(sources, value))
         try:
             (output,) = part.run([each.array for each in given.values()])
         except FAILURES:
@@ -126,16 +125,6 @@ class Replay:
     def _expanded(self, sources: Sequence[Key]) -> list[Key]:
         region, producers = self._search.region, self._graph.producers
         return self._without_constants([one for key in sources for one in (region(key).sources if key in producers else [key])])
-
-    def _nodes(self, value: Key, sources: Sequence[Key]) -> list[Node]:
-        """Return the nodes between a value and its sources."""
-
-        def inputs(value: Key) -> list[Key]:
-            node = self._graph.producers.get(value)
-            return [] if node is None else [source for source in node.sources if source not in sources]
-
-        values = set(reachable([value], inputs))
-        return [node for node in self._graph.nodes if not values.isdisjoint(node.outputs)]
 
 
 def _parts(comparer: Comparer, value: Key, given: Mapping[Key, Replacement]) -> tuple[Part | None, Part | None]:

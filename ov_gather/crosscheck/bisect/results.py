@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING
 from ov_gather.crosscheck.deviation import Deviation, far_off
 from ov_gather.crosscheck.results import Difference, Environment
 from ov_gather.crosscheck.tolerances import Tolerance
-from ov_gather.ir.excerpts import Excerpt
+from ov_gather.graph.excerpts import Excerpt
 from ov_gather.system.tables import InNotebooks, cell, new_table
 
 if TYPE_CHECKING:

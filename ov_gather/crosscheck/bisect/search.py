@@ -99,14 +99,9 @@ class Search:
     def region(self, value: Key) -> Region:
         """Return the nodes between a value and the nearest comparable values above it."""
         if value not in self._regions:
-            producers = self._graph.producers
-
-            def above(node: Node) -> list[Node]:
-                return [producers[source] for source in node.sources if source in producers and source not in self._ends]
-
-            nodes = dict.fromkeys(reachable([producers[value]] if value in producers else [], above))
+            nodes = self._graph.between(self._ends, value)
             sources = dict.fromkeys(source for node in nodes for source in node.sources if source in self._ends)
-            self._regions[value] = Region([node for node in self._graph.nodes if node in nodes], list(sources))
+            self._regions[value] = Region(self._graph.in_order(nodes), list(sources))
         return self._regions[value]
 
     def _above(self, value: Key) -> list[Key]:
@@ -154,10 +149,9 @@ class Search:
         behind = [value for value in [*self._above(wrong), wrong] if set(self.region(value).sources) & set(part)]
         value = behind[0] if behind else wrong
         inner = [self.region(healer) for healer in part if healer in self._graph.producers]
-        nodes = {id(node): node for region in (*inner, self.region(value)) for node in region.nodes}
+        nodes = {node for region in (*inner, self.region(value)) for node in region.nodes}
         sources = dict.fromkeys(source for region in (self.region(value), *inner) for source in region.sources)
-        ordered = [node for node in self._graph.nodes if id(node) in nodes]
-        return SearchResult(value, ordered, [source for source in sources if source not in part], part)
+        return SearchResult(value, self._graph.in_order(nodes), [source for source in sources if source not in part], part)
 
 
 def sizes_of(graph: ValueGraph) -> Mapping[Key, int]:

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
 
-from ov_gather.ir.excerpts import Excerpt, ExcerptEdge, ExcerptNode
+from ov_gather.graph.excerpts import Excerpt, ExcerptEdge, ExcerptNode
 from ov_gather.report.elements import Element, element
 
 _HEIGHT = 62

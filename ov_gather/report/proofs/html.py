@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Iterator, Mapping
 from dataclasses import replace
 
-from ov_gather.ir.excerpts import Excerpt
+from ov_gather.graph.excerpts import Excerpt
 from ov_gather.ranges.proof import Proof, Status, range_text, why
 from ov_gather.ranges.proofs import requirements
 from ov_gather.report.elements import Element, element

@@ -2,12 +2,14 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Hashable, Iterable, Sequence
+from collections.abc import Callable, Sequence
 from dataclasses import dataclass
-from typing import TypeVar
+from itertools import chain, repeat
 
 import numpy as np
 
+from ov_gather.graph.ir import IrGraph
+from ov_gather.graph.protocol import Graph, Node
 from ov_gather.ir.constants import constant
 from ov_gather.ir.errors import IRError
 from ov_gather.ir.model import Layer, Model, Port
@@ -58,27 +60,27 @@ class Excerpt:
     edges: tuple[ExcerptEdge, ...]
 
 
-NodeKey = TypeVar("NodeKey", bound=Hashable)
-
-
 def excerpt(
-    subject: NodeKey,
-    describe: Callable[[NodeKey], ExcerptNode],
-    feeds: Callable[[NodeKey], Iterable[tuple[str, NodeKey]]],
+    graph: Graph,
+    subject: Node,
+    describe: Callable[[Node], ExcerptNode],
+    operands: Sequence[str] = (),
     steps: int = _STEPS,
 ) -> Excerpt:
     """Return the nodes that feed a node, up to this many steps back.
 
     Args:
         describe: returns the record of a node.
-        feeds: returns the nodes whose results a node uses, each with the name of the operand.
+        operands: the names of the inputs of the subject, if they are known.
     """
     positions, nodes, edges = {subject: 0}, [describe(subject)], list[ExcerptEdge]()
     front = [subject]
     for _ in range(steps):
         further = []
         for target in front:
-            found = list(feeds(target))
+            labels = chain(operands if target is subject else (), repeat(""))
+            feeds = zip(labels, target.inputs, strict=False)
+            found = [(label, node) for label, key in feeds if key is not None and (node := graph.producer(key))]
             for label, source in found[:_MAX_FEEDS]:
                 if source not in positions:
                     positions[source] = len(nodes)
@@ -92,28 +94,21 @@ def excerpt(
     return Excerpt(tuple(nodes), tuple(edges))
 
 
-def around(graph: Model, layer: Layer, operands: Sequence[str]) -> Excerpt:
+def around(model: Model, layer: Layer, operands: Sequence[str]) -> Excerpt:
     """Return what feeds a layer that failed, two steps back. `operands` are the names of its inputs."""
 
-    def describe(layer_id: int) -> ExcerptNode:
-        found = graph.layer_by_id[layer_id]
-        return ExcerptNode(found.type, found.name, _note(graph, found), "failed" if layer_id == layer.id else "")
+    def describe(node: Node) -> ExcerptNode:
+        return ExcerptNode(node.type, node.name, _note(model, node.handle), "failed" if node.handle is layer else "")
 
-    def feeds(layer_id: int) -> Iterable[tuple[str, int]]:
-        found = graph.layer_by_id[layer_id]
-        for position, port in enumerate(found.inputs):
-            source = graph.producer(found, port)
-            if source is not None:
-                yield operands[position] if found is layer and position < len(operands) else "", source[0].id
-
-    return excerpt(layer.id, describe, feeds)
+    graph = IrGraph(model)
+    return excerpt(graph, graph.node(0, layer), describe, operands)
 
 
-def _note(graph: Model, layer: Layer) -> str:
+def _note(model: Model, layer: Layer) -> str:
     """Return the value of a small constant, or else the types and shapes of the outputs."""
     if layer.type == "Const" and layer.outputs and np.prod(layer.outputs[0].dims, dtype=float) <= _MAX_SHOWN:
         try:
-            return str(constant(graph, layer).tolist())
+            return str(constant(model, layer).tolist())
         except (IRError, OSError, ValueError):  # checked elsewhere
             pass
     return ", ".join(map(_outline, layer.outputs[:2])) + (", …" if len(layer.outputs) > 2 else "")
