@@ -5,11 +5,11 @@ f(a) = Gather(data, a), y = f(x)  ->  y = Gather(data, x)
 
 from __future__ import annotations
 
-from graphlib import CycleError, TopologicalSorter
-
 import onnx_ir
 from onnx_ir.passes import PreconditionError
 from onnx_ir.passes.common import InlinePass, NameFixPass
+
+from ov_gather.system.traversal import breadth_first
 
 from ..errors import ConversionError
 from ..graphs import bodies_of
@@ -41,13 +41,12 @@ def _refuse_large(model: onnx_ir.Model) -> None:
     """Compute the size of each function after inlining, callees first; raise ConversionError if it exceeds the limits."""
     functions = model.functions
     calls = {name: [node.op_identifier() for node in function.all_nodes()] for name, function in functions.items()}
-    order = TopologicalSorter({name: functions.keys() & called for name, called in calls.items()})
+    order = breadth_first({name: functions.keys() & called for name, called in calls.items()})
+    if len(order) < len(functions):
+        return  # a function calls itself, which InlinePass refuses
     expanded: dict[onnx_ir.OperatorIdentifier, tuple[int, int]] = {}
-    try:
-        for name in order.static_order():
-            expanded[name] = _expanded(f"function {name[0]}.{name[1]}", functions[name].graph, expanded)
-    except CycleError:
-        return  # InlinePass refuses these
+    for name in order:
+        expanded[name] = _expanded(f"function {name[0]}.{name[1]}", functions[name].graph, expanded)
     _expanded("the model", model.graph, expanded)
 
 

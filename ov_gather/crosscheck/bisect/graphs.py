@@ -5,7 +5,6 @@ from __future__ import annotations
 from collections.abc import Collection, Iterable, Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from functools import cached_property
-from graphlib import TopologicalSorter
 from typing import Any
 
 import onnx_ir
@@ -18,7 +17,7 @@ from ov_gather.ir.gc_paused import paused_collection
 from ov_gather.ir.model import Layer, Model, Port
 from ov_gather.ir.states import stored_values
 from ov_gather.ops.meanings import ENDS
-from ov_gather.system.traversal import reachable
+from ov_gather.system.traversal import breadth_first, reachable
 
 
 @dataclass(frozen=True)
@@ -109,7 +108,7 @@ def ir_graph(model: Model) -> ValueGraph:
     graph = IrGraph(model)
     found = list(graph.nodes_in(None))
     producers = {key: node for node in found for key in node.outputs}
-    nodes = TopologicalSorter({node: [producers[key] for key in node.sources] for node in found}).static_order()
+    nodes = breadth_first({node: [producers[key] for key in node.sources] for node in found})
     names: dict[Key, Sequence[str]] = {}
     shapes: dict[Key, Sequence[int] | None] = {}
     for node in found:
