@@ -25,6 +25,9 @@ VIEWS = {"Dropout", "Pad", "Slice", "Transpose"} | operators(
     ONNX, lambda meaning: bool(meaning.sources) and meaning.selection in (Selection.IN_ORDER, Selection.REPEATED)
 ) - {"CastLike"}
 
+AHEAD = {"If": (0, 0), "Loop": (2, 1), "Scan": (0, 0)}
+"""The numbers of leading inputs, and of leading outputs of the body, that are neither states nor slices."""
+
 
 def constant_of(value: onnx_ir.Value) -> onnx_ir.TensorProtocol | None:
     """Return the tensor of an initializer or Constant; None for graph inputs, whose default values a caller may replace."""

@@ -168,24 +168,30 @@ class OnnxGraph:
     def _body(self, node: onnx_ir.Node, body: onnx_ir.Graph, condition: bool | None) -> Body:
         graph, ends = graph_of(node), [self._key(value, body) for value in body.outputs]
         entries = [BodyEdge(self._key(value, graph), (value, body)) for value in self._taken(body)]
-        given, goes_on, stacked = self._inputs(node), None, list[Slicing]()
+        given, goes_on = self._inputs(node), None
+        sliced, stacked = (
+            dict[int, Slicing](),
+            dict[int, Slicing](),
+        )  # by position among the inputs of the body, and the outputs
         if node.op_type == "If":
             states, first = len(node.outputs), 0
         elif node.op_type == "Loop":
-            states, first, goes_on = len(body.inputs) - 2, 1, ends[0]
-            stacked = [slicing_of(0, 0)] * (len(node.outputs) - states)
+            states, first, goes_on = len(body.inputs) - 2, 1, next(iter(ends), None)
+            stacked = dict.fromkeys(range(states, len(node.outputs)), slicing_of(0, 0))
             entries.append(BodyEdge(None, body.inputs[0], Passing.COUNT))
             entries += self._states(given[1:], body.inputs[1:], ends)
         else:
             states, first = len(body.inputs) - attribute(node, "num_scan_inputs", 0), 0
             outer = given[len(given) - len(body.inputs) :]  # after sequence_lens, in opset 8
             entries += self._states(outer[:states], body.inputs[:states], ends)
-            slices = zip(outer[states:], body.inputs[states:], slicings_of(node, "input", len(outer) - states), strict=True)
-            entries += [BodyEdge(key, inner, Passing.SLICED, None, slicing) for key, inner, slicing in slices]
-            stacked = slicings_of(node, "output", len(node.outputs) - states)
+            if len(outer) == len(given):  # opset 8 slices each of several batches
+                sliced = dict(enumerate(slicings_of(node, "input", len(outer) - states), states))
+                stacked = dict(enumerate(slicings_of(node, "output", len(node.outputs) - states), states))
+            slices = enumerate(zip(outer[states:], body.inputs[states:], strict=True), states)
+            entries += [BodyEdge(key, inner, Passing.SLICED, None, sliced.get(i)) for i, (key, inner) in slices]
         exits = [
-            BodyEdge(outer, inner, Passing.SLICED if slicing else Passing.WHOLE, None, slicing)
-            for outer, inner, slicing in zip(node.outputs, ends[first:], [*[None] * states, *stacked], strict=False)
+            BodyEdge(outer, inner, Passing.WHOLE if i < states else Passing.SLICED, None, stacked.get(i))
+            for i, (outer, inner) in enumerate(zip(node.outputs, ends[first:], strict=False))
             if inner is not None
         ]
         return Body(body, entries, exits, condition, goes_on)

@@ -12,10 +12,8 @@ from onnx_ir import Value
 from ov_gather.ops.onnx_nodes import attribute
 from ov_gather.system.traversal import reachable
 
-from ..graphs import bodies_of, graph_of, is_default, is_used, operands_of, slicings_of
+from ..graphs import AHEAD, bodies_of, graph_of, is_default, is_used, operands_of, slicings_of
 from .rewriter import drop
-
-_AHEAD = {"Loop": (2, 1), "Scan": (0, 0)}  # leading inputs, and outputs of the body, that are neither states nor slices
 
 
 @dataclass(frozen=True)
@@ -44,7 +42,7 @@ class LoopView:
     def __init__(self, node: onnx_ir.Node) -> None:
         ((_, self.body),) = bodies_of(node)
         self.node = node
-        inputs, outputs = _AHEAD[node.op_type]
+        inputs, outputs = AHEAD[node.op_type]
         self._ahead, self._condition = list(node.inputs[:inputs]), list(self.body.outputs[:outputs])
         self._counted = list(self.body.inputs[:inputs])
         count = len(node.inputs) - inputs - attribute(node, "num_scan_inputs", 0)
@@ -132,10 +130,10 @@ class LoopView:
 
 def has_parts(node: onnx_ir.Node, opset: int) -> bool:
     """Return True for a Loop or Scan without omitted inputs or outputs."""
-    if not is_default(node, _AHEAD) or (node.op_type == "Scan" and opset < 9):
+    if not is_default(node, ("Loop", "Scan")) or (node.op_type == "Scan" and opset < 9):
         return False
     ((_, body),) = bodies_of(node)
-    inputs, outputs = _AHEAD[node.op_type]
+    inputs, outputs = AHEAD[node.op_type]
     is_whole = len(node.inputs) == len(body.inputs) and len(node.outputs) == len(body.outputs) - outputs
     return is_whole and None not in node.inputs[inputs:]
 

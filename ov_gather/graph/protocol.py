@@ -45,7 +45,7 @@ class BodyEdge:
         inner: the tensor in the body.
         next: for a carried value, the tensor in the body at the source of the back edge.
         slicing: for a sliced one, the slices; a `part_size` of 0 stands for slices of size 1 without their axis, as in ONNX.
-            None if the model does not say, or no number.
+            None if it is unknown.
     """
 
     outer: Key | None
