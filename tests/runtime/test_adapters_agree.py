@@ -1,12 +1,20 @@
-"""An IR tells less of shapes than a model in memory, and `prove` finds out the same of both."""
+"""An IR tells less of shapes than a model in memory, and `prove` finds out the same of both. All decode loops alike."""
 
 import numpy as np
+import onnx_ir
+import openvino as ov
 import pytest
 
 from helpers.random_index_models import finished, sample
 from helpers.random_openvino import OpenvinoBuilder
 from helpers.range_analysis import by_ir, by_openvino
+from helpers.saved_models import saved
 from helpers.seeds import seeds
+from ov_gather.converters.onnx_graph import OnnxGraph
+from ov_gather.graph.ir import IrGraph
+from ov_gather.graph.openvino import OpenvinoGraph
+from ov_gather.graph.protocol import Passing
+from ov_gather.ir.reader import read_ir
 
 
 def statuses(model):
@@ -57,3 +65,38 @@ def test_bounds_of_inner_dimensions(name):
     size = b.size_of(make(b, b.parameter("f32", ["A"])), 0, "i64")
     b.add("gather", b.parameter("f32", [largest + 1]), size, b.constant(0, "i64"))
     assert statuses(finished(b, name).model)[-1] == "proved"
+
+
+LOOPS = """
+(float[2, 3] x, int64 n, bool c) => (float[2, 3] y, float[k, 3] z)
+{
+    y = Scan <num_scan_inputs = 1, scan_input_axes = [1], scan_input_directions = [1], scan_output_axes = [1],
+        body = b (float[2] e) => (float[2] r) { r = Neg(e) }> (x)
+    z = Loop <body = d (int64 i, bool before) => (bool after, float[3] w) {
+        after = Identity(before)
+        at = Cast <to = 1> (i)
+        three = Constant <value_ints = [3]> ()
+        w = Expand(at, three)
+    }> (n, c)
+}
+"""
+
+
+def slices(graph):
+    """Axis and direction of each slice of the loops of a model, and whether it is known what decides how long they go on."""
+    for node in graph.nodes("Loop", "Scan", "TensorIterator"):
+        (body,) = node.bodies
+        found = [edge.slicing for edge in (*body.entries, *body.exits) if edge.passing is Passing.SLICED]
+        yield [(slicing.axis, slicing.stride < 0) for slicing in found], body.goes_on is not None
+
+
+def test_all_adapters_decode_the_same_slices(tmp_path):
+    source = saved(tmp_path / "m.onnx", LOOPS)
+    model = ov.convert_model(source)
+    ov.save_model(model, tmp_path / "m.xml")
+    found = [
+        sorted(slices(graph))
+        for graph in (OnnxGraph(onnx_ir.load(source)), OpenvinoGraph(model), IrGraph(read_ir(tmp_path / "m.xml")))
+    ]
+    assert found[0] == [([(0, False)], True), ([(1, True), (1, False)], False)]
+    assert found == found[:1] * 3
