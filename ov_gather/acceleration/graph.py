@@ -44,18 +44,12 @@ def is_scatter(node: Node) -> bool:
     return node.get_type_name() in _SCATTERS
 
 
-def walk(model: Model) -> Iterator[tuple[str, Node]]:
+def walk(model: Model, place: str = "") -> Iterator[tuple[str, Node]]:
     """Yield the nodes of a model and its sub-graphs in topological order, each behind its enclosing layers, as "If_1/"."""
-    left = [("", iter(model.get_ordered_ops()))]
-    while left:
-        place, nodes = left[-1]
-        node = next(nodes, None)
-        if node is None:
-            left.pop()
-            continue
+    for node in model.get_ordered_ops():
         yield place, node
-        for body in reversed(bodies(node)):
-            left.append((f"{place}{node.get_friendly_name()}/", iter(body.get_ordered_ops())))
+        for body in bodies(node):
+            yield from walk(body, f"{place}{node.get_friendly_name()}/")
 
 
 def ours(kind: str, inputs: list[Output], attributes: dict[str, Any]) -> Node:

@@ -9,6 +9,7 @@ from ov_gather.ir.weights import PatchedWeights
 from ov_gather.ir.xml.spans import Edit, Span, edited, spans, with_attribute, with_dims
 from ov_gather.rules.findings import Finding
 from ov_gather.rules.fixes import CutWeights, NumberPorts, SetAttribute, SetDims, WriteWeights
+from ov_gather.system.traversal import reachable
 
 _NUMBER = re.compile(r"\s*\+?([0-9]{1,30})")
 
@@ -68,10 +69,8 @@ def _users(root: Span, start: int, end: int) -> list[Span]:
     Besides Consts, layers of extensions have offsets of their own, and so have the blobs of old documents. An offset without a
     size may reach any later byte.
     """
-    found, waiting = [], [root]
-    while waiting:
-        element = waiting.pop()
-        waiting += element.children
+    found = []
+    for element in reachable([root], lambda element: element.children):
         first, sizes = _numbers(element, "offset"), _numbers(element, "size", "length", "bytes")
         if any(offset < end and start < offset + max(sizes, default=end) for offset in first):
             found.append(element)

@@ -6,7 +6,7 @@ or equally many in the same order. Attributes and constants are ignored, since t
 
 from __future__ import annotations
 
-from collections.abc import Hashable, Iterator, Mapping, Sequence
+from collections.abc import Hashable, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
 
 from ov_gather.crosscheck.bisect.graphs import ValueGraph
@@ -132,8 +132,9 @@ def _kind(graph: ValueGraph, node: Node, pairs: Mapping[Key, Key]) -> Hashable:
 
 def _candidates(graph: ValueGraph, operands: Sequence[Key], node: Node) -> list[Node]:
     """Return the nodes of the same type that use the first operand; without operands, those that use only constants."""
-    if operands:
-        found = [user for operand in operands[:1] for user in graph.users.get(operand, ())]
+    found: Iterable[Node]
+    if operands and graph.graph:
+        found = dict.fromkeys(user for user, _ in graph.graph.uses(operands[0]))
     else:
         found = [other for other in graph.nodes if all(value in graph.constants for value in other.sources)]
     return [other for other in found if other.type == node.type and other.outputs]

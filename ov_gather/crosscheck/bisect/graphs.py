@@ -52,15 +52,6 @@ class ValueGraph:
         return {value: i for i, node in enumerate(self.nodes) for value in node.outputs}
 
     @cached_property
-    def users(self) -> Mapping[Key, Sequence[Node]]:
-        """Nodes that use each value."""
-        found: dict[Key, list[Node]] = {}
-        for node in self.nodes:
-            for value in dict.fromkeys(node.sources):
-                found.setdefault(value, []).append(node)
-        return found
-
-    @cached_property
     def computed(self) -> Collection[Key]:
         """Values that depend on an input of the model, or on a node without inputs; all others can be folded."""
         found = set(self.inputs.values())
