@@ -153,7 +153,7 @@ def observed(
             shape = graph.shape_of(edge.inner)
             given[edge.inner], origins[edge.inner] = np.zeros(shape.sizes if shape.is_static else (), np.int64), ITERATION
             continue
-        if edge.outer is None and edge.next == body.goes_on is not None:
+        if edge.outer is None and edge.next is not None and edge.next == body.goes_on:  # ONNX may omit the condition
             given[edge.inner], origins[edge.inner] = np.array(True), _TRUE
             continue
         found = None if edge.outer is None else array(edge.outer)
