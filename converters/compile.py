@@ -79,7 +79,7 @@ def compile_onnx(model: OnnxSource, device: str = "CPU", *, extensions: Iterable
         bounds = {str(value.name) for value in original.graph.inputs if is_used(value) and is_only_bound(value)}
         inexactness = find_inexactness(original, target=_TARGET, checks_inputs=True)
         converted = read(original, _TARGET, known)
-        finish(converted)
+        inexactness += finish(converted)[1]
         compiled = CompiledModel(converted, inputs, outputs, travel, carried, index_inputs, unread_inputs, bounds, device)
     for summary in summaries(inexactness):
         warnings.warn(summary, LossyConversionWarning, stacklevel=2)

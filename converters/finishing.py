@@ -27,8 +27,11 @@ class Conversion:
     in_lanes: Mapping[str, tuple[str, str]] = field(default_factory=dict)
 
 
-def finish(model: openvino.Model) -> list[Rewrite]:
-    """Repair what OpenVINO would compute differently, and simplify proved and constant gathers; return the rewrites."""
+def finish(model: openvino.Model) -> tuple[list[Rewrite], list[Inexactness]]:
+    """Repair what OpenVINO would compute differently, and simplify proved and constant gathers.
+
+    Return the rewrites, and the known faults of OpenVINO that the model still meets.
+    """
     from ov_gather.acceleration.changes import Tracker
     from ov_gather.acceleration.compressed import keep_compressed
     from ov_gather.acceleration.fold_constants import fold_constants
@@ -51,9 +54,8 @@ def finish(model: openvino.Model) -> list[Rewrite]:
     what = "weights left compressed: only what is gathered is decompressed"
     done += [Rewrite(f"node Gather '{name}'", what, True) for name in keep_compressed(model)]
     shield_selects(model)
-    for fault, node in repair_faults(model):
-        done.append(Rewrite(f"node {node.get_type_name()} '{node.get_friendly_name()}'", f"rewritten: {fault.instead}", True))
-    return done
+    repaired, left = repair_faults(model)
+    return [*done, *repaired], left
 
 
 def record(model: openvino.Model, target: str, inexactness: Sequence[Inexactness]) -> None:

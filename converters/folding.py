@@ -37,6 +37,7 @@ def repair_division(model: Model) -> None:
         rounds_down = any(reader.get_type_name() == "Floor" for reader in readers(divide))
         if rounds_down or is_fused(graph, source.key(one)) or is_fused(graph, source.key(other)):  # cases 3 and 2
             remainder = ops.floor_mod(one, other) if rounds_down else ops.mod(one, other)
+            remainder.set_friendly_name(f"{divide.get_friendly_name()}/remainder")
             multiple = ops.subtract(one, remainder)
             exact = ops.divide(multiple, other)
             exact.set_attribute("m_pythondiv", False)

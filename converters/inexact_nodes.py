@@ -1,7 +1,7 @@
 """Nodes that OpenVINO's CPU plugin computes differently from ONNX.
 
 It narrows integers, takes them for signed ones, or rounds them. It computes float16 as float32, and drops Casts to float16.
-A Tile whose repeats are computed may leave a part of its output unwritten.
+What an IR shows as well is found in the converted model: see repairs.py.
 """
 
 from __future__ import annotations
@@ -18,9 +18,11 @@ from ov_gather.divergences.conditions import NARROWED_BY_CPU
 from ov_gather.ir.element_types import F16, F64, I32, I64, U32, U64, ElementType
 from ov_gather.ops.onnx_nodes import GATHERS, SCATTERS
 from ov_gather.ranges.algebra.intervals import Interval
-from ov_gather.ranges.algebra.values import every_value, is_of_sizes
+from ov_gather.ranges.algebra.values import every_value
+from ov_gather.system.traversal import reachable
 
-from .graphs import bodies_of, constant_of, is_constant, is_default, nodes_of, uses_of
+from .errors import describe
+from .graphs import bodies_of, constant_of, is_default, nodes_of, uses_of
 from .moves import OF_SHAPES, carries_elements, element_type_of, is_index, moves
 from .ranges import Ranges
 
@@ -31,24 +33,7 @@ _MODULAR = ("Add", "Sub", "Mul", "Sum", "BitwiseAnd", "BitwiseOr", "BitwiseXor",
 _WRAPPING = ("Abs", "Add", "BitShift", "BitwiseNot", "Mul", "Neg", "Sub", "Sum")
 _WRAPPED = "i16 and u16 are computed as i32, values beyond do not wrap around"
 _SIGNED = "u32 is computed as i32, values from 2^31 on are negative"
-_AS_FLOAT = "OpenVINO's CPU plugin {} integers as f32, which rounds those beyond 2^24"
-_DIVISIONS = ("Div", "Mod")
-_COMPARISONS = ("Equal", "Greater", "GreaterOrEqual", "Less", "LessOrEqual")
-_NARROWED = ("ReduceMax", "ReduceMin", "Resize", "Trilu", "Upsample")  # at 64 bits, the narrowing is reported instead
-_TOTALS = ("MatMul", "Pow", "ReduceL1", "ReduceMean", "ReduceProd", "ReduceSum", "ReduceSumSquare")
-_ROUNDED = {
-    **dict.fromkeys(_DIVISIONS, _AS_FLOAT.format("divides")),
-    **dict.fromkeys((*_COMPARISONS, "Clip"), _AS_FLOAT.format("compares")),
-    **dict.fromkeys(_TOTALS, _AS_FLOAT.format("adds and multiplies")),
-    "ReverseSequence": _AS_FLOAT.format("reverses") + "; target extension keeps them",
-    "Resize": _AS_FLOAT.format("resizes"),
-    "Upsample": _AS_FLOAT.format("resizes"),
-    "ReduceMax": _AS_FLOAT.format("compares"),
-    "ReduceMin": _AS_FLOAT.format("compares"),
-    "Trilu": _AS_FLOAT.format("multiplies"),
-}
-
-_TILED = "repeats that the model computes may leave a part of the output unwritten on OpenVINO's CPU plugin"
+_ROUNDED = "OpenVINO's CPU plugin computes integers as f32, which rounds those beyond 2^24"
 _QUIETED = "OpenVINO's CPU plugin makes signalling NaNs of float16 quiet"
 _QUIETING = (
     *("CenterCropPad", "ConcatFromSequence", "DepthToSpace", "SequenceAt", "SequenceConstruct", "SequenceInsert"),
@@ -59,9 +44,7 @@ _QUIETING = (
 
 def inexact_nodes(model: onnx_ir.Model, ranges: Ranges) -> Iterator[tuple[onnx_ir.Node, str]]:
     """Yield each node that the plugin computes differently from ONNX, and how it departs."""
-    yield from ((node, _TILED) for node in _wrong_tiles(model, ranges))
-    yield from ((node, _ROUNDED[node.op_type]) for node in nodes_of(model, *_ROUNDED) if is_rounded(node, ranges))
-    yield from _wrong_pads(model)
+    yield from ((node, _ROUNDED) for node in nodes_of(model, "Clip", "Trilu") if is_rounded(node, ranges))
     yield from ((node, _QUIETED) for node in nodes_of(model, *_QUIETING) if _takes_halves(node))
     yield from ((node, _UNROUNDED) for node in nodes_of(model, *_CASTS) if is_unrounded(node, ranges))
     yield from ((node, _SIGNED) for node in model.graph.all_nodes() if is_signed(node, ranges))
@@ -85,6 +68,48 @@ def stays_within(value: onnx_ir.Value) -> bool:
     )
 
 
+def seeing_high_bits(value: onnx_ir.Value, ranges: Ranges) -> str | None:
+    """Return what tells 64-bit integers from their lower 32 bits: a node, or an output of the model; None if nothing does.
+
+    Indices and sizes do not: those that are valid fit in 32 bits. Comparisons with small numbers count as such, too. Moves pass
+    integers on; so does arithmetic modulo 2^32, before which comparisons count.
+    """
+
+    def passed(item: tuple[onnx_ir.Value, bool]) -> list[tuple[onnx_ir.Value, bool]]:
+        value, is_moved = item
+        found = []
+        for node, position in value.uses():
+            if carries_elements(node, position) or is_default(node, _MODULAR):
+                found += [(output, is_moved and not is_default(node, _MODULAR)) for output in node.outputs]
+        return found
+
+    for reached, is_moved in reachable([(value, True)], passed):
+        if reached.is_graph_output():
+            return f"output '{reached.name}'"
+        for node, position in reached.uses():
+            is_passed = carries_elements(node, position) or is_default(node, (*_MODULAR, *OF_SHAPES))
+            is_bound = is_index(node, position) or _is_size(node, position)
+            if not is_passed and not is_bound and not (is_moved and _is_compared_with_small(node, position, ranges)):
+                return describe(node)
+    return None
+
+
+_SIZES = ("Reshape", "Expand", "Tile", "ConstantOfShape")
+
+
+def _is_size(node: onnx_ir.Node, position: int) -> bool:
+    """Return True for a shape, repeats, or a number of iterations."""
+    return is_default(node, ("Loop",)) and position == 0 or is_default(node, _SIZES) and position == len(node.inputs) - 1
+
+
+def _is_compared_with_small(node: onnx_ir.Node, position: int, ranges: Ranges) -> bool:
+    """Return True for a comparison with numbers that float32 represents, sizes included."""
+    if not is_default(node, ("Equal", "Greater", "GreaterOrEqual", "Less", "LessOrEqual")):
+        return False
+    other = ranges.of(node.inputs[1 - position])
+    return other is not None and not exceeds_int32(other)
+
+
 def is_signed(node: onnx_ir.Node, ranges: Ranges) -> bool:
     """Return True if a node computes with u32 values beyond int32, and their sign matters."""
 
@@ -99,39 +124,12 @@ def is_signed(node: onnx_ir.Node, ranges: Ranges) -> bool:
 
 
 def is_rounded(node: onnx_ir.Node, ranges: Ranges) -> bool:
-    """Return True if a node of _ROUNDED may compute with integers that float32 does not represent.
-
-    Integers computed from sizes do not count: otherwise no model with computed shapes would be exact.
-    """
+    """Return True if a Clip has a bound, or a Trilu may have elements, that float32 does not represent."""
     element_type = element_type_of(node.inputs[0])
-    if element_type not in (I32, U32, I64, U64) or (element_type in (I64, U64) and node.op_type in _NARROWED):
-        return False
-    if node.op_type in _COMPARISONS and node.inputs[0] is node.inputs[1]:
-        return False  # both sides are rounded alike
     if node.op_type == "Clip":
-        return any(map(_is_rounded_bound, node.inputs[1:]))
-    computes = node.op_type in (*_DIVISIONS, *_TOTALS)
-    values = [*node.inputs, *node.outputs] if computes else node.inputs[: 2 if node.op_type in _COMPARISONS else 1]
-    known = [(value, ranges.of(value)) for value in values if value is not None]
-    if computes and element_type in (I64, U64):  # wide ones are reported as narrowed, unless OpenVINO folds them exactly
-        known = [
-            (value, found)
-            for value, found in known
-            if not exceeds_int32(found) or (value in node.inputs and is_constant(value))
-        ]
-    intervals = [found for _, found in known]
-    if node.op_type in _COMPARISONS:  # rounding never moves a number across a small one
-        return not any(_fits(interval, sizes=True) for interval in intervals)
-    return not all(_fits(interval, sizes=computes) for interval in intervals)
-
-
-def _fits(interval: Interval | None, *, sizes: bool) -> bool:
-    if interval is None:
-        return False
-    least, most = interval.low > -_EXACT, interval.high < _EXACT
-    return (least or (sizes and any(map(is_of_sizes, interval.lows)))) and (
-        most or (sizes and any(map(is_of_sizes, interval.highs)))
-    )
+        return element_type in (I32, U32, I64, U64) and any(map(_is_rounded_bound, node.inputs[1:]))
+    found = ranges.of(node.inputs[0])  # at 64 bits, the narrowing is reported instead
+    return element_type in (I32, U32) and (found is None or found.low <= -_EXACT or found.high >= _EXACT)
 
 
 def _is_rounded_bound(value: onnx_ir.Value | None) -> bool:
@@ -189,64 +187,6 @@ def _leaves(node: onnx_ir.Node, position: int) -> bool:
     if is_default(node, ("CastLike",)) and position == 1:  # only its type counts
         return False
     return any(element_type_of(output) not in (None, F16) for output in node.outputs)
-
-
-# The plugin of 2026.4.1 is right if data has at most 3 axes, or at most 2 are repeated, or the repeats are constant.
-_AXES, _REPEATED = 3, 2
-
-
-def _wrong_tiles(model: onnx_ir.Model, ranges: Ranges) -> Iterator[onnx_ir.Node]:
-    """Yield each Tile that may return uninitialised memory."""
-    for node in nodes_of(model, "Tile"):
-        if len(node.inputs) != 2 or node.inputs[0] is None or node.inputs[1] is None:
-            continue  # Tile-1 repeats one axis
-        data, repeats = node.inputs[0].shape, list(_parts(node.inputs[1]))
-        if (data is not None and data.rank() <= _AXES) or all(_is_fixed(part, ranges) for part in repeats):
-            continue
-        if sum(_repeated(part, ranges) for part in repeats) > _REPEATED:
-            yield node
-
-
-def _parts(value: onnx_ir.Value) -> Iterator[onnx_ir.Value]:
-    """Yield the values that Concat assembles this one from, through Cast and Identity; or the value itself."""
-    waiting = [value]
-    while waiting:
-        value = waiting.pop()
-        node = value.producer()
-        if node is not None and is_default(node, ("Cast", "Concat", "Identity")):
-            waiting += [part for part in node.inputs if part is not None]
-        else:
-            yield value
-
-
-def _is_fixed(part: onnx_ir.Value, ranges: Ranges) -> bool:
-    found = ranges.of(part)
-    return constant_of(part) is not None or (found is not None and found.low == found.high)
-
-
-def _repeated(part: onnx_ir.Value, ranges: Ranges) -> int:
-    """Return how many axes a part of the repeats may repeat."""
-    tensor, found = constant_of(part), ranges.of(part)
-    if tensor is not None:
-        return int((tensor.numpy() > 1).sum())
-    if found is not None and found.high <= 1:
-        return 0
-    size = 1 if part.shape is None or part.shape.rank() != 1 else part.shape[0]
-    return size if isinstance(size, int) and part.shape is not None else _REPEATED + 1
-
-
-def _wrong_pads(model: onnx_ir.Model) -> Iterator[tuple[onnx_ir.Node, str]]:
-    """Yield each Pad whose number OpenVINO's CPU plugin replaces or rounds."""
-    for node in nodes_of(model, "Pad"):
-        value, mode = node.inputs[2] if len(node.inputs) > 2 else None, node.attributes.get("mode")
-        if value is None or (mode is not None and mode.as_string() != "constant"):
-            continue
-        tensor = constant_of(value)
-        number = computed(model, value) if tensor is None else tensor.numpy()
-        if number is None:
-            yield node, "OpenVINO's CPU plugin pads with 0 instead of a number that the model computes"
-        elif number.dtype.kind in "iu" and (number.astype(np.float32).astype(number.dtype) != number).any():
-            yield node, f"OpenVINO's CPU plugin rounds {number.item()}, to pad with, to float32"
 
 
 def computed(model: onnx_ir.Model, value: onnx_ir.Value) -> NDArray[Any] | None:

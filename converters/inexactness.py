@@ -17,8 +17,8 @@ from ov_gather.ops.onnx_nodes import GATHERS, SCATTERS
 
 from .errors import describe
 from .graphs import bodies_of, constant_of, constants_of, inputs_of, is_default, nodes_of
-from .inexact_nodes import computed, exceeds_int32, inexact_nodes, narrowing, stays_within
-from .moves import element_type_of, is_gathered, is_only_index, is_read
+from .inexact_nodes import computed, exceeds_int32, inexact_nodes, narrowing, seeing_high_bits, stays_within
+from .moves import element_type_of, is_gathered, is_read
 from .passes.empty_constants import lost_constants
 from .ranges import Ranges
 
@@ -60,7 +60,7 @@ def find_inexactness(
         checks_inputs: the caller checks that 64-bit inputs fit in 32 bits, and knows the rank of each.
     """
     ranges = Ranges(model)
-    found = [*_narrowed(model, ranges, assume_in_bounds, checks_inputs), *_of_constants(model)]
+    found = [*_narrowed(model, ranges, checks_inputs), *_of_constants(model)]
     found += [Inexactness(describe(node), what) for node, what in inexact_nodes(model, ranges)]
     if target == "stock":
         for node in nodes_of(model, *GATHERS, *SCATTERS):
@@ -91,7 +91,7 @@ def is_preserved(array: NDArray[Any], *, constant: bool) -> bool:
         return all(as_seen(part, constant).astype(part.dtype).tobytes() == part.tobytes() for part in parts)
 
 
-def _narrowed(model: onnx_ir.Model, ranges: Ranges, assume_in_bounds: bool, checks_inputs: bool) -> Iterator[Inexactness]:
+def _narrowed(model: onnx_ir.Model, ranges: Ranges, checks_inputs: bool) -> Iterator[Inexactness]:
     """Yield where 64-bit values arise that may not fit in 32 bits; values computed from these are not reported again."""
 
     def is_wide(value: onnx_ir.Value | None) -> bool:
@@ -100,16 +100,23 @@ def _narrowed(model: onnx_ir.Model, ranges: Ranges, assume_in_bounds: bool, chec
         return exceeds_int32(ranges.of(value))
 
     for value in filter(is_wide, filter(is_read, inputs_of(model))):
-        is_harmless = (checks_inputs and stays_within(value)) or (assume_in_bounds and is_only_index(value))
-        if element_type_of(value) is F64 or not is_harmless:
-            yield Inexactness(f"input '{value.name}'", _narrowing(value))
+        if not (checks_inputs and element_type_of(value) is not F64 and stays_within(value)):
+            yield from _seen(f"input '{value.name}'", value, ranges)
     for node in model.graph.all_nodes():
         if any(map(is_wide, node.inputs)) or bodies_of(node):
             continue  # reported for the input, or for a node of the body
         for value in filter(is_wide, node.outputs):
             array = computed(model, value)
             if array is None or not is_preserved(array, constant=True):
-                yield Inexactness(describe(node), _narrowing(value))
+                yield from _seen(describe(node), value, ranges)
+
+
+def _seen(place: str, value: onnx_ir.Value, ranges: Ranges) -> Iterator[Inexactness]:
+    """Yield that a value is narrowed, unless no node tells its integers from their lower 32 bits."""
+    if element_type_of(value) is F64:
+        yield Inexactness(place, _narrowing(value))
+    elif seeing := seeing_high_bits(value, ranges):
+        yield Inexactness(f"{place}, read by {seeing}", _narrowing(value))
 
 
 def _narrowing(value: onnx_ir.Value) -> str:

@@ -130,7 +130,9 @@ def convert(
         travel = travel_in_lanes(original, stock=target == "stock") if lanes else LaneInterface()
         inexactness = find_inexactness(original, target=target, assume_in_bounds=assume_in_bounds)
         model = read(original, target, extensions)
-    rewrites += finish(model)
+    finished, left = finish(model)
+    rewrites += finished
+    inexactness += left
     record(model, target, inexactness)
     in_lanes = {name: (given, kind.numpy().name) for name, (given, kind) in (travel.inputs | travel.outputs).items()}
     if in_lanes:

@@ -1,4 +1,4 @@
-"""Repairs of a converted model where it meets a known fault of OpenVINO, bodies included."""
+"""Repairs of a converted model where it meets a known fault of OpenVINO, bodies included, and the faults that are left."""
 
 from __future__ import annotations
 
@@ -7,52 +7,65 @@ from collections.abc import Callable, Mapping
 import numpy as np
 
 from ov_gather.acceleration.graph import copied, replace_node
-from ov_gather.extension.python_api import Model, Node, Output
+from ov_gather.extension.python_api import Model, Output
+from ov_gather.extension.python_api import Node as OpenvinoNode
 from ov_gather.extension.python_api import opset13 as ops
 from ov_gather.graph.openvino import OpenvinoGraph
-from ov_gather.plugin.base import KnownFault
+from ov_gather.graph.protocol import Node
 from ov_gather.plugin.register import KNOWN
 from ov_gather.ranges.known_faults import FaultFinder
+from ov_gather.rules.known_faults import RULE_OF
+
+from .inexactness import Inexactness
+from .passes.rewriter import Rewrite
 
 _ROUNDS = 4
 """Most rounds of repairs: what one makes may meet another fault."""
 
 
-def repair_faults(model: Model) -> list[tuple[KnownFault, Node]]:
-    """Repair a model in place until it meets no fault that has a repair; return these faults, and the nodes that met them."""
-    faults = [fault for fault in KNOWN if fault.report in REPAIRS]
-    repaired = list[tuple[KnownFault, Node]]()
+def repair_faults(model: Model) -> tuple[list[Rewrite], list[Inexactness]]:
+    """Repair a model in place until it meets no fault that has a repair; return the repairs, and the faults that are left.
+
+    Faults that show for inputs that ONNX refuses are not looked for.
+    """
+    faults = [fault for fault in KNOWN if not fault.before and not fault.is_of_refused_inputs]
+    repaired = list[Rewrite]()
     for _ in range(_ROUNDS):
-        found = [(fault, node.handle) for fault, node in FaultFinder(OpenvinoGraph(model)).found(faults)]
-        for fault, node in found:
-            REPAIRS[fault.report](node)
-        repaired += found
-        if not found:
+        found = [(fault, node) for fault, node in FaultFinder(OpenvinoGraph(model)).found(faults)]
+        repairable = [(fault, node) for fault, node in found if fault.report in REPAIRS]
+        if not repairable:
             break
-    return repaired
+        for fault, node in repairable:
+            REPAIRS[fault.report](node.handle)
+            repaired.append(Rewrite(_place(node), f"rewritten: {fault.instead}", True))
+    return repaired, [Inexactness(_place(node), f"{RULE_OF[fault.effect]}: {fault.instead}") for fault, node in found]
 
 
-def _as_matrix(absolute: Node) -> None:
+def _place(node: Node) -> str:
+    return f"node {node.type} '{node.name}'"
+
+
+def _as_matrix(absolute: OpenvinoNode) -> None:
     """Abs(x) of a vector  ->  Squeeze(Abs(Unsqueeze(x)))."""
     axis = ops.constant(np.array([0]))
     replace_node(absolute, ops.squeeze(ops.abs(ops.unsqueeze(absolute.input_value(0), axis)), axis))
 
 
-def _compare(convert: Node) -> None:
+def _compare(convert: OpenvinoNode) -> None:
     """Convert(x) to boolean  ->  NotEqual(x, 0)."""
     replace_node(convert, _is_not_zero(convert.input_value(0)))
 
 
-def _count(non_zero: Node) -> None:
+def _count(non_zero: OpenvinoNode) -> None:
     """NonZero(x)  ->  NonZero(NotEqual(x, 0))."""
     non_zero.input(0).replace_source_output(_is_not_zero(non_zero.input_value(0)).output(0))
 
 
-def _is_not_zero(value: Output) -> Node:
+def _is_not_zero(value: Output) -> OpenvinoNode:
     return ops.not_equal(value, ops.constant(0, value.get_element_type()))
 
 
-def _limit(node: Node) -> None:
+def _limit(node: OpenvinoNode) -> None:
     """Range(start, limit, step)  ->  Range(start, Select(step > 0, Maximum(limit, start), Minimum(limit, start)), step)."""
     start, limit, step = node.input_values()
     kind = limit.get_element_type()
@@ -62,35 +75,109 @@ def _limit(node: Node) -> None:
     node.input(1).replace_source_output((ahead if sign > 0 else back if sign < 0 else either).output(0))
 
 
-def _choose_apart(select: Node) -> None:
+def _choose_apart(select: OpenvinoNode) -> None:
     """Select(Less(a, b), x, y)  ->  Select(Convert(Convert(Less(a, b))), x, y), which is not fused."""
     condition = ops.convert(ops.convert(select.input_value(0), "i32"), "boolean")
     select.input(0).replace_source_output(condition.output(0))
 
 
-def _at_least_zero(relu: Node) -> None:
+def _at_least_zero(relu: OpenvinoNode) -> None:
     """ReLU(x)  ->  Maximum(x, 0)."""
     value = relu.input_value(0)
     replace_node(relu, ops.maximum(value, ops.constant(0, value.get_element_type())))
 
 
-def _in_32_bits(node: Node) -> None:
+def _in_32_bits(node: OpenvinoNode) -> None:
     """Add(x, y) of bytes  ->  Convert(Add(Convert(x), Convert(y)))."""
     kind = node.get_element_type()
     wide = copied(node, [ops.convert(value, "i32").output(0) for value in node.input_values()])
     replace_node(node, ops.convert(wide, kind))
 
 
-REPAIRS: Mapping[str, Callable[[Node], None]] = {
+def _apart(node: OpenvinoNode) -> None:
+    """Subtract(c, Reduce(x))  ->  Subtract(c, BitwiseOr(r, r)), r = Reduce(x), which is not fused: r is read twice."""
+    for given in node.inputs():
+        value = given.get_source_output()
+        if value.get_node().get_type_name() != "Constant":
+            given.replace_source_output(ops.bitwise_or(value, value).output(0))
+
+
+def _select_padding(pad: OpenvinoNode) -> None:
+    """Pad(x, begin, end, value)  ->  Select(Pad(1, begin, end, 0), Pad(x, begin, end, 0), value)."""
+    data, begin, end, value = pad.input_values()
+    zero = ops.constant(0, data.get_element_type())
+    ones = ops.broadcast(ops.constant(np.int32(1)), ops.shape_of(data))
+    is_inside = ops.convert(ops.pad(ones, begin, end, "constant", ops.constant(np.int32(0))), "boolean")
+    replace_node(pad, ops.select(is_inside, ops.pad(data, begin, end, "constant", zero), value))
+
+
+def _tile_by_pairs(tile: OpenvinoNode) -> None:
+    """Tile(x, [a, b, c, d])  ->  Tile(Tile(x, [a, b, 1, 1]), [1, 1, c, d])."""
+    data, repeats = tile.input_values()
+    axes = range(repeats.get_shape()[0])
+    each = [ops.gather(repeats, ops.constant(np.array([axis])), ops.constant(0)) for axis in axes]
+    one = ops.constant([1], repeats.get_element_type())
+    for first in axes[::2]:
+        data = ops.tile(data, ops.concat([each[i] if i - first in (0, 1) else one for i in axes], 0)).output(0)
+    replace_node(tile, data.get_node())
+
+
+def _of_vector(non_zero: OpenvinoNode) -> None:
+    """NonZero of a single element, of rank 2  ->  Concat(z, z), z = NonZero(Reshape(x, [-1]))."""
+    flat = ops.reshape(non_zero.input_value(0), ops.constant(np.array([-1])), False)
+    rows = [ops.non_zero(flat)] * non_zero.get_input_partial_shape(0).rank.get_length()
+    replace_node(non_zero, ops.concat(rows, 0))
+
+
+def _empty(broadcast: OpenvinoNode) -> None:
+    """Broadcast(x, shape) without elements  ->  a constant without elements."""
+    data, target = (value.get_node() for value in broadcast.input_values())
+    is_known = target.get_type_name() == "Constant"
+    shape = np.broadcast_shapes(data.get_output_shape(0), target.get_data()) if is_known else broadcast.get_output_shape(0)
+    replace_node(broadcast, ops.constant(np.empty(shape), broadcast.get_element_type()))
+
+
+def _read_inverse(unique: OpenvinoNode) -> None:
+    """Unique(x), whose inverse is not read  ->  its positions (or counts) are gathered from them and the inverse, joined.
+
+    The elements are then gathered at these positions.
+    """
+    is_read = [bool(unique.output(position).get_target_inputs()) for position in range(4)]
+    position = 1 if is_read[0] or is_read[1] else 3
+    short, zero = unique.output(position), ops.constant(0)
+    targets = short.get_target_inputs()
+    joined = ops.concat([short, ops.convert(unique.output(2), short.get_element_type())], 0)
+    places = ops.range(zero, ops.squeeze(ops.shape_of(short), zero), ops.constant(1), "i64")
+    found = ops.gather(joined, places, zero).output(0)
+    for target in targets:
+        target.replace_source_output(found)
+    if is_read[0]:
+        elements = ops.gather(ops.reshape(unique.input_value(0), ops.constant(np.array([-1])), False), found, zero)
+        for target in unique.output(0).get_target_inputs():
+            target.replace_source_output(elements.output(0))
+
+
+REPAIRS: Mapping[str, Callable[[OpenvinoNode], None]] = {
     "abs_of_clamp": _as_matrix,
     "abs_of_folded_convert": _as_matrix,
     "abs_overwrites_concat": _as_matrix,
+    "arithmetic_after_integer_reduction": _apart,
+    "bidirectional_broadcast_of_no_elements": _empty,
+    "bidirectional_broadcast_to_no_elements": _empty,
+    "broadcast_of_empty_constant": _empty,
+    "broadcast_of_no_elements": _empty,
     "bytes_saturate": _in_32_bits,
+    "constant_minus_byte_reduction": _apart,
     "convert_to_boolean_is_refused": _compare,
     "convert_to_boolean_of_another_output": _compare,
     "non_zero_before_convert": _count,
+    "non_zero_of_one_constant": _of_vector,
+    "pad_value_of_run_time": _select_padding,
+    "pad_value_through_float32": _select_padding,
     "range_away_from_its_limit": _limit,
     "relu_through_float32": _at_least_zero,
     "select_through_float32": _choose_apart,
+    "tile_run_time_repeats": _tile_by_pairs,
+    "unique_without_inverse": _read_inverse,
 }
 """What repairs a fault, by its report."""

@@ -70,9 +70,11 @@ def _choose(rewriter: Rewriter, body: onnx_ir.Graph, position: int, read: Value,
     number = rewriter.insert(chosen, "Cast", [read], DataType.FLOAT, None, to=int(DataType.FLOAT))
     below = rewriter.constant(chosen, np.array(-0.5, np.float32))
     holds = rewriter.insert(chosen, "Greater", [number, below], DataType.BOOL, None)
-    ones = rewriter.insert(chosen, "Cast", [holds], DataType.FLOAT, None, to=int(DataType.FLOAT))
-    count = rewriter.insert(chosen, "ReduceSum", [ones], DataType.FLOAT, [], keepdims=0)
-    chosen.replace_input_with(0, rewriter.insert(chosen, "Greater", [count, below], DataType.BOOL, []))
+    if read.shape is None or read.shape.rank():  # OpenVINO refuses ReduceSum of a scalar in a Loop that makes no iteration
+        ones = rewriter.insert(chosen, "Cast", [holds], DataType.FLOAT, None, to=int(DataType.FLOAT))
+        count = rewriter.insert(chosen, "ReduceSum", [ones], DataType.FLOAT, [], keepdims=0)
+        holds = rewriter.insert(chosen, "Greater", [count, below], DataType.BOOL, [])
+    chosen.replace_input_with(0, holds)
     body.outputs[position] = handed
 
 

@@ -47,9 +47,10 @@ def convert_program(
     with naming(source):
         model, sites = _read(program, [each.name for each in extensions if not is_class(each.name)])
     rewrites = [Rewrite(str(site), _TRANSLATED[site.kind], True) for site in sites if site.kind in _TRANSLATED]
-    rewrites += finish(model)
+    finished, left = finish(model)
+    rewrites += finished
     known = {site.name: site for site in sites}
-    inexactness = list(_narrowed(model))
+    inexactness = [*_narrowed(model), *left]
     if target == "stock" and not assume_in_bounds:
         inexactness += _unchecked(model, known)
     elif target == "extension":

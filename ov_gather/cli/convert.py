@@ -132,20 +132,11 @@ def _convert(source: Path, output: Path, options: _Options) -> int:
     from ov_gather.converters.models import written
 
     with written(conversion.model, output, fp16=options.fp16) as path:
-        _warn_of_faults(path, output)
         code = _verify(source, path, output, options, inputs, conversion.in_lanes) if options.verify else 0
     for name, (held, dtype) in conversion.in_lanes.items():
         tell(f"{output}: '{name}' holds {dtype} '{held}' in lanes")
     tell(f"{output}: {len(conversion.model.get_ops())} layers")
     return code
-
-
-def _warn_of_faults(ir: Path, output: Path) -> None:
-    """Warn of the layers at which OpenVINO is known to be wrong, or to end the process."""
-    from ov_gather.rules.validation import validate
-
-    for finding in validate(ir, select=["OVG710", "OVG711"]):
-        warn(f"{output}: {finding.location.layer_text}: {finding.message}; {finding.hint}")
 
 
 def _converted(source: Path, output: Path, options: _Options) -> Conversion:

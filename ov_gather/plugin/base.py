@@ -36,6 +36,7 @@ class KnownFault:
         since, before: the first release that shows the fault, of those measured, and the first one that no longer does; ""
             if the first, or the last one measured, shows it.
         operands: the least number of inputs of the node.
+        is_of_refused_inputs: whether ONNX refuses the inputs for which the fault shows.
         converter: what `ov-gather convert` does with such an ONNX model, "avoids" the fault or "refuses" it; "" if neither.
     """
 
@@ -48,6 +49,7 @@ class KnownFault:
     since: str = ""
     before: str = ""
     operands: int = 1
+    is_of_refused_inputs: bool = False
     converter: str = ""
 
     @property

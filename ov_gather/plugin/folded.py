@@ -48,7 +48,7 @@ def _is_dropped(graph: PatternGraph, node: Node, position: int) -> bool:
         return False
     if any(one.decompresses for one in origins) and not any(one.type == "Gather" for one in origins):
         return False
-    return graph.bounds(node, position)[0] < 0 and _may_be_negative(graph, node, position)
+    return graph.known.bounds(node, position)[0] < 0 and _may_be_negative(graph, node, position)
 
 
 def _may_be_negative(graph: PatternGraph, node: Node, position: int) -> bool:

@@ -19,20 +19,34 @@ _WHOLE = ("Ceiling", "Floor", "Round", "Sign")
 
 def _is_large(graph: PatternGraph, node: Node, *positions: int) -> bool:
     """Return True if one of these inputs has integers of 32 or 64 bits that may not be exact in float32."""
-    return any(graph.type(node, i) in _WIDE and not graph.is_small(node, i) for i in positions)
+    return any(graph.type(node, i) in _WIDE and not graph.known.is_small(node, i) for i in positions)
 
 
 def _data(graph: PatternGraph, node: Node) -> bool:
     return _is_large(graph, node, 0)
 
 
+def _reduced(graph: PatternGraph, node: Node) -> bool:
+    return _data(graph, node) and not graph.is_folded(node, 0)
+
+
 def _both(graph: PatternGraph, node: Node) -> bool:
-    return _is_large(graph, node, 0, 1) and not (graph.origins(node, 0) and graph.origins(node, 1))
+    return _is_large(graph, node, 0, 1) and not _is_constant(graph, node) and not _is_by_one(graph, node)
+
+
+def _is_constant(graph: PatternGraph, node: Node) -> bool:
+    return graph.is_folded(node, 0) and graph.is_folded(node, 1)
+
+
+def _is_by_one(graph: PatternGraph, node: Node) -> bool:
+    """Return True for a division, or a remainder of one, by 1, which is removed, or exact."""
+    divisor = graph.constant(node, 1) if node.type in ("Divide", "FloorMod", "Mod") else None
+    return divisor is not None and bool((divisor == 1).all())
 
 
 def _compared(graph: PatternGraph, node: Node) -> bool:
     """Return True if both operands may be rounded: none is equal to a small integer by rounding."""
-    return all(_is_large(graph, node, i) for i in (0, 1)) and not graph.origins(node, 0)
+    return all(_is_large(graph, node, i) for i in (0, 1)) and not _is_constant(graph, node)
 
 
 def _select(graph: PatternGraph, node: Node) -> bool:
@@ -40,12 +54,12 @@ def _select(graph: PatternGraph, node: Node) -> bool:
 
 
 def _bytes(graph: PatternGraph, node: Node) -> bool:
-    return graph.type(node) in _BYTES and not graph.origins(node, 0)
+    return graph.type(node) in _BYTES and not _is_constant(graph, node)
 
 
 def _away(graph: PatternGraph, node: Node) -> bool:
     """Return True if the step may lead away from the limit."""
-    (first, last), (least, most), (back, forward) = (graph.bounds(node, i) for i in range(3))
+    (first, last), (least, most), (back, forward) = (graph.known.bounds(node, i) for i in range(3))
     choice = graph.producer(node, 1, "Select")
     if choice and not _asks_for_sign(graph, choice, node):
         choice = None
@@ -71,7 +85,7 @@ def _inner(graph: PatternGraph, node: Node) -> bool:
         return False
     inner = weights.sizes[-1 if node.attributes.get("transpose_b", "false") != "false" else -2]
     may_be_one = 1 in rows.dims[-1] and not rows.dims[-1].is_static and inner > 1
-    return may_be_one and bool(graph.origins(node, 1)) and graph.is_chosen(node, 0, -1)
+    return may_be_one and bool(graph.origins(node, 1)) and graph.known.is_chosen(node, 0, -1)
 
 
 def _empty_axis(graph: PatternGraph, node: Node) -> bool:
@@ -85,6 +99,12 @@ def _empty_axis(graph: PatternGraph, node: Node) -> bool:
 def _nothing(graph: PatternGraph, node: Node) -> bool:
     dims = graph.shape(node).dims
     return dims is not None and any(0 in dim for dim in dims)
+
+
+def _without_inverse(graph: PatternGraph, node: Node) -> bool:
+    """Return True for a Unique of all elements, in the order of their positions, of which the inverse alone is not read."""
+    reads = [bool(graph.readers(key)) for key in node.outputs]
+    return len(node.inputs) == 1 and node.attributes.get("sorted") == "false" and any(reads) and not any(reads[2:3])
 
 
 def _nothing_to_search(graph: PatternGraph, node: Node) -> bool:
@@ -103,7 +123,7 @@ def _too_short(graph: PatternGraph, node: Node) -> bool:
 
 def _before_conversion(graph: PatternGraph, node: Node) -> bool:
     """Return True if a Convert before NonZero, which OpenVINO removes, may make 0 of another number."""
-    source = None if graph.origins(node, 0) else graph.producer(node)
+    source = None if graph.is_folded(node, 0) else graph.producer(node)
     while source and graph.only_node(source):
         is_converted = source.type in _CONVERSIONS
         if is_converted and _makes_zero(graph, source):
@@ -120,7 +140,7 @@ def _makes_zero(graph: PatternGraph, convert: Node) -> bool:
         return False
     if given not in _INTEGER_BITS:
         return given in _REAL and not _is_whole(graph, convert)
-    low, high = graph.bounds(convert, 0)
+    low, high = graph.known.bounds(convert, 0)
     limit = 1 << _INTEGER_BITS[made]
     return _INTEGER_BITS[given] > _INTEGER_BITS[made] and not -limit < low <= high < limit
 
@@ -137,7 +157,7 @@ NUMBERS = (
     KnownFault(
         report="reduce_max_through_float32",
         types=("ReduceMax", "ReduceMin"),
-        occurs=_data,
+        occurs=_reduced,
         instead="integers are rounded to float32",
         remedy=_IN_FLOAT,
         effect=Effect.DEPENDS,
@@ -145,7 +165,7 @@ NUMBERS = (
     KnownFault(
         report="reduce_sum_through_float32",
         types=("ReduceSum", "ReduceL1", "ReduceMean"),
-        occurs=_data,
+        occurs=_reduced,
         instead="integers are added in float32",
         remedy=_IN_FLOAT,
         effect=Effect.DEPENDS,
@@ -267,6 +287,7 @@ NUMBERS = (
         instead="an inner dimension of 1 is accepted against constant weights with more rows, and memory beyond it is read",
         remedy="declare the inner dimension",
         effect=Effect.DEPENDS,
+        is_of_refused_inputs=True,
     ),
     KnownFault(
         report="strided_slice_of_empty_axis",
@@ -275,6 +296,7 @@ NUMBERS = (
         instead="an element of an axis without elements is uninitialized memory instead of an error",
         remedy="declare that the axis has at least one element",
         effect=Effect.DEPENDS,
+        is_of_refused_inputs=True,
     ),
     KnownFault(
         report="unique_of_nothing",
@@ -283,6 +305,14 @@ NUMBERS = (
         instead="Unique of no elements fails, or returns the result of the inference before",
         remedy="declare that there is at least one element",
         effect=Effect.DEPENDS,
+    ),
+    KnownFault(
+        report="unique_without_inverse",
+        types=("Unique",),
+        occurs=_without_inverse,
+        instead="all elements but the first, and their positions, are 0 or uninitialized memory",
+        remedy="sort the elements, or read the inverse, too",
+        converter="avoids",
     ),
     KnownFault(
         report="search_sorted_in_nothing",
@@ -300,6 +330,7 @@ NUMBERS = (
         instead="if the axis is too short, the rest gets a negative size, and parts read memory outside of data",
         remedy="declare the least size of the axis",
         effect=Effect.DEPENDS,
+        is_of_refused_inputs=True,
         since="2025.3",
     ),
 )

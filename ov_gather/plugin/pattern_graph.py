@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterator, Sequence
+from collections.abc import Iterator, Sequence
 from dataclasses import dataclass, field
 from math import inf, prod
 from typing import TYPE_CHECKING, Any
@@ -18,18 +18,31 @@ VIEWS = ("Reshape", "Squeeze", "Unsqueeze")
 """Operations that keep the elements and their order."""
 LAYERS = 64
 """Most nodes that one question looks at, so that a whole model takes linear time."""
+_NOT_FOLDED = frozenset(
+    """
+    BitwiseAnd BitwiseNot BitwiseOr BitwiseXor Bucketize CumSum Einsum GatherElements GatherND Interpolate IsFinite IsInf IsNaN
+    NormalizeL2 PReLU ReduceL2 ReverseSequence Roll SearchSorted SquaredDifference Unique
+    """.split()
+)
+"""Operations that OpenVINO 2026.4 executes even if all operands are constants."""
 _LONGEST = 1 << 16
 """Most elements of a constant that is read: more are no axes, steps or factors."""
-_EXACT = 1 << 24
-"""Integers up to this one are exact in float32."""
 
 
-def _unknown(node: Node, position: int) -> tuple[float, float]:
-    return -inf, inf
+class Known:
+    """What is known of the numbers that a graph computes: nothing, unless range analysis overrides this."""
 
+    def bounds(self, node: Node, position: int) -> tuple[float, float]:
+        """Return the least and the greatest integer of an input of a node."""
+        return -inf, inf
 
-def _no_size(node: Node, position: int, axis: int) -> bool:
-    return False
+    def is_small(self, node: Node, position: int) -> bool:
+        """Return True if the integers of an input of a node are exact in float32. Sizes of tensors are taken to be."""
+        return False
+
+    def is_chosen(self, node: Node, position: int, axis: int) -> bool:
+        """Return True if the size of an axis of an input of a node is an open one of an input of the model or the body."""
+        return False
 
 
 @dataclass(frozen=True, eq=False)
@@ -38,13 +51,11 @@ class PatternGraph:
 
     Attributes:
         graph: the graph.
-        bounds: the least and the greatest integer of an input of a node, by range analysis.
-        is_chosen: whether the size of an axis of an input of a node is an open one of an input of the model or the body.
+        known: what is known of the numbers.
     """
 
     graph: Graph
-    bounds: Callable[[Node, int], tuple[float, float]] = _unknown
-    is_chosen: Callable[[Node, int, int], bool] = _no_size
+    known: Known = field(default_factory=Known)
     _values: dict[Key, NDArray[Any] | None] = field(default_factory=dict)
 
     def source(self, node: Node, position: int = 0) -> Key | None:
@@ -98,11 +109,6 @@ class PatternGraph:
         found = self.graph.constant(const)
         return None if found is None or found.dtype.kind == "O" else found
 
-    def is_small(self, node: Node, position: int) -> bool:
-        """Return True if the integers of an input are exact in float32."""
-        low, high = self.bounds(node, position)
-        return low >= -_EXACT and high <= _EXACT
-
     def readers(self, value: Key) -> list[Node]:
         """Return the nodes that read a tensor, once for each input."""
         return [node for node, _ in self.graph.uses(value)]
@@ -153,6 +159,11 @@ class PatternGraph:
                 return ()
             waiting += [self.producer(one, i) for i in range(len(one.inputs))]
         return tuple(found)
+
+    def is_folded(self, node: Node, position: int) -> bool:
+        """Return True if OpenVINO computes an input while it compiles the model, exactly."""
+        found = self.origins(node, position)
+        return bool(found) and not any(one.type in _NOT_FOLDED for one in found)
 
     def depends_on(self, keys: Sequence[Key]) -> Iterator[Node]:
         """Yield the nodes that compute some tensors."""

@@ -70,8 +70,17 @@ def _is_single(graph: PatternGraph, node: Node) -> bool:
     return len(node.inputs if node.type == "Concat" else node.outputs) == 1 or (given.is_static and given == made)
 
 
+def _keeps_shape(graph: PatternGraph, node: Node) -> bool:
+    """Return True if the sizes, maybe computed from other sizes, are known, and the node changes none."""
+    given = graph.shape(node)
+    return given.is_static and given == graph.made(node)
+
+
 def _is_not_padded(graph: PatternGraph, node: Node) -> bool:
-    return all(widths is not None and not widths.any() for widths in (graph.constant(node, i) for i in (1, 2)))
+    begin, end = (graph.constant(node, i) for i in (1, 2))
+    if begin is not None and end is not None:
+        return not begin.any() and not end.any()
+    return _keeps_shape(graph, node)
 
 
 def _is_whole(graph: PatternGraph, node: Node) -> bool:
@@ -89,7 +98,9 @@ def _is_whole(graph: PatternGraph, node: Node) -> bool:
 def _is_once(graph: PatternGraph, node: Node) -> bool:
     """Return True for a Tile that repeats nothing, and adds no axis."""
     repeats, rank = graph.constant(node, 1), graph.shape(node).rank
-    return repeats is not None and bool((repeats == 1).all()) and rank is not None and repeats.size <= rank
+    if repeats is None:
+        return _keeps_shape(graph, node)
+    return bool((repeats == 1).all()) and rank is not None and repeats.size <= rank
 
 
 _END = 2**31 - 1

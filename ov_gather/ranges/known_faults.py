@@ -9,19 +9,24 @@ from typing import TYPE_CHECKING
 
 from ov_gather.graph.protocol import Graph, Node
 from ov_gather.plugin.base import Effect, KnownFault
-from ov_gather.plugin.pattern_graph import PatternGraph
+from ov_gather.plugin.pattern_graph import Known, PatternGraph
 from ov_gather.plugin.register import BY_TYPE
+from ov_gather.ranges.algebra.values import are_exact
 
 if TYPE_CHECKING:
     from ov_gather.ranges.analysis import Analysis
 
 
-class FaultFinder:
+_EXACT = 1 << 24
+"""Integers up to this one are exact in float32."""
+
+
+class FaultFinder(Known):
     """Finds the faults of a graph. The analysis runs if a fault asks for it."""
 
     def __init__(self, graph: Graph) -> None:
         self._graph = graph
-        self._patterns = PatternGraph(graph, self._bounds, self._is_chosen)
+        self._patterns = PatternGraph(graph, self)
 
     def found(self, faults: Collection[KnownFault]) -> Iterator[tuple[KnownFault, Node]]:
         """Yield those of some faults that nodes meet, with the nodes, bodies included."""
@@ -38,7 +43,7 @@ class FaultFinder:
         except (ArithmeticError, LookupError, ValueError):
             return False
 
-    def _bounds(self, node: Node, position: int) -> tuple[float, float]:
+    def bounds(self, node: Node, position: int) -> tuple[float, float]:
         """Return the least and the greatest integer of an input of a node."""
         key = node.inputs[position]
         if key is None:
@@ -46,7 +51,12 @@ class FaultFinder:
         elements = self._analysis.value(key).elements
         return float(elements.low), float(elements.high)
 
-    def _is_chosen(self, node: Node, position: int, axis: int) -> bool:
+    def is_small(self, node: Node, position: int) -> bool:
+        """Return True if the integers of an input of a node are exact in float32. Sizes of tensors are taken to be."""
+        key = node.inputs[position]
+        return key is not None and are_exact(self._analysis.algebra, self._analysis.value(key).elements, _EXACT)
+
+    def is_chosen(self, node: Node, position: int, axis: int) -> bool:
         """Return True if the size of an axis of an input of a node is an open one of an input of the model or the body."""
         from ov_gather.ranges.algebra.polynomials import Polynomial
         from ov_gather.ranges.inequalities import is_dynamic_dim

@@ -1,38 +1,49 @@
-"""Idioms that OpenVINO computes wrongly, as ONNX models, with a layer between their halves that changes nothing."""
+"""Idioms that OpenVINO computes wrongly, as ONNX models: with a layer between their halves, in a body, of inputs or constants."""
 
 from __future__ import annotations
 
 import re
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from typing import Any
 
 import numpy as np
 import onnx
+import onnx.helper
 import onnx.parser
 from numpy.typing import NDArray
 
-# Nodes that make b of a, and change nothing. T is the element type; `shape` is the shape of a, `flat` its number of elements.
+# Nodes that make b of a, and change nothing. T is the element type of a, and N its number.
 LAYERS = {
     "nothing": "b = Identity(a)",
     "plus 0": "zero = Constant<value = T {0}>() b = Add(a, zero)",
     "0 plus": "zero = Constant<value = T {0}>() b = Add(zero, a)",
     "minus 0": "zero = Constant<value = T {0}>() b = Sub(a, zero)",
     "times 1": "one = Constant<value = T {1}>() b = Mul(a, one)",
+    "1 times": "one = Constant<value = T {1}>() b = Mul(one, a)",
     "over 1": "one = Constant<value = T {1}>() b = Div(a, one)",
     "two signs": "m = Neg(a) b = Neg(m)",
-    "Reshape": "s = Shape(a) b = Reshape(a, s)",
-    "there and back": "r = Constant<value = int64[2] {1, -1}>() m = Reshape(a, r) s = Shape(a) b = Reshape(m, s)",
-    "Slice": """z = Constant<value = int64[1] {0}>() e = Constant<value = int64[1] {9223372036854775807}>()
-        b = Slice(a, z, e, z)""",
+    "Reshape": "sizes = Shape(a) b = Reshape(a, sizes)",
+    "there and back": "row = Constant<value = int64[2] {1, -1}>() m = Reshape(a, row) sizes = Shape(a) b = Reshape(m, sizes)",
+    "Slice": """f = Constant<value = int64[1] {0}>() end = Constant<value = int64[1] {9223372036854775807}>()
+        b = Slice(a, f, end, f)""",
     "Concat": "b = Concat<axis = 0>(a)",
     "Max": "b = Max(a)",
+    "Sum": "b = Sum(a)",
     "Where": "c = Constant<value = bool {1}>() b = Where(c, a, a)",
-    "Expand": "s = Shape(a) b = Expand(a, s)",
-    "Tile": "r = Constant<value = int64[1] {1}>() b = Tile(a, r)",
-    "Transpose": "m = Transpose<perm = [0]>(a) b = Transpose<perm = [0]>(m)",
+    "Expand": "sizes = Shape(a) b = Expand(a, sizes)",
+    "Tile": "sizes = Shape(a) ones = Div(sizes, sizes) b = Tile(a, ones)",
+    "Transpose": "b = Transpose(a)",
+    "Flatten": "sizes = Shape(a) m = Flatten<axis = 0>(a) b = Reshape(m, sizes)",
+    "Pad": "sizes = Shape(a) m = Concat<axis = 0>(sizes, sizes) w0 = Sub(m, m) b = Pad(a, w0)",
     "Cast": "b = Cast<to = N>(a)",
 }
+"""Layers that OpenVINO removes, folds or moves. They suit vectors; those of `ANY_RANK` suit every shape."""
+ANY_RANK = tuple(name for name in LAYERS if name not in ("Transpose", "Concat", "Slice"))
+OPSETS = tuple(range(11, 24))
+PLACES = ("top", "If", "Loop", "Scan")
+OUTSIDE_OF_BODIES = ("top", "If")
+SOURCES = ("input", "computed", "constant")
 
 
 @dataclass(frozen=True)
@@ -44,6 +55,9 @@ class Idiom:
         before, after: nodes that make a, and those that read b.
         type: the element type of a.
         outputs: of the model, with types.
+        operators: those that a report may name, in ONNX or OpenVINO.
+        layers: those that suit the shape of a.
+        places: where it may stand.
     """
 
     inputs: Mapping[str, NDArray[Any]]
@@ -51,10 +65,19 @@ class Idiom:
     type: str
     after: str
     outputs: str
+    operators: tuple[str, ...] = ()
+    layers: Sequence[str] = tuple(LAYERS)
+    places: Sequence[str] = PLACES
 
 
 X, W = np.float32([-0.5, 0.5, 2, 0]), np.float32([-1, -2, 3, -4])
 BIG = np.int32([2**24 + 1, 5, -(2**24) - 1, 7])
+CUBE = np.arange(24, dtype=np.int32).reshape(2, 3, 4)
+_MAXIMUM = (
+    "a = ReduceMax<axes = [2], keepdims = 1>(x)",
+    "h = Constant<value = int64[1] {2}>() a = ReduceMax<keepdims = 1>(x, h)",
+)
+"""ReduceMax of the last of three axes, before opset 18 and since."""
 IDIOMS = {
     "NonZero of a Cast": Idiom({"x": X}, "a = Cast<to = 6>(x)", "int32", "y = NonZero(b)", "int64[1, n] y"),
     "NonZero of bytes": Idiom(
@@ -65,15 +88,22 @@ IDIOMS = {
     ),
     "Abs of a nested Concat": Idiom(
         {"x": X, "w": W},
-        "i = Concat<axis = 0>(x, w) a = Concat<axis = 0>(i, x) q = Neg(i)",
+        "j = Concat<axis = 0>(x, w) a = Concat<axis = 0>(j, x) q = Neg(j)",
         "float",
         "y = Abs(b)",
         "float[8] q, float[12] y",
     ),
     "Cast of another output": Idiom(
         {"x": np.float32([0, 0, 1, 2])},
-        "s = Constant<value = int64[1] {2}>() l, a = TopK<largest = 0>(x, s)",
+        "o = Constant<value = int64[1] {2}>() l, a = TopK<largest = 0>(x, o)",
         "int64",
+        "y = Cast<to = 9>(b)",
+        "bool[2] y",
+    ),
+    "Cast of a part": Idiom(
+        {"x": np.float32([0, 0, 1, 2])},
+        "l, a = Split<axis = 0SPLIT>(x)",
+        "float",
         "y = Cast<to = 9>(b)",
         "bool[2] y",
     ),
@@ -85,41 +115,312 @@ IDIOMS = {
         "int32[4] y",
     ),
     "Range away from its limit": Idiom(
-        {"x": np.int64([5]), "z": np.int64([2])},
+        {"x": np.int32([5]), "z": np.int32([2])},
         "a = Identity(z)",
-        "int64",
-        """e = Constant<value = int64[0] {}>() p = Reshape(x, e) l = Reshape(b, e) o = Constant<value = int64 {1}>()
-        y = Range(p, l, o)""",
-        "int64[n] y",
+        "int32",
+        """empty = Constant<value = int64[0] {}>() p = Reshape(x, empty) l = Reshape(b, empty)
+        d = Constant<value = int32 {1}>() y = Range(p, l, d)""",
+        "int32[n] y",
+    ),
+    "Range back from its limit": Idiom(
+        {"x": np.int32([1]), "z": np.int32([6])},
+        "a = Identity(x)",
+        "int32",
+        """empty = Constant<value = int64[0] {}>() p = Reshape(b, empty) l = Reshape(z, empty)
+        d = Constant<value = int32 {-1}>() y = Range(p, l, d)""",
+        "int32[n] y",
     ),
     "Abs of folded": Idiom(
         {"x": X[:2]},
         "k = Constant<value = int32[2] {-7, 2}>() a = Cast<to = 1>(k)",
         "float",
-        "m = Abs(b) y = Add(x, m)",
+        "v = Abs(b) y = Add(x, v)",
+        "float[2] y",
+    ),
+    "Abs of clipped": Idiom(
+        {"x": X[:2]},
+        """k = Constant<value = float[2] {-7, 2}>() low = Constant<value = float {-3}>() high = Constant<value = float {3}>()
+        a = Clip(k, low, high)""",
+        "float",
+        "v = Abs(b) y = Add(x, v)",
         "float[2] y",
     ),
     "Relu of integers": Idiom({"x": BIG}, "a = Identity(x)", "int32", "y = Relu(b)", "int32[4] y"),
+    "sum of bytes": Idiom(
+        {"x": np.uint8([250, 7]), "z": np.uint8([10, 2])}, "a = Identity(x)", "uint8", "y = Add(b, z)", "uint8[2] y"
+    ),
+    "quotient of a maximum": Idiom(
+        {"x": np.int32([2**25 + 3, 1, 3, 0])},
+        "a = ReduceMax<keepdims = 1>(x)",
+        "int32",
+        "d = Constant<value = int32 {2}>() y = Div(b, d)",
+        "int32[1] y",
+        ("ReduceMax", "Div"),
+    ),
+    "quotient by a maximum": Idiom(
+        {"x": np.int32([2**24 + 1, 1, 3, 0])},
+        "a = ReduceMax<keepdims = 1>(x)",
+        "int32",
+        "d = Constant<value = int32 {16777216}>() y = Div(d, b)",
+        "int32[1] y",
+        ("ReduceMax", "Div"),
+    ),
+    "arithmetic of a maximum": Idiom(
+        {"x": CUBE + 2**24},
+        "MAXIMUM",
+        "int32",
+        "d = Constant<value = int32 {20}>() y = Sub(d, b)",
+        "int32[2, 3, 1] y",
+        ("ReduceMax",),
+        layers=ANY_RANK,
+    ),
+    "maximum": Idiom({"x": BIG}, "a = Identity(x)", "int32", "y = ReduceMax<keepdims = 1>(b)", "int32[1] y", ("ReduceMax",)),
+    "total": Idiom({"x": BIG}, "a = Identity(x)", "int32", "y = ReduceSum<keepdims = 1>(b)", "int32[1] y", ("ReduceSum",)),
+    "equal": Idiom({"x": BIG, "z": BIG - 1}, "a = Identity(x)", "int32", "y = Equal(b, z)", "bool[4] y", ("Equal",)),
+    "quotient": Idiom(
+        {"x": BIG, "z": np.int32([1, 3, 1, 2])}, "a = Identity(x)", "int32", "y = Div(b, z)", "int32[4] y", ("Div", "Divide")
+    ),
+    "remainder": Idiom(
+        {"x": BIG, "z": np.int32([2, 3, 2, 2])}, "a = Identity(x)", "int32", "y = Mod(b, z)", "int32[4] y", ("Mod", "FloorMod")
+    ),
+    "product of matrices": Idiom({"x": BIG, "z": BIG}, "a = Identity(x)", "int32", "y = MatMul(b, z)", "int32 y", ("MatMul",)),
+    "Pad by a number": Idiom(
+        {"x": X, "z": np.float32([7])},
+        "a = Identity(z)",
+        "float",
+        """empty = Constant<value = int64[0] {}>() v = Reshape(b, empty) w = Constant<value = int64[2] {1, 2}>()
+        y = Pad(x, w, v)""",
+        "float[7] y",
+        ("Pad",),
+    ),
+    "Pad by a large number": Idiom(
+        {"x": BIG},
+        "a = Identity(x)",
+        "int32",
+        "v = Constant<value = int32 {16777217}>() w = Constant<value = int64[2] {1, 2}>() y = Pad(b, w, v)",
+        "int32[7] y",
+        ("Pad",),
+    ),
+    "Tile": Idiom(
+        {"x": np.arange(32, dtype=np.float32).reshape(2, 2, 2, 2, 2), "r": np.int64([2, 1, 2, 1, 2])},
+        "a = Identity(r)",
+        "int64",
+        "y = Tile(x, b)",
+        "float[o, p, q, s, t] y",
+        ("Tile",),
+    ),
+    "Tile of four axes": Idiom(
+        {"x": np.arange(16, dtype=np.float32).reshape(2, 2, 2, 2), "r": np.int64([2, 2, 2, 2])},
+        "a = Identity(r)",
+        "int64",
+        "y = Tile(x, b)",
+        "float[o, p, q, s] y",
+        ("Tile",),
+    ),
+    "Expand of no elements": Idiom(
+        {"x": np.zeros((0, 1), np.float32)},
+        "a = Identity(x)",
+        "float",
+        "v = Constant<value = int64[2] {1, 3}>() y = Expand(b, v)",
+        "float[0, 3] y",
+        layers=ANY_RANK,
+    ),
+    "Expand to no elements": Idiom(
+        {"x": np.zeros((1, 2), np.float32)},
+        "a = Identity(x)",
+        "float",
+        "v = Constant<value = int64[2] {0, 2}>() y = Expand(b, v)",
+        "float[0, 2] y",
+        layers=ANY_RANK,
+    ),
+    "unsorted Unique": Idiom(
+        {"x": np.float32([3, 1, 3, 0])},
+        "a = Identity(x)",
+        "float",
+        "y = Unique<sorted = 0>(b)",
+        "float[n] y",
+        ("Unique",),
+    ),
+    "NonZero of one constant": Idiom(
+        {"x": X},
+        "a = Constant<value = float[1, 1] {5}>()",
+        "float",
+        "y = NonZero(b)",
+        "int64[2, 1] y",
+        layers=ANY_RANK,
+    ),
+    "unsigned constants": Idiom(
+        {"x": np.uint32([1, 2])},
+        "k = Constant<value = uint32[2] {1, 4294967295}>() a = Identity(k)",
+        "uint32",
+        "y = Concat<axis = 0>(b, x)",
+        "uint32[4] y",
+        ("constant", "Const"),
+    ),
+    "nearest sizes": Idiom(
+        {"x": BIG.reshape(1, 1, 1, 4)},
+        "a = Identity(x)",
+        "int32",
+        """v = Constant<value = float[4] {1, 1, 1, 2}>() f = Constant<value = float[0] {}>()
+        y = Resize<mode = "nearest", coordinate_transformation_mode = "asymmetric", nearest_mode = "floor">(b, f, v)""",
+        "int32[1, 1, 1, 8] y",
+        ("Resize", "Interpolate"),
+        layers=ANY_RANK,
+    ),
+    "ReverseSequence": Idiom(
+        {"x": BIG.reshape(2, 2), "l": np.int64([2, 1])},
+        "a = Identity(x)",
+        "int32",
+        "y = ReverseSequence(b, l)",
+        "int32[2, 2] y",
+        ("ReverseSequence",),
+        layers=ANY_RANK,
+    ),
+    "power": Idiom(
+        {"x": np.int32([4099, 2, 3, 4097])},
+        "a = Identity(x)",
+        "int32",
+        "d = Constant<value = int32 {2}>() y = Pow(b, d)",
+        "int32[4] y",
+        ("Pow", "Power"),
+    ),
+    "a state that is a view of another": Idiom(
+        {"s": np.float32([1, 2]), "t": np.float32([3, 4])},
+        """trip = Constant<value = int64 {3}>() going = Constant<value = bool {1}>()
+        y, z = Loop (trip, going, s, t) <body = inner (int64 k, bool go_on, float[2] p, float[2] r) =>
+        (bool still, float[2] u, float[2] v) { still = Identity(go_on) u = Add(p, r) a = Identity(p)""",
+        "float",
+        "v = Identity(b) }>",
+        "float[2] y, float[2] z",
+        places=OUTSIDE_OF_BODIES,
+    ),
+    "no iterations": Idiom(
+        {"s": np.float32([1, 2]), "t": np.float32([3, 4]), "trip": np.int64(0)},
+        """going = Constant<value = bool {1}>()
+        y = Loop (trip, going, s) <body = inner (int64 k, bool go_on, float[2] p) =>
+        (bool still, float[2] v) { still = Identity(go_on) a = Identity(t)""",
+        "float",
+        "v = Identity(b) }>",
+        "float[2] y",
+        places=OUTSIDE_OF_BODIES,
+    ),
+    "a delayed state": Idiom(
+        {"s": np.float32([7]), "x": np.float32([[10], [20], [30]])},
+        """y, z = Scan <num_scan_inputs = 1, body = inner (float[1] p, float[1] r) =>
+        (float[1] u, float[1] v) { a = Identity(r)""",
+        "float",
+        "u = Identity(b) v = Identity(p) }> (s, x)",
+        "float[1] y, float[3, 1] z",
+        places=OUTSIDE_OF_BODIES,
+    ),
+    "a state of its element": Idiom(
+        {"s": np.float32([0, 0]), "x": np.arange(6, dtype=np.float32).reshape(3, 2)},
+        """y = Scan <num_scan_inputs = 1, body = inner (float[2] p, float[2] r) =>
+        (float[2] u) { d = Constant<value = float[2] {1, 2}>() a = Add(r, d)""",
+        "float",
+        "u = Add(p, b) }> (s, x)",
+        "float[2] y",
+        places=OUTSIDE_OF_BODIES,
+    ),
+    "an element that is not read": Idiom(
+        {"s": np.float32([1, 2]), "x": np.zeros((3, 2), np.float32)},
+        "y = Scan <num_scan_inputs = 1, body = inner (float[2] p, float[2] r) => (float[2] u) { a = Add(p, p)",
+        "float",
+        "u = Identity(b) }> (s, x)",
+        "float[2] y",
+        places=OUTSIDE_OF_BODIES,
+    ),
 }
 """The idioms."""
 
-_TYPES = {"float32": "float", "int32": "int32", "int64": "int64"}
-_NUMBERS = {"float": 1, "uint8": 2, "int32": 6, "int64": 7, "bool": 9}
+_NUMBERS = {"float": 1, "uint8": 2, "int32": 6, "int64": 7, "bool": 9, "uint32": 12}
 
 
-def model_of(idiom: str, layer: str, opset: int, place: str) -> tuple[onnx.ModelProto, dict[str, NDArray[Any]]]:
-    """Return the model of an idiom with a layer in it, at the top level or in both branches of an If, and its inputs."""
-    found = IDIOMS[idiom]
-    between = LAYERS[layer].replace("T {", f"{found.type} {{").replace("to = N", f"to = {_NUMBERS[found.type]}")
-    inputs = ", ".join(f"{_TYPES[str(value.dtype)]}[{value.size}] {name}" for name, value in found.inputs.items())
-    body, feeds = f"{found.before} {between} {found.after}", dict(found.inputs)
-    text = f"({inputs}) => ({found.outputs}) {{ {body} }}"
-    if place == "If":
-        feeds["go"] = np.array(True)
-        names = re.findall(r"(\w+)(?:,|$)", found.outputs)
-        branches = ", ".join(
-            re.sub(rf"\b({'|'.join(names)})\b", rf"\1_{branch}", f"{branch}_branch = g () => ({found.outputs}) {{ {body} }}")
-            for branch in ("then", "else")
+@dataclass(frozen=True)
+class Form:
+    """An idiom with a layer between its halves, in an opset, a place, and of sources."""
+
+    idiom: str
+    layer: str
+    opset: int
+    place: str
+    source: str
+
+    def model(self) -> tuple[onnx.ModelProto, dict[str, NDArray[Any]]]:
+        """Return the model and its inputs."""
+        found = IDIOMS[self.idiom]
+        between = LAYERS[self.layer].replace("T {", f"{found.type} {{").replace("to = N", f"to = {_NUMBERS[found.type]}")
+        inner = f"{found.before} {between} {found.after}"
+        inner = inner.replace("MAXIMUM", _MAXIMUM[self.opset > 17]).replace(
+            "SPLIT", ", num_outputs = 2" if self.opset > 17 else ""
         )
-        text = f"({inputs}, bool go) => ({found.outputs}) {{ {', '.join(names)} = If (go) <{branches}> }}"
-    return onnx.parser.parse_model(f'<ir_version: 7, opset_import: ["" : {opset}]> g {text}'), feeds
+        outputs, names = found.outputs, [one.split()[-1] for one in re.split(r",(?![^\[]*\])", found.outputs)]
+        feeds, given, outer = dict[str, NDArray[Any]](), [], []
+        for name, value in found.inputs.items():
+            kind = _kind(value)
+            if self.source == "input":
+                feeds[name] = value
+                given.append(f"{kind}{list(value.shape) or ''} {name}")
+            elif self.source == "constant":
+                outer.append(f"{name} = Constant<value = {kind}{list(value.shape) or ''} {{{_numbers(value)}}}>()")
+            else:
+                feeds[f"{name}_0"] = value[..., None]
+                given.append(f"{kind}{[*value.shape, 1]} {name}_0")
+                outer.append(f"{name}_s = Constant<value = int64[{value.ndim}] {{{_numbers(np.array(value.shape))}}}>()")
+                outer.append(f"{name} = Reshape({name}_0, {name}_s)")
+        if self.place == "top":
+            body = inner
+        elif self.place == "If":
+            feeds["go"] = np.array(True)
+            given.append("bool go")
+            branches = ", ".join(
+                f"{one}_branch = {one} () => ({_renamed(outputs, names, one)}) {{ {_renamed(inner, names, one)} }}"
+                for one in ("then", "else")
+            )
+            body = f"{', '.join(names)} = If (go) <{branches}>"
+        elif self.place == "Loop":
+            body = f"""trips = Constant<value = int64 {{2}}>() on = Constant<value = bool {{1}}>()
+                {", ".join(names)} = Loop (trips, on) <body = step (int64 i, bool g_in) => (bool g_out, {_renamed(outputs, names, "in")})
+                {{ g_out = Identity(g_in) {_renamed(inner, names, "in")} }}>"""
+        else:
+            # OpenVINO refuses bodies of Scan that read outer values: these are states.
+            states = [f"{_kind(value)}{list(value.shape)} {name}" for name, value in found.inputs.items()]
+            kept = " ".join(f"{name}_k = Identity({name}_in)" for name in found.inputs)
+            inside = _renamed(_renamed(inner, names, "in"), list(found.inputs), "in")
+            body = f"""sequence = Constant<value = float[2, 1] {{1, 2}}>()
+                {", ".join(f"{name}_l" for name in found.inputs)}, {", ".join(names)}, elements = Scan <num_scan_inputs = 1, body = step
+                ({_renamed(", ".join(states), list(found.inputs), "in")}, float[1] element) =>
+                ({_renamed(", ".join(states), list(found.inputs), "k")}, {_renamed(outputs, names, "in")}, float[1] seen)
+                {{ {inside} {kept} seen = Identity(element) }}> ({", ".join(found.inputs)}, sequence)"""
+        if self.place in ("Loop", "Scan"):
+            outputs = re.sub(
+                r"(\w+)(?:\[(.*?)\])? (\w+)(,|$)", lambda m: f"{m[1]}[2{', ' + m[2] if m[2] else ''}] {m[3]}{m[4]}", outputs
+            )
+        text = f"({', '.join(given)}) => ({outputs}) {{ {' '.join(outer)} {body} }}"
+        version = min(onnx.helper.VERSION_TABLE[-1][1], 8 if self.opset < 19 else 9 if self.opset < 21 else 10)
+        return onnx.parser.parse_model(f'<ir_version: {version}, opset_import: ["" : {self.opset}]> g {text}'), feeds
+
+
+def _kind(value: NDArray[Any]) -> str:
+    return {"float32": "float"}.get(str(value.dtype), str(value.dtype))
+
+
+def _numbers(value: NDArray[Any]) -> str:
+    return ", ".join(map(str, value.ravel().tolist()))
+
+
+def _renamed(text: str, names: Sequence[str], suffix: str) -> str:
+    return re.sub(rf"(?<![\[<=])\b({'|'.join(names)})\b(?![\]=])", rf"\1_{suffix}", text)
+
+
+def forms() -> list[Form]:
+    """Return every form, of which some are no model of their opset."""
+    return [
+        Form(idiom, layer, opset, place, source)
+        for idiom, found in IDIOMS.items()
+        for layer in found.layers
+        for opset in OPSETS
+        for place in found.places
+        for source in SOURCES
+        if (place, source) != ("Scan", "constant")  # the states of a Scan are inputs of its body
+    ]

@@ -34,7 +34,7 @@ def test_a_layer_between_changes_nothing(idiom, layer, opset, place):
         converted = convert_model(model)
     request = ov.Core().compile_model(converted, "CPU", {"INFERENCE_PRECISION_HINT": "f32"}).create_infer_request()
     request.start_async(
-        {port.index: feeds[name] for port in request.model_inputs for name in feeds if name in port.get_names()}
+        {i: feeds[name] for i, port in enumerate(request.model_inputs) for name in feeds if name in port.get_names()}
     )
     request.wait()
     right = [np.array_equal(one, request.get_output_tensor(i).data) for i, one in enumerate(expected)]

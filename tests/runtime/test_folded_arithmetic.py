@@ -185,22 +185,25 @@ def test_a_range_that_leads_away_from_its_limit_is_empty(start, limit, step, is_
 
 
 WARNED = {
-    "divides integers as f32": [
-        ("int32[3] x", "y = Div (x, c)"),
+    "the remainder of integers is computed in float32": [
         ("int32[3] x", "y = Mod (x, c)"),
-        ("int32[3] x", "a = Cast <to = 7> (x) b = Div (a, e) y = Cast <to = 6> (b)"),
-        ("int32[3] x", "z = Clip (x, o, m) y = Div (z, c)"),
         (
             "int32[3] x",
             "a = Cast <to = 7> (c) p = MatMul (a, a) b = BitwiseXor (p, w) k = Mod (b, e) l = Cast <to = 6> (k) y = Add (x, l)",
         ),
     ],
-    "adds and multiplies integers as f32": [("int32[3] x", "y = ReduceSum (x)"), ("int32[3] x", "y = MatMul (x, c)")],
-    "compares integers as f32": [
+    "the quotient of integers is computed in float32": [
+        ("int32[3] x", "y = Div (x, c)"),
+        ("int32[3] x", "a = Cast <to = 7> (x) b = Div (a, e) y = Cast <to = 6> (b)"),
+        ("int32[3] x", "z = Clip (x, o, m) y = Div (z, c)"),
+    ],
+    "integers are added in float32": [("int32[3] x", "y = ReduceSum (x)")],
+    "products of integers are computed in float32": [("int32[3] x", "y = MatMul (x, c)")],
+    "integers are compared as float32": [
         ("int32[3] x, int32[3] z", "b = Equal (x, z) y = Cast <to = 6> (b)"),
         ("int64[3] x, int64[3] z", "b = Less (x, z) y = Cast <to = 6> (b)"),
-        ("int32[3] x", "y = Clip (x, d)"),
     ],
+    "computes integers as f32": [("int32[3] x", "y = Clip (x, d)")],
     "do not wrap around": [
         ("uint16[3] x", "z = BitwiseNot (x) y = Cast <to = 6> (z)"),
         ("int32[3] x", "z = Cast <to = 5> (x) y = Cast <to = 6> (z)"),
@@ -219,11 +222,14 @@ def test_what_the_plugin_rounds_is_named(told):
             compile_onnx(model(f"({inputs}) => (int32[n] y) {{ {text} }}", **NUMBERS))
 
 
-def test_division_of_an_input_of_64_bits_is_reported_once():
-    """Numbers beyond 32 bits are reported for the input, and are no reason to report the rounding of others."""
+def test_division_of_an_input_of_64_bits_is_reported_for_each_loss():
+    """Numbers beyond 32 bits wrap around, those beyond 24 bits are rounded."""
     with pytest.warns(LossyConversionWarning) as caught:
         convert_model(model("(int64[3] x) => (int64[3] y) { y = Div (x, c) }", c=[7, 7, 7]))
-    assert [str(each.message) for each in caught] == ["i64 is computed as i32, values beyond wrap around: input 'x'"]
+    assert [str(each.message) for each in caught] == [
+        "i64 is computed as i32, values beyond wrap around: input 'x', read by node Div '' (output y)",
+        "OVG712: the quotient of integers is computed in float32: node Divide 'y'",
+    ]
 
 
 def test_small_numbers_and_sizes_are_not_warned_of():
