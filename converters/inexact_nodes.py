@@ -15,7 +15,7 @@ from numpy.typing import NDArray
 from onnx.reference import ReferenceEvaluator
 
 from ov_gather.divergences.conditions import NARROWED_BY_CPU
-from ov_gather.ir.element_types import F16, F64, I32, I64, U32, U64, ElementType
+from ov_gather.ir.element_types import F16, F32, F64, I32, I64, U32, U64, ElementType
 from ov_gather.ops.onnx_nodes import GATHERS, SCATTERS
 from ov_gather.ranges.algebra.intervals import Interval
 from ov_gather.ranges.algebra.values import every_value
@@ -83,13 +83,18 @@ def seeing_high_bits(value: onnx_ir.Value, ranges: Ranges) -> str | None:
                 found += [(output, is_moved and not is_default(node, _MODULAR)) for output in node.outputs]
         return found
 
+    def reads_input(node: onnx_ir.Node) -> bool:
+        """Return True for a Cast of the value itself, an input, to a floating-point type: the plugin casts all 64 bits."""
+        made = element_type_of(node.outputs[0])
+        return value.is_graph_input() and is_default(node, ("Cast",)) and node.inputs[0] is value and made in (F16, F32, F64)
+
     for reached, is_moved in reachable([(value, True)], passed):
         if reached.is_graph_output():
             return f"output '{reached.name}'"
         for node, position in reached.uses():
             is_passed = carries_elements(node, position) or is_default(node, (*_MODULAR, *OF_SHAPES))
-            is_bound = is_index(node, position) or _is_size(node, position)
-            if not is_passed and not is_bound and not (is_moved and _is_compared_with_small(node, position, ranges)):
+            is_harmless = is_index(node, position) or _is_size(node, position) or reads_input(node)
+            if not is_passed and not is_harmless and not (is_moved and _is_compared_with_small(node, position, ranges)):
                 return describe(node)
     return None
 
@@ -99,7 +104,7 @@ _SIZES = ("Reshape", "Expand", "Tile", "ConstantOfShape")
 
 def _is_size(node: onnx_ir.Node, position: int) -> bool:
     """Return True for a shape, repeats, or a number of iterations."""
-    return is_default(node, ("Loop",)) and position == 0 or is_default(node, _SIZES) and position == len(node.inputs) - 1
+    return (is_default(node, ("Loop",)) and position == 0) or (is_default(node, _SIZES) and position == len(node.inputs) - 1)
 
 
 def _is_compared_with_small(node: onnx_ir.Node, position: int, ranges: Ranges) -> bool:

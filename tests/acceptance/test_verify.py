@@ -39,7 +39,7 @@ def test_check_says_so_and_goes_on(cli, tmp_path, seven, samples):
 def test_the_page_tells_what_was_run_and_what_the_conversion_loses(cli, tmp_path):
     saved(tmp_path / "m.onnx", "(int64[7] x) => (int64[7] y) { y = Abs (x) }")
     done = cli("check", tmp_path / "m.onnx", "--report", tmp_path / "page.html", code=0)
-    loss = "i64 is computed as i32, values beyond wrap around: input 'x'"
+    loss = "i64 is computed as i32, values beyond wrap around: input 'x', read by node Abs '' (output y)"
     assert f"warning: {loss}" in done.stderr
     page = (tmp_path / "page.html").read_text()
     assert "Passed" in page

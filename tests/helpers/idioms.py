@@ -1,4 +1,4 @@
-"""Idioms that OpenVINO computes wrongly, as ONNX models: with a layer between their halves, in a body, of inputs or constants."""
+"""Idioms that OpenVINO computes wrongly, as ONNX models: with a layer between, in bodies, of inputs or constants."""
 
 from __future__ import annotations
 
@@ -9,7 +9,6 @@ from typing import Any
 
 import numpy as np
 import onnx
-import onnx.helper
 import onnx.parser
 from numpy.typing import NDArray
 
@@ -346,59 +345,76 @@ class Form:
     place: str
     source: str
 
+    @property
+    def parts(self) -> tuple[str, str, int, str, str]:
+        """Return what the form consists of."""
+        return self.idiom, self.layer, self.opset, self.place, self.source
+
+    def __str__(self) -> str:
+        return "-".join(map(str, self.parts))
+
     def model(self) -> tuple[onnx.ModelProto, dict[str, NDArray[Any]]]:
         """Return the model and its inputs."""
-        found = IDIOMS[self.idiom]
-        between = LAYERS[self.layer].replace("T {", f"{found.type} {{").replace("to = N", f"to = {_NUMBERS[found.type]}")
-        inner = f"{found.before} {between} {found.after}"
-        inner = inner.replace("MAXIMUM", _MAXIMUM[self.opset > 17]).replace(
-            "SPLIT", ", num_outputs = 2" if self.opset > 17 else ""
-        )
-        outputs, names = found.outputs, [one.split()[-1] for one in re.split(r",(?![^\[]*\])", found.outputs)]
-        feeds, given, outer = dict[str, NDArray[Any]](), [], []
-        for name, value in found.inputs.items():
-            kind = _kind(value)
-            if self.source == "input":
-                feeds[name] = value
-                given.append(f"{kind}{list(value.shape) or ''} {name}")
-            elif self.source == "constant":
-                outer.append(f"{name} = Constant<value = {kind}{list(value.shape) or ''} {{{_numbers(value)}}}>()")
-            else:
-                feeds[f"{name}_0"] = value[..., None]
-                given.append(f"{kind}{[*value.shape, 1]} {name}_0")
-                outer.append(f"{name}_s = Constant<value = int64[{value.ndim}] {{{_numbers(np.array(value.shape))}}}>()")
-                outer.append(f"{name} = Reshape({name}_0, {name}_s)")
-        if self.place == "top":
-            body = inner
-        elif self.place == "If":
-            feeds["go"] = np.array(True)
-            given.append("bool go")
-            branches = ", ".join(
-                f"{one}_branch = {one} () => ({_renamed(outputs, names, one)}) {{ {_renamed(inner, names, one)} }}"
+        idiom = IDIOMS[self.idiom]
+        given, made, feeds = self._sources()
+        names = [one.split()[-1] for one in re.split(r",(?![^\[]*\])", idiom.outputs)]
+        body, outputs = self._nodes(), idiom.outputs
+        if self.place == "If":
+            given, feeds = [*given, "bool go"], {**feeds, "go": np.array(True)}
+            sides = (
+                f"{one}_branch = {one} () => ({_renamed(outputs, names, one)}) {{ {_renamed(body, names, one)} }}"
                 for one in ("then", "else")
             )
-            body = f"{', '.join(names)} = If (go) <{branches}>"
+            body = f"{', '.join(names)} = If (go) <{', '.join(sides)}>"
         elif self.place == "Loop":
+            step = f"(int64 i, bool on_in) => (bool on_out, {_renamed(outputs, names, 'in')})"
             body = f"""trips = Constant<value = int64 {{2}}>() on = Constant<value = bool {{1}}>()
-                {", ".join(names)} = Loop (trips, on) <body = step (int64 i, bool g_in) => (bool g_out, {_renamed(outputs, names, "in")})
-                {{ g_out = Identity(g_in) {_renamed(inner, names, "in")} }}>"""
-        else:
-            # OpenVINO refuses bodies of Scan that read outer values: these are states.
-            states = [f"{_kind(value)}{list(value.shape)} {name}" for name, value in found.inputs.items()]
-            kept = " ".join(f"{name}_k = Identity({name}_in)" for name in found.inputs)
-            inside = _renamed(_renamed(inner, names, "in"), list(found.inputs), "in")
+                {", ".join(names)} = Loop (trips, on) <body = step {step}
+                {{ on_out = Identity(on_in) {_renamed(body, names, "in")} }}>"""
+        elif self.place == "Scan":  # whose states are the inputs: OpenVINO refuses bodies that read outer values
+            states = [*idiom.inputs]
+            types = ", ".join(f"{_kind(value)}{list(value.shape)} {name}" for name, value in idiom.inputs.items())
+            step = f"""({_renamed(types, states, "in")}, float[1] element) =>
+                ({_renamed(types, states, "k")}, {_renamed(outputs, names, "in")}, float[1] seen)"""
+            kept = " ".join(f"{name}_k = Identity({name}_in)" for name in states)
+            inside = _renamed(_renamed(body, names, "in"), states, "in")
             body = f"""sequence = Constant<value = float[2, 1] {{1, 2}}>()
-                {", ".join(f"{name}_l" for name in found.inputs)}, {", ".join(names)}, elements = Scan <num_scan_inputs = 1, body = step
-                ({_renamed(", ".join(states), list(found.inputs), "in")}, float[1] element) =>
-                ({_renamed(", ".join(states), list(found.inputs), "k")}, {_renamed(outputs, names, "in")}, float[1] seen)
-                {{ {inside} {kept} seen = Identity(element) }}> ({", ".join(found.inputs)}, sequence)"""
-        if self.place in ("Loop", "Scan"):
+                {", ".join(f"{name}_l" for name in states)}, {", ".join(names)}, elements = Scan <num_scan_inputs = 1,
+                body = step {step} {{ {inside} {kept} seen = Identity(element) }}> ({", ".join(states)}, sequence)"""
+        if self.place in ("Loop", "Scan"):  # of two iterations
             outputs = re.sub(
-                r"(\w+)(?:\[(.*?)\])? (\w+)(,|$)", lambda m: f"{m[1]}[2{', ' + m[2] if m[2] else ''}] {m[3]}{m[4]}", outputs
+                r"(\w+)(?:\[(.*?)\])? (\w+)(,|$)",
+                lambda m: f"{m[1]}[2{', ' + m[2] if m[2] else ''}] {m[3]}{m[4]}",
+                outputs,
             )
-        text = f"({', '.join(given)}) => ({outputs}) {{ {' '.join(outer)} {body} }}"
-        version = min(onnx.helper.VERSION_TABLE[-1][1], 8 if self.opset < 19 else 9 if self.opset < 21 else 10)
+        version = next(version for version, last in ((8, 18), (9, 20), (10, OPSETS[-1])) if self.opset <= last)
+        text = f"({', '.join(given)}) => ({outputs}) {{ {' '.join(made)} {body} }}"
         return onnx.parser.parse_model(f'<ir_version: {version}, opset_import: ["" : {self.opset}]> g {text}'), feeds
+
+    def _nodes(self) -> str:
+        """Return the nodes of the idiom, with the layer between its halves."""
+        found = IDIOMS[self.idiom]
+        layer = LAYERS[self.layer].replace("T {", f"{found.type} {{").replace("to = N", f"to = {_NUMBERS[found.type]}")
+        since_18 = self.opset > 17
+        before = found.before.replace("MAXIMUM", _MAXIMUM[since_18]).replace("SPLIT", ", num_outputs = 2" if since_18 else "")
+        return f"{before} {layer} {found.after}"
+
+    def _sources(self) -> tuple[list[str], list[str], dict[str, NDArray[Any]]]:
+        """Return the declarations of inputs, the nodes that compute from them what the idiom reads, and what to feed."""
+        declared, made, feeds = list[str](), list[str](), dict[str, NDArray[Any]]()
+        for name, value in IDIOMS[self.idiom].inputs.items():
+            kind = _kind(value)
+            if self.source == "constant":
+                made.append(f"{name} = Constant<value = {kind}{list(value.shape) or ''} {{{_numbers(value)}}}>()")
+            elif self.source == "input":
+                declared.append(f"{kind}{list(value.shape) or ''} {name}")
+                feeds[name] = value
+            else:
+                shape = f"int64[{value.ndim}] {{{_numbers(np.array(value.shape))}}}"
+                made.append(f"{name}_s = Constant<value = {shape}>() {name} = Reshape({name}_0, {name}_s)")
+                declared.append(f"{kind}{[*value.shape, 1]} {name}_0")
+                feeds[f"{name}_0"] = value[..., None]
+        return declared, made, feeds
 
 
 def _kind(value: NDArray[Any]) -> str:
@@ -424,3 +440,17 @@ def forms() -> list[Form]:
         for source in SOURCES
         if (place, source) != ("Scan", "constant")  # the states of a Scan are inputs of its body
     ]
+
+
+def balanced(rounds: int) -> list[Form]:
+    """Return each idiom with each layer, once a round, each time in another opset, place and source: all these pairs occur."""
+    found = []
+    for number in range(rounds):
+        for i, (idiom, one) in enumerate(IDIOMS.items()):
+            for j, layer in enumerate(one.layers):
+                k = i + j + 3 * number
+                place = one.places[(k + i // len(PLACES) + j // len(PLACES)) % len(one.places)]
+                sources = SOURCES[:2] if place == "Scan" else SOURCES
+                opset = OPSETS[(5 * i + 2 * j + 7 * number) % len(OPSETS)]
+                found.append(Form(idiom, layer, opset, place, sources[(i // 3 + j + number) % len(sources)]))
+    return found

@@ -80,7 +80,6 @@ def test_numbers_of_64_bits_are_reduced_exactly(op, cell, form):
 @pytest.mark.parametrize("op", SCATTERS)
 def test_stock_openvino_may_write_to_foreign_memory(op):
     found = losses(convert_model, scatter(op))
-    assert any("i64 is computed as i32" in text for text in found)
     assert any("an index out of bounds may write to foreign memory" in text for text in found) == (op != "ScatterND")
     assert not any("foreign" in text for text in losses(convert_model, scatter(op), target="extension"))
     assert losses(convert_model, scatter(op), assume_in_bounds=True) == []
@@ -91,7 +90,8 @@ def test_stock_openvino_may_write_to_foreign_memory(op):
 def test_integers_lose_nothing_where_our_operations_take_them(op, reduction):
     reduction = None if op == "Scatter" else reduction
     assert losses(compile_onnx, scatter(op, data_type="int64", reduction=reduction)) == []
-    assert "i64 is computed as i32" in losses(convert_model, scatter(op, data_type="int64", reduction=reduction))[0]
+    (line, *_) = losses(convert_model, scatter(op, data_type="int64", reduction=reduction))
+    assert "i64 is computed as i32" in line
 
 
 @pytest.mark.parametrize("target", ["stock", "extension"])

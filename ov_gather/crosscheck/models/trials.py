@@ -18,7 +18,15 @@ from ov_gather.converters.lane_types import as_lanes, from_lanes
 from ov_gather.crosscheck.inputs.onnx import Inputs
 from ov_gather.crosscheck.models import intermediates
 from ov_gather.crosscheck.models.nondeterminism import dependents, permitted_orders, random_nodes
-from ov_gather.crosscheck.models.outputs import ROUNDING, compare_outputs, excuse_rounding, near_ties, scores
+from ov_gather.crosscheck.models.outputs import (
+    ROUNDING,
+    compare_outputs,
+    excuse_narrowing,
+    excuse_rounding,
+    narrowed,
+    near_ties,
+    scores,
+)
 from ov_gather.crosscheck.results import OutputResult
 from ov_gather.crosscheck.tolerances import NO_TOLERANCES, Tolerances
 from ov_gather.ir.cuts import with_results
@@ -140,6 +148,8 @@ class ConversionTrial:
             ("order-left-open", "it depends on the order that is left open in", other),
         )
         outputs = compare_outputs(self._model, expected, found, self._target.name, excuses, self._tolerances)
+        if not _all_passed(outputs) and (narrow := narrowed(inputs)):
+            outputs = excuse_narrowing(outputs, intermediates.run(self._model, narrow, self._origin), found)
         if _all_passed(outputs):
             return outputs
         with borrowed(["plain onnxruntime"]) as (plain,):

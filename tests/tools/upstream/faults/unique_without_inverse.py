@@ -1,6 +1,6 @@
 # title: Unique that does not sort, and whose inverse nobody reads, returns its first element alone
 # component: OpenVINO, CPU plugin
-# expected: Unique-10: sorted=false returns the unique elements in the order of their first occurrence, whichever outputs are read
+# expected: Unique-10: sorted=false returns the elements in the order of their first occurrence, whatever outputs are read
 # actual: the first element is right, the others are 0, or what memory held before
 # issues: openvinotoolkit/openvino#31004
 import numpy as np
