@@ -9,7 +9,6 @@ from .passes.constant_indices import constant_indices
 from .passes.copies import copies
 from .passes.empty_constants import empty_constants
 from .passes.empty_operands import empty_gathers, empty_scatters
-from .passes.empty_ranges import empty_ranges
 from .passes.exact_integers import exact_integers
 from .passes.fold_arithmetic import fold_arithmetic
 from .passes.fold_broadcast import fold_broadcast
@@ -60,7 +59,6 @@ def legalize(model: onnx_ir.Model, *, target: str = "stock", assume_in_bounds: b
     rewriter = Rewriter(model, Ranges(model))
     fold_arithmetic(rewriter)
     exact_integers(rewriter)
-    empty_ranges(rewriter)
     uneven_splits(rewriter)
     compress(rewriter)
     one_hot(rewriter)

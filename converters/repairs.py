@@ -51,11 +51,6 @@ def _as_matrix(absolute: OpenvinoNode) -> None:
     replace_node(absolute, ops.squeeze(ops.abs(ops.unsqueeze(absolute.input_value(0), axis)), axis))
 
 
-def _compare(convert: OpenvinoNode) -> None:
-    """Convert(x) to boolean  ->  NotEqual(x, 0)."""
-    replace_node(convert, _is_not_zero(convert.input_value(0)))
-
-
 def _count(non_zero: OpenvinoNode) -> None:
     """NonZero(x)  ->  NonZero(NotEqual(x, 0))."""
     non_zero.input(0).replace_source_output(_is_not_zero(non_zero.input_value(0)).output(0))
@@ -168,8 +163,6 @@ REPAIRS: Mapping[str, Callable[[OpenvinoNode], None]] = {
     "broadcast_of_no_elements": _empty,
     "bytes_saturate": _in_32_bits,
     "constant_minus_byte_reduction": _apart,
-    "convert_to_boolean_is_refused": _compare,
-    "convert_to_boolean_of_another_output": _compare,
     "non_zero_before_convert": _count,
     "non_zero_of_one_constant": _of_vector,
     "pad_value_of_run_time": _select_padding,
