@@ -408,12 +408,12 @@ class Form:
                 made.append(f"{name} = Constant<value = {kind}{list(value.shape) or ''} {{{_numbers(value)}}}>()")
             elif self.source == "input":
                 declared.append(f"{kind}{list(value.shape) or ''} {name}")
-                feeds[name] = value
+                feeds[name] = np.asarray(value)
             else:
                 shape = f"int64[{value.ndim}] {{{_numbers(np.array(value.shape))}}}"
                 made.append(f"{name}_s = Constant<value = {shape}>() {name} = Reshape({name}_0, {name}_s)")
                 declared.append(f"{kind}{[*value.shape, 1]} {name}_0")
-                feeds[f"{name}_0"] = value[..., None]
+                feeds[f"{name}_0"] = np.asarray(value)[..., None]
         return declared, made, feeds
 
 
