@@ -7,7 +7,7 @@ from dataclasses import replace
 
 from ov_gather.graph.protocol import Node
 from ov_gather.ranges.algebra.values import Value, is_integer
-from ov_gather.ranges.folding import DROPPED, MOVES, folded_or_fused, is_constant
+from ov_gather.ranges.doubts import DROPPED, MOVES, is_constant, weakened
 from ov_gather.ranges.graph import AnalysedGraph
 from ov_gather.ranges.rules.call import Operands
 
@@ -23,7 +23,7 @@ _PASSED_TYPES = frozenset((*MOVES, *DROPPED, "Einsum"))
 
 
 def results_of(graph: AnalysedGraph, step: Node, call: Operands) -> Sequence[Value]:
-    """Return the abstract outputs of a step: those of its rule, of folding and fusion, and of reading out of bounds.
+    """Return the abstract outputs of a step: those of its rule, weakened by faults, and of reading out of bounds.
 
     Arithmetic with a constant may be applied to the data of a Gather, and not to what that reads out of bounds:
     Clamp(Gather([[5]], 7), 3, 9) = 0.
@@ -31,7 +31,7 @@ def results_of(graph: AnalysedGraph, step: Node, call: Operands) -> Sequence[Val
     rule = graph.rule(step)
     if not call.semantics.reads_out_of_bounds:
         return call.outputs if rule is None else rule(call)
-    found = call.outputs if rule is None else folded_or_fused(graph, step, call, rule)
+    found = call.outputs if rule is None else weakened(graph, step, call, rule)
     return [_read_outside(graph, step, call, value) for value in found]
 
 

@@ -145,22 +145,18 @@ def _with_axis_of(declared: Shape | None, shape: Shape, axis: int) -> Shape | No
     return with_dim(shape, axis, declared[axis])
 
 
-def unique(call: Operands, *, is_sorted: bool) -> Sequence[Value]:
-    """Infer Unique: distinct elements, first positions, an inverse index for each element of data, counts.
-
-    Of data without elements OpenVINO's CPU plugin returns the outputs of its previous inference. It leaves parts of the
-    outputs unset if the elements are not sorted, or if one is NaN.
-    """
+def unique(call: Operands) -> Sequence[Value]:
+    """Infer Unique: distinct elements, first positions, an inverse index for each element of data, counts."""
     data, shape = call.operand(0), call.shape(0)
     least, most = count(call.algebra, shape)
-    if len(call.inputs) > 1 or (least < 1 and call.semantics.reads_out_of_bounds):
+    if len(call.inputs) > 1:
         return list(call.outputs)
     for output in call.outputs:
         for dim in output.shape or ():
             call.algebra.sizes.narrow(dim, most, min(1, int(least)))
     outputs = [replace(shaped, shape=(product(shape),)) if i == 2 else shaped for i, shaped in enumerate(call.outputs)]
     distinct = outputs[0].shape
-    if not is_sorted or data.may_be_nan or distinct is None or len(distinct) != 1:
+    if data.may_be_nan or distinct is None or len(distinct) != 1:
         return outputs
     outputs[0] = call.output(outputs[0], elements=data.elements, may_be_nan=False)
     places = positions(call.algebra, product(shape)), positions(call.algebra, distinct[0])

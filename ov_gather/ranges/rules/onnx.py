@@ -216,7 +216,7 @@ _RULES: Mapping[str, Make] = {
     "Split": _split,
     "Squeeze": _squeeze,
     "Transpose": lambda operator: partial(shaping.transpose, order=operator.integers("perm") or []),
-    "Unique": lambda operator: _with_places if "axis" in operator.attributes else partial(indexing.unique, is_sorted=True),
+    "Unique": lambda operator: _with_places if "axis" in operator.attributes else indexing.unique,
     "Unsqueeze": lambda operator: lambda call: shaping.unsqueeze(call, _axes(operator, call)[1]),
     "Where": always(elementwise.select),
 }

@@ -264,7 +264,7 @@ _RULES: Mapping[str, Make] = {
     "Squeeze": always(_squeeze),
     "StridedSlice": _strided_slice,
     "Transpose": always(lambda call: shaping.transpose(call, call.integers(1))),
-    "Unique": lambda operation: partial(indexing.unique, is_sorted=operation.is_set("sorted")),
+    "Unique": always(indexing.unique),
     "Unsqueeze": always(lambda call: shaping.unsqueeze(call, call.integers(1))),
     "VariadicSplit": always(_variadic_split),
 }

@@ -1,14 +1,22 @@
-"""Constant folding of OpenVINO and fusion of its CPU plugin that change results."""
+"""What may still be believed of results where OpenVINO's constant folding, or the fusion of its CPU plugin, may be wrong."""
 
 from __future__ import annotations
 
-from collections.abc import Sequence
-from dataclasses import replace
+from collections.abc import Callable, Sequence
+from dataclasses import dataclass, replace
 
 from ov_gather.graph.protocol import Key, Node
 from ov_gather.ir.element_types import BOOLEAN
 from ov_gather.ranges.algebra.polynomials import Polynomial
-from ov_gather.ranges.algebra.values import LARGEST_SIZE, Value, every_value, is_integer, is_of_sizes, name_of_number
+from ov_gather.ranges.algebra.values import (
+    LARGEST_SIZE,
+    Value,
+    count,
+    every_value,
+    is_integer,
+    is_of_sizes,
+    name_of_number,
+)
 from ov_gather.ranges.graph import AnalysedGraph
 from ov_gather.ranges.origins import Question, of_integers
 from ov_gather.ranges.rules.call import Operands, TransferFunction
@@ -46,58 +54,148 @@ _EXACT_TYPES = frozenset((*_EXACT.split(), *COMPUTED_ANEW))
 _KEPT_TYPES = frozenset((*MOVES, *_KEPT.split()))
 
 
-def folded_or_fused(graph: AnalysedGraph, step: Node, call: Operands, rule: TransferFunction) -> Sequence[Value]:
-    """Return the abstract outputs of a step of the CPU plugin, including its constant folding and fusion.
+def weakened(graph: AnalysedGraph, step: Node, call: Operands, rule: TransferFunction) -> Sequence[Value]:
+    """Return the abstract outputs of a step of the CPU plugin: of its transfer function, widened by faults that it may meet.
 
-    1. Abs of a vector that is computed of constants or sizes is dropped: abs(-([2])) = [-2], but abs(-(2)) = 2.
-    2. Divide of integers after a Reduce or MatMul is rounded to the nearest: ReduceMax([7]) / 2 = 4.
-    3. Divide of integers by such a result may be computed with swapped operands: 2 / ReduceMax([7]) = 7 / 2.
-    4. Broadcast to a static 0 may be dropped, so that an axis has its size before, 1: Broadcast([7] to [0]) + 1 = [8].
-    5. Maximum and Minimum of integers compare them as float32 only together with operations that have no kernel for integers:
-       Maximum(FloorMod(-1, 2^31 - 1), 0) = -2^31, because 2^31 - 1 becomes 2^31.
-    6. Maximum and Minimum of NaN and a constant are the constant if it is the second operand, or else NaN.
-    7. Clamp of a constant that is NaN may stay NaN; a Clamp that is executed has no NaN.
-    8. Arithmetic with a constant after a Reduce of 3-D integers is right in the first slice only, any number elsewhere;
-       after a Reduce of unsigned integers it may be wrong in all: 20 - ReduceMax([2]) = 2 - 20 = 65518 for u16.
-    9. Convert before NonZero is dropped, so that fractions count that would have become 0: NonZero(Convert([0.5])) = [[0]].
-    10. Pad by constant numbers of elements writes 0 for a value that is computed.
-    11. Arithmetic of constants is folded in 64 bits, before they become i32: (2^31 + 5) - (2^31 - 2) = 7, executed 1.
-    12. Convert to boolean of an output reads the first output of the same operation: Convert(Unique([3, 1, 1]).inverse)
-        has two elements. Operations between that change nothing are removed, and Transpose follows later.
+    A fault may be met where `FaultFinder` does not say so: a pattern names what is wrong for certain, a doubt what may be.
     """
-    is_boolean = step.type == "Convert" and call.outputs[0].element_type is BOOLEAN
-    if is_boolean and _is_another_output(graph, step.inputs[0]):  # case 12
-        if _has_another_shape(graph, step.inputs[0]):
-            return list(call.outputs)
-        return [replace(value, elements=call.semantics.widest(BOOLEAN), parts=None) for value in rule(call)]
-    if step.type in _EXTREMES:  # case 5
-        call = replace(call, is_exact=not any(_is_rounded(graph, key) for key in step.inputs))
-    if step.type == "NonZero" and _is_converted(graph, step.inputs[0]):  # case 9
-        call = replace(call, inputs=[value and replace(value, parts=None) for value in call.inputs])
-    found = rule(call)
-    if step.type == "Broadcast" or any(value is not None and _has_doubtful_size(value) for value in call.inputs):  # case 4
-        found = [_maybe_not_empty(graph, key, call, value) for key, value in zip(step.outputs, found, strict=False)]
-    if step.type == "Pad" and step.inputs[3:] and not is_constant(graph, step.inputs[3]):  # case 10
-        zero = call.algebra.exact(0)
-        return [replace(value, elements=call.algebra.join(value.elements, zero), parts=None) for value in found]
-    is_computed = step.type not in _KEPT_TYPES and not step.reads_shapes_only and any(map(_is_cut, call.inputs))
-    if is_computed and all(is_constant(graph, key) for key in step.inputs):  # case 11
-        return [replace(value, elements=call.semantics.widest(value.element_type), parts=None) for value in found]
-    if step.type == "Abs" and is_constant(graph, step.inputs[0]):  # case 1
-        return [_maybe_negative(call, value) if value.shape is None or len(value.shape) == 1 else value for value in found]
-    if step.type in _EXTREMES and found[0].may_be_nan and _is_number(graph, step.inputs[1:], call.value(1)):  # case 6
-        return [replace(value, may_be_nan=False) for value in found]
-    if step.type == "Clamp" and _may_be_nan(call.value(0)) and all(is_constant(graph, key) for key in step.inputs):  # case 7
-        return [replace(value, may_be_nan=True) for value in found]
-    if step.type in SCALING and any(one is not None and _is_misreduced(graph, one) for one in step.inputs):  # case 8
-        return [call.output(elements=call.semantics.widest(found[0].element_type), parts=None)]
-    if step.type == "Divide" and is_integer(found[0].element_type):
-        dividend, divisor = step.inputs
-        if is_fused(graph, divisor):  # case 3
-            return [call.output(elements=call.semantics.widest(found[0].element_type), parts=None)]
-        if is_fused(graph, dividend):  # case 2
-            return [_maybe_rounded_up(call, value) for value in found]
+    at, found = Computation(graph, step, call, rule), rule(call)
+    for one in _BY_TYPE.get(step.type, _OF_ALL_TYPES):
+        found = one.weaken(at, found)
     return found
+
+
+@dataclass(frozen=True, slots=True)
+class Computation:
+    """A step, its operands, and its transfer function."""
+
+    graph: AnalysedGraph
+    step: Node
+    call: Operands
+    rule: TransferFunction
+
+
+Weaken = Callable[[Computation, Sequence[Value]], Sequence[Value]]
+
+
+@dataclass(frozen=True, slots=True)
+class Doubt:
+    """What may still be believed of the outputs of a step that may meet a fault.
+
+    Attributes:
+        reports: the faults, by their reports; empty if none is reported, as the effect needs a chain of operations.
+        types: the types of steps; empty for all.
+        weaken: returns the outputs, widened if the step may meet the fault.
+    """
+
+    reports: tuple[str, ...]
+    types: tuple[str, ...]
+    weaken: Weaken
+
+
+def _another_output(at: Computation, found: Sequence[Value]) -> Sequence[Value]:
+    """Convert to boolean of an output reads the first output of the same operation.
+
+    Convert(Unique([3, 1, 1]).inverse) has two elements. Operations between that change nothing are removed, and a Transpose
+    follows later.
+    """
+    if at.call.outputs[0].element_type is not BOOLEAN or not _is_another_output(at.graph, at.step.inputs[0]):
+        return found
+    return at.call.outputs if _has_another_shape(at.graph, at.step.inputs[0]) else _unknown(at.call, found)
+
+
+def _compared_in_float32(at: Computation, found: Sequence[Value]) -> Sequence[Value]:
+    """Integers are compared as float32 only together with operations that have no kernel for integers.
+
+    Maximum(FloorMod(-1, 2^31 - 1), 0) = -2^31, because 2^31 - 1 becomes 2^31.
+    """
+    return at.rule(replace(at.call, is_exact=not any(_is_rounded(at.graph, key) for key in at.step.inputs)))
+
+
+def _not_converted(at: Computation, found: Sequence[Value]) -> Sequence[Value]:
+    """A Convert before NonZero is dropped: fractions count that would have become 0, NonZero(Convert([0.5])) = [[0]]."""
+    if not _is_converted(at.graph, at.step.inputs[0]):
+        return found
+    return at.rule(replace(at.call, inputs=[value and replace(value, parts=None) for value in at.call.inputs]))
+
+
+def _broadcast_dropped(at: Computation, found: Sequence[Value]) -> Sequence[Value]:
+    """Broadcast to a static 0 may be dropped, so that an axis has its size before, 1: Broadcast([7] to [0]) + 1 = [8]."""
+    if at.step.type != "Broadcast" and not any(value is not None and _has_doubtful_size(value) for value in at.call.inputs):
+        return found
+    return [_maybe_not_empty(at.graph, key, at.call, value) for key, value in zip(at.step.outputs, found, strict=False)]
+
+
+def _padded_with_zero(at: Computation, found: Sequence[Value]) -> Sequence[Value]:
+    """Pad by constant numbers of elements writes 0 for a value that is computed."""
+    if not at.step.inputs[3:] or is_constant(at.graph, at.step.inputs[3]):
+        return found
+    zero = at.call.algebra.exact(0)
+    return [replace(value, elements=at.call.algebra.join(value.elements, zero), parts=None) for value in found]
+
+
+def _folded_in_64_bits(at: Computation, found: Sequence[Value]) -> Sequence[Value]:
+    """Arithmetic of constants is folded in 64 bits, before they become i32: (2^31 + 5) - (2^31 - 2) = 7, executed 1."""
+    if at.step.type in _KEPT_TYPES or at.step.reads_shapes_only or not any(map(_is_cut, at.call.inputs)):
+        return found
+    return _unknown(at.call, found) if _is_folded(at.graph, at.step) else found
+
+
+def _sign_kept(at: Computation, found: Sequence[Value]) -> Sequence[Value]:
+    """Abs of a vector that is computed of constants or sizes is dropped: abs(-([2])) = [-2], but abs(-(2)) = 2."""
+    if not is_constant(at.graph, at.step.inputs[0]):
+        return found
+    return [_maybe_negative(at.call, value) if value.shape is None or len(value.shape) == 1 else value for value in found]
+
+
+def _nan_lost(at: Computation, found: Sequence[Value]) -> Sequence[Value]:
+    """Maximum and Minimum of NaN and a constant are the constant if it is the second operand, or else NaN."""
+    is_number = found[0].may_be_nan and _is_number(at.graph, at.step.inputs[1:], at.call.value(1))
+    return [replace(value, may_be_nan=False) for value in found] if is_number else found
+
+
+def _nan_kept(at: Computation, found: Sequence[Value]) -> Sequence[Value]:
+    """Clamp of a constant that is NaN may stay NaN; a Clamp that is executed has no NaN."""
+    is_kept = _may_be_nan(at.call.value(0)) and _is_folded(at.graph, at.step)
+    return [replace(value, may_be_nan=True) for value in found] if is_kept else found
+
+
+def _misreduced(at: Computation, found: Sequence[Value]) -> Sequence[Value]:
+    """Arithmetic with a constant after a Reduce of 3-D integers is right in the first slice only, any number elsewhere.
+
+    After a Reduce of unsigned integers it may be wrong in all: 20 - ReduceMax([2]) = 2 - 20 = 65518 for u16.
+    """
+    is_wrong = any(one is not None and _is_misreduced(at.graph, one) for one in at.step.inputs)
+    return _unknown(at.call, found) if is_wrong else found
+
+
+def _rounded_quotient(at: Computation, found: Sequence[Value]) -> Sequence[Value]:
+    """Divide of integers after a Reduce or MatMul is rounded to the nearest: ReduceMax([7]) / 2 = 4."""
+    is_rounded = is_integer(found[0].element_type) and is_fused(at.graph, at.step.inputs[0])
+    return [_maybe_rounded_up(at.call, value) for value in found] if is_rounded else found
+
+
+def _exchanged(at: Computation, found: Sequence[Value]) -> Sequence[Value]:
+    """Divide of integers by the result of a Reduce may be computed with swapped operands: 2 / ReduceMax([7]) = 7 / 2."""
+    is_exchanged = is_integer(found[0].element_type) and is_fused(at.graph, at.step.inputs[1])
+    return _unknown(at.call, found) if is_exchanged else found
+
+
+def _unset(at: Computation, found: Sequence[Value]) -> Sequence[Value]:
+    """Unique leaves outputs unset if it does not sort; of data without elements it returns those of its previous inference."""
+    data = at.call.inputs[0]
+    if data is None or data.shape is None or count(at.call.algebra, data.shape)[0] < 1:
+        return at.call.outputs
+    return found if at.step.is_set("sorted") else _unknown(at.call, found)
+
+
+def _unknown(call: Operands, found: Sequence[Value]) -> Sequence[Value]:
+    """Return outputs of which only shape and type are known."""
+    return [replace(value, elements=call.semantics.widest(value.element_type), parts=None) for value in found]
+
+
+def _is_folded(graph: AnalysedGraph, step: Node) -> bool:
+    return all(is_constant(graph, key) for key in step.inputs)
 
 
 def _is_another(graph: AnalysedGraph, key: Key) -> bool:
@@ -240,3 +338,27 @@ _is_computed = Question("is computed", _is_open, _elements_before)
 def is_constant(graph: AnalysedGraph, key: Key | None) -> bool:
     """Return True if a tensor depends on constants and shapes alone."""
     return not _is_computed(graph, key)
+
+
+DOUBTS = (
+    Doubt(("convert_to_boolean_of_another_output",), ("Convert",), _another_output),
+    Doubt((), _EXTREMES, _compared_in_float32),
+    Doubt(("non_zero_before_convert",), ("NonZero",), _not_converted),
+    Doubt((), (), _broadcast_dropped),
+    Doubt(("pad_value_of_run_time",), ("Pad",), _padded_with_zero),
+    Doubt((), (), _folded_in_64_bits),
+    Doubt(("abs_of_clamp", "abs_of_folded_convert"), ("Abs",), _sign_kept),
+    Doubt(("max_of_nan",), _EXTREMES, _nan_lost),
+    Doubt((), ("Clamp",), _nan_kept),
+    Doubt(("arithmetic_after_integer_reduction", "constant_minus_byte_reduction"), SCALING, _misreduced),
+    Doubt(("unique_of_nothing", "unique_without_inverse"), ("Unique",), _unset),
+    Doubt(("divide_after_reduction",), ("Divide",), _rounded_quotient),
+    Doubt(("constant_divided_by_reduction",), ("Divide",), _exchanged),
+)
+"""All of them, in the order in which they are applied."""
+_OF_ALL_TYPES = tuple(one for one in DOUBTS if not one.types)
+_BY_TYPE = {
+    step_type: tuple(one for one in DOUBTS if not one.types or step_type in one.types)
+    for doubt in DOUBTS
+    for step_type in doubt.types
+}
