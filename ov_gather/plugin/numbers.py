@@ -46,7 +46,8 @@ def _is_by_one(graph: PatternGraph, node: Node) -> bool:
 
 def _compared(graph: PatternGraph, node: Node) -> bool:
     """Return True if both operands may be rounded: none is equal to a small integer by rounding."""
-    return all(_is_large(graph, node, i) for i in (0, 1)) and not _is_constant(graph, node)
+    is_itself = graph.source(node, 0) == graph.source(node, 1)
+    return all(_is_large(graph, node, i) for i in (0, 1)) and not is_itself and not _is_constant(graph, node)
 
 
 def _select(graph: PatternGraph, node: Node) -> bool:

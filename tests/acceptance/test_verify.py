@@ -49,26 +49,24 @@ def test_the_page_tells_what_was_run_and_what_the_conversion_loses(cli, tmp_path
 
 
 @pytest.fixture
-def tiled(tmp_path, given):
-    """The CPU plugin leaves a part of what this Tile gives unwritten: a model to verify, and options for its inputs."""
-    text = """(float[2, 2, 2, 2] x, int64[4] r) => (float[a, b, c, d] y) {
-        p = Abs(x) [tile] t = Tile(p, r) y = Neg(t) }"""
-    saved(tmp_path / "m.onnx", text)
-    inputs = given(x=np.arange(1, 17, dtype=np.float32).reshape(2, 2, 2, 2), r=[3, 3, 3, 3])
+def rounded(tmp_path, given):
+    """The CPU plugin rounds the integers of this ReduceMax: a model to verify, and options for its inputs."""
+    saved(tmp_path / "m.onnx", "(int32[4] x) => (int32 y) { p = Abs(x) [largest] t = ReduceMax<keepdims = 0>(p) y = Neg(t) }")
+    inputs = given(x=np.int32([1, 2**24 + 1, -3, 4]))
     return [tmp_path / "m.onnx", "-o", tmp_path / "m.xml", "--verify", *inputs]
 
 
-def test_a_difference_is_followed_to_its_first_node(cli, tmp_path, tiled):
-    done = cli("convert", *tiled, code=1)
-    assert f"{tmp_path}/m.xml differs from {tmp_path}/m.onnx at Tile 'tile'" in done.stdout.splitlines()
+def test_a_difference_is_followed_to_its_first_node(cli, tmp_path, rounded):
+    done = cli("convert", *rounded, code=1)
+    assert f"{tmp_path}/m.xml differs from {tmp_path}/m.onnx at ReduceMax 'largest'" in done.stdout.splitlines()
     assert "Executed alone on the values of the reference, it shows the fault." in done.stdout
 
 
-def test_no_bisect(cli, refusal, tiled):
-    done = cli("convert", *tiled, "--no-bisect", code=1)
+def test_no_bisect(cli, refusal, rounded):
+    done = cli("convert", *rounded, "--no-bisect", code=1)
     assert "FAILED" in done.stdout
     assert "differs from" not in done.stdout
-    told = refusal("convert", *(word for word in tiled[:3]), "--no-bisect", "--force")
+    told = refusal("convert", *(word for word in rounded[:3]), "--no-bisect", "--force")
     assert "--input, --no-bisect, --atol and --rtol are for --verify" in told
 
 

@@ -39,7 +39,7 @@ LAYERS = {
 }
 """Layers that OpenVINO removes, folds or moves. They suit vectors; those of `ANY_RANK` suit every shape."""
 ANY_RANK = tuple(name for name in LAYERS if name not in ("Transpose", "Concat", "Slice"))
-OPSETS = tuple(range(11, 24))
+OPSETS = tuple(range(11, 25))
 PLACES = ("top", "If", "Loop", "Scan")
 OUTSIDE_OF_BODIES = ("top", "If")
 SOURCES = ("input", "computed", "constant")
