@@ -15,9 +15,9 @@ from collections.abc import Callable, Mapping, Sequence
 import onnx_ir
 from onnx_ir import DataType, Value
 
-from ov_gather.ops.meanings import ONNX, carries
 from ov_gather.ops.onnx_nodes import SCATTERS, attribute
 from ov_gather.ops.spec import CUSTOM_OPSET
+from ov_gather.ops.table import ONNX
 
 from ..graphs import is_default
 from ..lane_types import as_lanes
@@ -48,7 +48,7 @@ def is_move(node: onnx_ir.Node, opset: int) -> bool:
 
 def sources_of(node: onnx_ir.Node) -> list[int]:
     """Return the positions of the inputs whose elements a node outputs."""
-    carried = (0, 2) if node.op_type in SCATTERS else (i for i in range(len(node.inputs)) if carries(ONNX, node.op_type, i))
+    carried = (position for position in range(len(node.inputs)) if ONNX[node.op_type].carries(position))
     return [i for i in carried if node.inputs[i] is not None]
 
 

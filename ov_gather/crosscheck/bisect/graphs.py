@@ -14,7 +14,7 @@ from ov_gather.converters.graphs import bodies_of
 from ov_gather.crosscheck.models.nondeterminism import Picks, ir_picks, onnx_picks, random_nodes
 from ov_gather.ir.model import Layer, Model, Port
 from ov_gather.ir.states import stored_values
-from ov_gather.ops.meanings import ENDS, RANDOM
+from ov_gather.ops.table import ENDS, RANDOM
 
 Value = str | tuple[int, int]
 """A value of an ONNX model is its name; a value of an IR is (layer id, output port id)."""

@@ -13,7 +13,7 @@ from ov_gather.crosscheck.inputs.bounds import index_bounds
 from ov_gather.graph.ir import IrGraph
 from ov_gather.graph.protocol import Key
 from ov_gather.ir.model import Model
-from ov_gather.ops.meanings import OPENVINO
+from ov_gather.ops.table import OPENVINO
 
 
 def generate_inputs(model: Model, seed: int) -> list[NDArray[Any]]:

@@ -25,7 +25,7 @@ from ov_gather.ir.element_types import I64
 from ov_gather.ir.model import Layer, Model
 from ov_gather.ir.shapes import PartialShape, element_count
 from ov_gather.ops.layer_view import LayerView
-from ov_gather.ops.meanings import ENDS, RANDOM
+from ov_gather.ops.table import ENDS, RANDOM
 from ov_gather.runtimes.base import FAILURES, CrashedError, RefusedError
 from ov_gather.runtimes.devices import CPU
 from ov_gather.runtimes.isolated import borrowed

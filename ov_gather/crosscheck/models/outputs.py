@@ -31,15 +31,15 @@ from ov_gather.crosscheck.models.nondeterminism import dependents
 from ov_gather.crosscheck.results import Comparison, Difference, OutputResult, Status
 from ov_gather.crosscheck.tolerances import NO_TOLERANCES, Tolerance, Tolerances
 from ov_gather.crosscheck.verdict import deviation_of, difference_at, difference_beyond, first_difference
-from ov_gather.ops.meanings import ONNX, operators
 from ov_gather.ops.onnx_nodes import attribute
+from ov_gather.ops.table import ONNX, where
 from ov_gather.runtimes.base import Runtime
 
 TOLERANCE = 1e-3
 NEAR = 1e-5
 NOISE = 10
 ROUNDING = "rounding-decides"
-_EXACT = operators(ONNX, lambda meaning: not meaning.computes)
+_EXACT = where(ONNX, lambda op: not op.meaning.computes)
 """Operators that only move or convert data, and so are exact: a Cast rounds alike in every runtime."""
 _PICKS = ("TopK", "ArgMax", "ArgMin")
 

@@ -30,15 +30,15 @@ from ov_gather.ir.model import Model
 from ov_gather.ir.reader import read_ir
 from ov_gather.kernels.gather_elements import kernel_name
 from ov_gather.ops.layer_view import family_layers
-from ov_gather.ops.meanings import ENDS, OPENVINO, operators
 from ov_gather.ops.reference import evaluate
+from ov_gather.ops.table import ENDS, OPENVINO, where
 from ov_gather.runtimes.base import CrashedError, RefusedError
 from ov_gather.runtimes.isolated import IsolatedRuntime, borrowed
 from ov_gather.system.imports import require
 
 _EXECUTED_BY = {"stock": "openvino", "extension": "extension"}
 """The runtime for models converted for each target."""
-_EXACT = operators(OPENVINO, lambda meaning: not meaning.computes) | {*ENDS}
+_EXACT = where(OPENVINO, lambda op: not op.meaning.computes) | ENDS
 """Layer types that do not round."""
 
 Arrays = Mapping[str, NDArray[Any]]

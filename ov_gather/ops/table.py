@@ -1,0 +1,491 @@
+"""The operators of ONNX and OpenVINO: one row an operator, with everything that analyses and rewrites ask of it.
+
+Nobody else lists operators by what they do. An analysis derives its own set, once, with a predicate:
+`VIEWS = where(OPENVINO, lambda op: op.meaning.selection is Selection.IN_ORDER)`. Analyses differ on purpose in what they want.
+Rows cover neither indices out of bounds nor conditions of a fault, which `ov_gather.plugin` has.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Collection
+from dataclasses import dataclass, replace
+from enum import Enum, Flag, auto
+from functools import reduce
+from operator import or_
+
+
+class OpKind(Enum):
+    """What an operator does; the headings of the table."""
+
+    ARITHMETIC = "arithmetic of each element, of integers too"
+    FUNCTION = "a function of each element, which must be a fraction"
+    BITWISE = "logic on the bits of each element"
+    LOGICAL = "logic on each element"
+    COMPARISON = "comparison of elements"
+    SELECTION = "at each place, the element of one operand or the other"
+    CAST = "conversion of each element to a type that an attribute names"
+    MOVE = "movement of elements, whatever they are"
+    GATHER = "reading at indices"
+    SCATTER = "writing at indices"
+    REDUCTION = "many elements to one, along axes"
+    PRODUCT = "sums of products"
+    RESAMPLING = "windows and samples of an image"
+    NORMALIZATION = "elements in relation to the others along axes"
+    QUANTIZATION = "rounding to few levels"
+    ORDER = "the greatest or least, and where they are"
+    SEARCH = "positions that elements determine"
+    SERIES = "elements that their positions determine"
+    CONSTANT = "what the node itself holds"
+    SHAPE = "the sizes of the operand, whatever its elements are"
+    RANDOM = "random numbers"
+    BODY = "other graphs, repeated or chosen"
+    STATE = "variables, from one inference to the next"
+    END = "an input or an output of a graph"
+    SEQUENCE = "sequences of tensors, and moves that OpenVINO composes of others"
+
+
+_BY_ELEMENT = (
+    *(OpKind.ARITHMETIC, OpKind.FUNCTION, OpKind.BITWISE, OpKind.LOGICAL, OpKind.COMPARISON),
+    *(OpKind.SELECTION, OpKind.CAST),
+)
+
+
+class Selection(Enum):
+    """Which elements of its sources an operator outputs, and in which order."""
+
+    IN_ORDER = "each element once, in the same row-major order"
+    REORDERED = "each element once"
+    REPEATED = "each element, as often as the sizes of the output say"
+    IN_PART = "some elements, maybe several times; positions tell which"
+    CHOSEN = "at each place an element of one of the sources; positions or a condition tell which source"
+    BY_VALUE = "elements that their own values single out, as the greatest"
+    COMPUTED = "no elements of an input, but others, computed from them"
+
+
+class Along(Enum):
+    """What the indices of an operator address."""
+
+    AXIS = "one axis of the first input, which the attribute or the input `axis` names"
+    COORDINATES = "the leading axes of the first input, after the batch dimensions; one tuple of coordinates for each slice"
+    CLASSES = "the classes of a one-hot vector, whose number is the input `depth`"
+
+
+@dataclass(frozen=True, slots=True)
+class Indices:
+    """The position of the input that holds indices, and what they address."""
+
+    position: int
+    along: Along
+
+
+@dataclass(frozen=True, slots=True)
+class Meaning:
+    """The elements that every output of an operator consists of.
+
+    Attributes:
+        sources: positions of the inputs whose elements are output. Empty if the node itself, or the shape of an input,
+            determines the output.
+        selection: which elements of the sources are output.
+        adds: whether other elements may be output: a default fill value, or bounds from attributes.
+        converts: whether the element type may change.
+        reduces: whether the operator computes, unless its attribute `reduction` is "none".
+        indices: the input that holds indices.
+    """
+
+    sources: Collection[int] = ()
+    selection: Selection = Selection.COMPUTED
+    adds: bool = False
+    converts: bool = False
+    reduces: bool = False
+    indices: Indices | None = None
+
+    @property
+    def rearranges(self) -> bool:
+        """True if the operator moves elements regardless of their values and at most converts them."""
+        return bool(self.sources) and self.selection not in (Selection.CHOSEN, Selection.BY_VALUE)
+
+    @property
+    def computes(self) -> bool:
+        """True if the operator depends on the values of its sources, or may combine them."""
+        return self.reduces or self.selection in (Selection.BY_VALUE, Selection.COMPUTED)
+
+
+_FIRST = Meaning((0,), Selection.IN_ORDER)
+_EVERY_INPUT = range(2**31)
+_AT_INDEX = Meaning((0,), Selection.IN_PART, indices=Indices(1, Along.AXIS))
+_TO_INDEX = Meaning((0, 2), Selection.CHOSEN, indices=Indices(1, Along.AXIS))
+_TO_TUPLE = replace(_TO_INDEX, reduces=True, indices=Indices(1, Along.COORDINATES))
+_ONE_HOT = Meaning((2,), Selection.CHOSEN, indices=Indices(0, Along.CLASSES))
+
+_MEANINGS = {
+    ".": Meaning(),
+    "stated": Meaning((), Selection.IN_ORDER),
+    "in_order": _FIRST,
+    "converted": replace(_FIRST, converts=True),
+    "reordered": Meaning((0,), Selection.REORDERED),
+    "joined": Meaning(_EVERY_INPUT, Selection.REORDERED),
+    "repeated": Meaning((0,), Selection.REPEATED),
+    "in_part": Meaning((0,), Selection.IN_PART),
+    "at_index": _AT_INDEX,
+    "at_tuple": replace(_AT_INDEX, indices=Indices(1, Along.COORDINATES)),
+    "to_index": _TO_INDEX,
+    "to_index+": replace(_TO_INDEX, reduces=True),
+    "to_tuple+": _TO_TUPLE,
+    "by_mask": Meaning((1, 2), Selection.CHOSEN),
+    "pad_2": Meaning((0, 2), Selection.CHOSEN, adds=True),
+    "pad_3": Meaning((0, 3), Selection.CHOSEN, adds=True),
+    "one_hot_2": _ONE_HOT,
+    "one_hot_23": replace(_ONE_HOT, sources=(2, 3)),
+    "extreme": Meaning(_EVERY_INPUT, Selection.BY_VALUE),  # the bounds of Clip are inputs, like the operands of Max
+    "clamped": Meaning((0,), Selection.BY_VALUE, adds=True),
+}
+"""The meanings by the words of the table. A number is the position of the inputs with values to pad or to mark classes with."""
+
+
+class Trait(Flag):
+    """What OpenVINO does to an operator: its front end, its transformations, its CPU plugin."""
+
+    EXACT = auto()
+    """The CPU plugin computes it in i32 if its operands are i32 or i64: by kernels for integers, or by moves."""
+    IN_F32 = auto()
+    """The CPU plugin computes integers in f32, which rounds those beyond 2^24."""
+    SCALES = auto()
+    """The CPU plugin fuses it with a Reduce of integers before it, if the other operand is constant."""
+    FUSES = auto()
+    """The CPU plugin computes it in f32 together with the integer arithmetic that follows; so it does all reductions."""
+    ANEW = auto()
+    """Its integers are not fused with what computes its operands."""
+    PASSED = auto()
+    """OpenVINO may move the arithmetic of each element above it, together with a Gather before it; and drop it."""
+    LIFTED = auto()
+    """OpenVINO may move it above a Gather, if other operands are constant."""
+    REMOVED = auto()
+    """OpenVINO drops it if it changes nothing. So it does what is PASSED."""
+    VIEW = auto()
+    """OpenVINO may return the input of this ONNX operator instead of a copy."""
+    REAL = auto()
+    """OpenVINO moves no dequantization past it."""
+    MODULAR = auto()
+    """Its results modulo 2^32 are the same for signed and unsigned operands."""
+    WRAPS = auto()
+    """The CPU plugin computes i16 and u16 as i32, so that results beyond do not wrap around."""
+    QUIETS = auto()
+    """The CPU plugin makes signalling NaNs quiet, though the operator only moves elements."""
+    STRINGS = auto()
+    """The CPU plugin reads or moves strings as strings, and not as bytes."""
+    FATAL = auto()
+    """Crashes if the first input is a constant without elements."""
+    SETTINGS = auto()
+    """The inputs after the first are settings: axes, sizes, a region. The front end reads empty ones correctly."""
+
+
+_NONE = Trait(0)
+
+
+@dataclass(frozen=True, slots=True)
+class Op:
+    """A row of the table. Names of an operator that no row has stand for an operator of which nothing is known.
+
+    Attributes:
+        kind: what it does; None if nothing is known.
+        symbol: the sign of the operator in formulas, such as "+" or "<="; empty for most.
+        meaning: which elements the outputs consist of.
+        rule: the name of its transfer function (see `ov_gather.ranges.rules.common`); empty if it has none.
+        traits: what OpenVINO does to it.
+    """
+
+    kind: OpKind | None = None
+    symbol: str = ""
+    meaning: Meaning = _MEANINGS["."]
+    rule: str = ""
+    traits: Trait = _NONE
+
+    @property
+    def by_element(self) -> bool:
+        """True if each element of the output depends on the elements of all inputs at the same position."""
+        return self.kind in _BY_ELEMENT
+
+    def carries(self, position: int) -> bool:
+        """Return True if elements of the input at this position reach the output, unlike shapes, axes, indices, conditions."""
+        return position in self.meaning.sources
+
+
+UNKNOWN = Op()
+
+
+class Operators(dict[str, Op]):
+    """The operators of one vocabulary, by name. An unknown name stands for UNKNOWN."""
+
+    def __missing__(self, name: str) -> Op:
+        return UNKNOWN
+
+
+def where(operators: Operators, is_wanted: Callable[[Op], bool]) -> frozenset[str]:
+    """Return the names of the operators that the predicate accepts."""
+    return frozenset(name for name, op in operators.items() if is_wanted(op))
+
+
+def anywhere(is_wanted: Callable[[Op], bool]) -> frozenset[str]:
+    """Return the names that operators which the predicate accepts have in either vocabulary."""
+    return where(ONNX, is_wanted) | where(OPENVINO, is_wanted)
+
+
+# Columns: the name in ONNX's default domain; the types of OpenVINO and ours, as an IR and as `openvino.Node` names them; the
+# symbol; the meaning; the transfer function; traits. A dot is nothing. A row covers all versions of an operator; if they
+# differ, it is their union. Operators whose inputs or attributes differ too much for that have a row for each vocabulary.
+_TABLE = """
+arithmetic:
+  Abs                   Abs                       .   .          absolute          exact lifted wraps
+  Add                   Add                       +   .          add               exact scales removed lifted modular wraps
+  Ceil                  Ceiling                   .   .          round_up          lifted
+  .                     Clamp                     .   clamped    clamp             exact lifted
+  Clip                  .                         .   extreme    clip              in_f32
+  Div                   Divide                    /   .          divide            scales removed lifted in_f32
+  Floor                 Floor                     .   .          round_down        lifted
+  .                     FloorMod                  %   .          floor_remainder   lifted
+  Log                   Log                       .   .          logarithm         lifted
+  Max                   Maximum                   max extreme    maximum           exact lifted
+  Min                   Minimum                   min extreme    minimum           exact lifted
+  Mod                   Mod                       %   .          remainder         lifted in_f32
+  Mul                   Multiply                  *   .          multiply          exact scales removed lifted modular wraps
+  Neg                   Negative                  .   .          negate            exact scales removed lifted wraps
+  Pow                   Power                     **  .          any_value         removed lifted in_f32 real
+  PRelu                 PReLU                     .   .          shape_only
+  Relu                  ReLU,Relu                 .   .          at_least_zero     lifted
+  Round                 Round                     .   .          nearest           lifted
+  Sign                  Sign                      .   .          unit              lifted
+  Sqrt                  Sqrt                      .   .          square_root       lifted real
+  .                     SquaredDifference         .   .          any_value         lifted
+  Sub                   Subtract                  -   .          subtract          exact scales removed lifted modular wraps
+  Sum                   .                         .   .          .                 modular wraps
+
+function:
+  Acos                  Acos                      .   .          shape_only        lifted
+  Acosh                 Acosh                     .   .          shape_only        lifted
+  Asin                  Asin                      .   .          shape_only        lifted
+  Asinh                 Asinh                     .   .          shape_only        lifted
+  Atan                  Atan                      .   .          shape_only        lifted
+  Atanh                 Atanh                     .   .          shape_only        lifted
+  Celu                  .                         .   .          shape_only
+  Cos                   Cos                       .   .          unit              lifted
+  Cosh                  Cosh                      .   .          shape_only        lifted
+  Elu                   Elu                       .   .          shape_only        lifted
+  Erf                   Erf                       .   .          unit              lifted
+  Exp                   Exp                       .   .          shape_only        lifted real
+  Gelu                  Gelu                      .   .          shape_only        lifted real
+  HardSigmoid           HardSigmoid               .   .          shape_only
+  HardSwish             HSwish                    .   .          shape_only        lifted
+  .                     HSigmoid                  .   .          shape_only        lifted
+  LeakyRelu             .                         .   .          shape_only
+  Mish                  Mish                      .   .          shape_only        lifted
+  Reciprocal            .                         .   .          shape_only
+  Selu                  Selu                      .   .          shape_only
+  Sigmoid               Sigmoid                   .   .          fraction          lifted real
+  Sin                   Sin                       .   .          unit              lifted
+  Sinh                  Sinh                      .   .          shape_only        lifted
+  Softplus              SoftPlus                  .   .          shape_only        lifted
+  Softsign              SoftSign                  .   .          shape_only        lifted
+  Swish                 Swish                     .   .          shape_only        real
+  Tan                   Tan                       .   .          shape_only        lifted
+  Tanh                  Tanh                      .   .          unit              lifted real
+  ThresholdedRelu       .                         .   .          shape_only
+
+bitwise:
+  BitShift              .                         .   .          any_value         wraps
+  BitwiseAnd            BitwiseAnd                &   .          conjunction       exact modular
+  BitwiseNot            BitwiseNot                ~   .          shape_only        exact modular wraps
+  BitwiseOr             BitwiseOr                 |   .          disjunction       exact modular
+  BitwiseXor            BitwiseXor                ^   .          disjunction       exact modular
+
+logical:
+  And                   LogicalAnd                &   .          truth
+  .                     IsFinite                  .   .          truth
+  IsInf                 IsInf                     .   .          truth
+  IsNaN                 IsNaN                     .   .          truth
+  Not                   LogicalNot                ~   .          truth
+  Or                    LogicalOr                 |   .          truth
+  Xor                   LogicalXor                ^   .          truth
+
+comparison:
+  Equal                 Equal                     ==  .          equal             in_f32
+  Greater               Greater                   >   .          greater           in_f32
+  GreaterOrEqual        GreaterEqual              >=  .          greater_or_equal  in_f32
+  Less                  Less                      <   .          less              in_f32
+  LessOrEqual           LessEqual                 <=  .          less_or_equal     in_f32
+  .                     NotEqual                  !=  .          unequal
+
+selection:
+  Where                 Select                    .   by_mask    select            exact removed
+
+cast:
+  Cast                  Convert                   .   converted  cast              exact removed lifted view
+
+move:
+  .                     BatchToSpace              .   .          .                 removed
+  CastLike              ConvertLike               .   converted  cast              exact passed settings
+  Compress              .                         .   in_part    elements_only     strings
+  Concat                Concat                    .   joined     concatenate       exact removed strings
+  DepthToSpace          DepthToSpace              .   reordered  elements_only     removed quiets
+  Expand                Broadcast                 .   repeated   broadcast         exact removed view settings
+  Flatten               .                         .   in_order   flatten           view strings
+  Identity              Identity                  .   in_order   same_shape        removed view strings
+  Pad                   .                         .   pad_2      pad               view settings
+  .                     Pad                       .   pad_3      pad               removed
+  Reshape               Reshape                   .   in_order   reshape           exact passed view strings settings
+  .                     Reverse                   .   .          shape_only
+  ReverseSequence       ReverseSequence           .   reordered  computed_elements removed modular in_f32
+  .                     Roll                      .   .          shape_only        removed
+  .                     ShuffleChannels           .   .          shape_only        removed
+  Slice                 Slice                     .   in_part    slice             exact passed view settings
+  .                     SpaceToBatch              .   .          .                 removed
+  SpaceToDepth          SpaceToDepth              .   reordered  elements_only     removed quiets
+  Split                 Split                     .   in_part    split             exact passed settings
+  Squeeze               Squeeze                   .   in_order   squeeze           exact passed view strings settings
+  .                     StridedSlice              .   in_part    strided_slice     exact passed
+  Tile                  Tile                      .   repeated   tile              exact removed view settings fatal
+  Transpose             Transpose                 .   reordered  transpose         exact passed view strings
+  Unsqueeze             Unsqueeze                 .   in_order   unsqueeze         exact passed view strings settings
+  .                     VariadicSplit             .   in_part    variadic_split    exact passed
+
+gather:
+  Gather                Gather                    .   at_index   gather            exact removed strings
+  GatherElements        GatherElements            .   at_index   gather_elements   exact strings
+  GatherND              GatherND                  .   at_tuple   gather_nd         exact strings
+
+scatter:
+  Scatter               .                         .   to_index   scatter           strings
+  ScatterElements       ScatterElements           .   to_index+  scatter           strings
+  .                     ScatterElementsUpdate     .   to_index+  scatter           removed
+  ScatterND             ScatterND                 .   to_tuple+  scatter           strings
+  .                     ScatterNDUpdate           .   to_tuple+  scatter           removed
+  .                     ScatterUpdate             .   to_index   scatter           removed
+
+reduction:
+  ReduceL1              ReduceL1                  .   .          .                 settings in_f32
+  ReduceL2              ReduceL2                  .   .          .                 settings
+  .                     ReduceLogicalAnd          .   .          reduce_truth
+  .                     ReduceLogicalOr           .   .          reduce_truth
+  ReduceLogSum          .                         .   .          .                 settings
+  ReduceLogSumExp       .                         .   .          .                 settings
+  ReduceMax             ReduceMax                 .   .          reduce_extreme    settings in_f32
+  ReduceMean            ReduceMean                .   .          reduce_mean       settings in_f32
+  ReduceMin             ReduceMin                 .   .          reduce_extreme    settings in_f32
+  ReduceProd            ReduceProd                .   .          reduce_product    settings in_f32
+  ReduceSum             ReduceSum                 .   .          reduce_sum        settings in_f32
+  ReduceSumSquare       .                         .   .          .                 settings in_f32
+
+product:
+  .                     Convolution               .   .          convolution       fuses
+  Einsum                Einsum                    .   .          einsum            fuses
+  .                     GroupConvolution          .   .          group_convolution fuses
+  MatMul                MatMul                    .   .          matrix_product    fuses in_f32
+  .                     ScaledDotProductAttention .   .          attention
+
+resampling:
+  .                     AvgPool                   .   .          pool
+  .                     GridSample                .   .          sample
+  .                     Interpolate               .   .          interpolate       fuses
+  MaxPool               MaxPool                   .   .          pool
+  Resize                .                         .   .          .                 settings in_f32
+  Upsample              .                         .   .          .                 settings in_f32
+
+normalization:
+  BatchNormalization    BatchNormInference        .   .          shape_only
+  Dropout               .                         .   .          shape_only        view
+  .                     GRN                       .   .          shape_only
+  GroupNormalization    GroupNormalization        .   .          shape_only
+  InstanceNormalization .                         .   .          shape_only
+  LayerNormalization    .                         .   .          shape_only        fatal
+  LogSoftmax            LogSoftmax                .   .          shape_only        real
+  .                     LRN                       .   .          shape_only
+  .                     MVN                       .   .          shape_only
+  .                     NormalizeL2               .   .          shape_only
+  .                     RMS                       .   .          shape_only
+  Softmax               SoftMax,Softmax           .   .          fraction          real
+
+quantization:
+  .                     FakeQuantize              .   .          shape_only
+  QuantizeLinear        .                         .   .          .
+
+order:
+  ArgMax                .                         .   .          arg_extreme
+  ArgMin                .                         .   .          arg_extreme
+  TopK                  TopK                      .   .          top_k             anew
+
+search:
+  .                     Bucketize                 .   .          bucketize         anew
+  NonMaxSuppression     NonMaxSuppression         .   .          boxes_kept        anew
+  NonZero               NonZero                   .   .          non_zero          anew
+  .                     SearchSorted              .   .          search_sorted     anew
+  Unique                Unique                    .   .          unique            anew fatal
+
+series:
+  CumSum                CumSum                    .   .          running_total     anew
+  OneHot                .                         .   one_hot_2  one_hot
+  .                     OneHot                    .   one_hot_23 one_hot           anew
+  Range                 Range                     .   .          count_up          anew
+  Trilu                 .                         .   .          .                 in_f32 quiets
+
+constant:
+  Constant              Const,Constant            .   stated     .                 strings
+  ConstantOfShape       .                         .   stated     constant_of_shape
+
+shape:
+  Shape                 ShapeOf                   .   stated     shape_of          anew strings
+  Size                  .                         .   stated     size_of           strings
+
+random:
+  Bernoulli             .                         .   .          .
+  Multinomial           Multinomial               .   .          .                 anew
+  RandomNormal          .                         .   .          .
+  RandomNormalLike      .                         .   .          .
+  RandomUniform         .                         .   .          .
+  .                     RandomUniform             .   .          random_uniform    anew
+  RandomUniformLike     .                         .   .          .
+
+body:
+  If                    If                        .   .          .
+  Loop                  Loop                      .   .          .
+  Scan                  .                         .   .          .
+  .                     TensorIterator            .   .          .
+
+state:
+  .                     Assign                    .   .          same_shape
+  .                     ReadValue                 .   .          .
+
+end:
+  .                     Parameter                 .   .          .
+  .                     Result                    .   .          same_shape
+
+sequence:
+  CenterCropPad         .                         .   .          .                 quiets
+  ConcatFromSequence    .                         .   .          .                 quiets
+  SequenceAt            .                         .   .          .                 quiets
+  SequenceConstruct     .                         .   .          .                 quiets
+  SequenceInsert        .                         .   .          .                 quiets
+  SplitToSequence       .                         .   .          .                 quiets
+"""
+
+
+def _read(table: str) -> tuple[Operators, Operators]:
+    onnx, openvino = Operators(), Operators()
+    kind = None
+    for line in filter(None, table.splitlines()):
+        if line.endswith(":"):
+            kind = OpKind[line[:-1].upper()]
+            continue
+        name, types, symbol, meaning, rule, *traits = line.split()
+        flags = reduce(or_, (Trait[trait.upper()] for trait in traits), _NONE)
+        op = Op(kind, symbol.strip("."), _MEANINGS[meaning], rule.strip("."), flags)
+        onnx |= {} if name == "." else {name: op}
+        openvino |= {} if types == "." else dict.fromkeys(types.split(","), op)
+    return onnx, openvino
+
+
+ONNX, OPENVINO = _read(_TABLE)
+"""The operators by their names in ONNX, and by their types in OpenVINO."""
+
+ENDS = where(OPENVINO, lambda op: op.kind is OpKind.END) | {"Const"}
+"""Layers of an IR that compute nothing."""
+RANDOM = where(OPENVINO, lambda op: op.kind is OpKind.RANDOM)
+"""Layers of an IR whose outputs are random."""
