@@ -10,19 +10,12 @@ from math import prod
 
 from ov_gather.acceleration.graph import ancestors, descendants, is_gather, operation, readers, real_inputs
 from ov_gather.extension.python_api import Node, Output
-from ov_gather.ops.table import OPENVINO, Selection, where
+from ov_gather.ops.table import OPENVINO, where
 
 _MOVES = where(OPENVINO, lambda op: op.meaning.rearranges)
 """Operations that do not round; and Convert, which rounds the same whatever is fused. Not Select, which OpenVINO fuses."""
 
-IN_WHOLE = where(
-    OPENVINO,
-    lambda op: (
-        op.meaning.sources == (0,)
-        and op.meaning.selection in (Selection.IN_ORDER, Selection.REORDERED)
-        and not op.meaning.converts
-    ),
-)
+IN_WHOLE = where(OPENVINO, lambda op: op.meaning.keeps_each)
 """Operations whose output holds each element of their data exactly once and nothing else."""
 
 

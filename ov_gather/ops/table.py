@@ -105,6 +105,11 @@ class Meaning:
         return bool(self.sources) and self.selection not in (Selection.CHOSEN, Selection.BY_VALUE)
 
     @property
+    def keeps_each(self) -> bool:
+        """True if the output consists of each element of the first input exactly once, of the same type."""
+        return self.sources == (0,) and self.selection in (Selection.IN_ORDER, Selection.REORDERED) and not self.converts
+
+    @property
     def computes(self) -> bool:
         """True if the operator depends on the values of its sources, or may combine them."""
         return self.reduces or self.selection in (Selection.BY_VALUE, Selection.COMPUTED)
@@ -180,6 +185,7 @@ class Trait(Flag):
 
 
 _NONE = Trait(0)
+_UNBOUNDED = ("", "any_value", "fraction", "shape_only", "truth", "unit")
 
 
 @dataclass(frozen=True, slots=True)
@@ -205,6 +211,11 @@ class Op:
         """True if each element of the output depends on the elements of all inputs at the same position."""
         return self.kind in _BY_ELEMENT
 
+    @property
+    def has_bounds(self) -> bool:
+        """True if the transfer function bounds the elements of the output by those of the inputs."""
+        return self.rule not in _UNBOUNDED
+
     def carries(self, position: int) -> bool:
         """Return True if elements of the input at this position reach the output, unlike shapes, axes, indices, conditions."""
         return position in self.meaning.sources
@@ -223,11 +234,6 @@ class Operators(dict[str, Op]):
 def where(operators: Operators, is_wanted: Callable[[Op], bool]) -> frozenset[str]:
     """Return the names of the operators that the predicate accepts."""
     return frozenset(name for name, op in operators.items() if is_wanted(op))
-
-
-def anywhere(is_wanted: Callable[[Op], bool]) -> frozenset[str]:
-    """Return the names that operators which the predicate accepts have in either vocabulary."""
-    return where(ONNX, is_wanted) | where(OPENVINO, is_wanted)
 
 
 # Columns: the name in ONNX's default domain; the types of OpenVINO and ours, as an IR and as `openvino.Node` names them; the
@@ -253,7 +259,7 @@ arithmetic:
   PRelu                 PReLU                     .   .          shape_only
   Relu                  ReLU,Relu                 .   .          at_least_zero     lifted
   Round                 Round                     .   .          nearest           lifted
-  Sign                  Sign                      .   .          unit              lifted
+  Sign                  Sign                      .   .          sign              lifted
   Sqrt                  Sqrt                      .   .          square_root       lifted real
   .                     SquaredDifference         .   .          any_value         lifted
   Sub                   Subtract                  -   .          subtract          exact scales removed lifted modular wraps
@@ -484,6 +490,8 @@ def _read(table: str) -> tuple[Operators, Operators]:
 
 ONNX, OPENVINO = _read(_TABLE)
 """The operators by their names in ONNX, and by their types in OpenVINO."""
+EITHER = Operators({**ONNX, **OPENVINO})
+"""For analyses of graphs of both. A name in both means the same; of two rows, OpenVINO's counts."""
 
 ENDS = where(OPENVINO, lambda op: op.kind is OpKind.END) | {"Const"}
 """Layers of an IR that compute nothing."""

@@ -153,3 +153,4 @@ round_down = partial(unary, rounded(floor))
 round_up = partial(unary, rounded(ceil))
 subtract = partial(binary, Algebra.subtract)
 unit = partial(unary, lambda algebra, values: Interval(-1, 1))
+sign = unit  # of a small number it may be 0
