@@ -17,8 +17,9 @@ from ov_gather.acceleration.gather_halves import is_half_table, of_half_table
 from ov_gather.acceleration.graph import constant, dims, nodes_of, ours, replace_node
 from ov_gather.extension.python_api import Model, Output
 from ov_gather.extension.python_api import opset13 as ops
+from ov_gather.ops.table import OPENVINO, OpKind, where
 
-_DECOMPRESSION = ("Convert", "Multiply", "Reshape", "Subtract")
+_DECOMPRESSION = where(OPENVINO, lambda op: op.kind is OpKind.CAST or op.symbol in ("-", "*")) | {"Reshape"}
 
 
 def keep_compressed(model: Model, *, halved: bool = False) -> list[str]:

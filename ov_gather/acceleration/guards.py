@@ -24,6 +24,7 @@ from ov_gather.acceleration.graph import (
 from ov_gather.acceleration.raising import raising_zero
 from ov_gather.extension.python_api import Model, Node, Output
 from ov_gather.extension.python_api import opset13 as ops
+from ov_gather.ops.table import OPENVINO, Trait
 
 
 def clamped(indices: Output, bounds: BoundTensors) -> Output:
@@ -103,7 +104,6 @@ def _looked_up(indices: Output, bounds: BoundTensors, portable: bool, name: str)
     return ops.reshape(looked_up, shape, False).output(0)
 
 
-_RAISE = ("GatherElements", "ScatterNDUpdate", "ScatterUpdate")
 _AS_I32 = ("i16", "u16", "i32", "u32", "i64", "u64")
 _SHORT = 64
 _LONG_ROW = 512
@@ -112,7 +112,7 @@ _LONG_ROW = 512
 
 def raises_by_itself(node: Node) -> bool:
     """Return True if an operation, stock or ours, raises for every index out of bounds of a non-empty axis."""
-    return node.get_type_name() in _RAISE and not _may_scatter_shortly(node)
+    return Trait.RAISES in OPENVINO[node.get_type_name()].traits and not _may_scatter_shortly(node)
 
 
 def _may_scatter_shortly(node: Node) -> bool:

@@ -8,8 +8,9 @@ from dataclasses import dataclass
 from ov_gather.acceleration.axis_sizes import axis_of_site, batch_dims
 from ov_gather.acceleration.graph import constant, dims, is_ours, operation
 from ov_gather.extension.python_api import Node, Output
+from ov_gather.ops.table import OPENVINO, where
 
-SPLITS = ("Split", "VariadicSplit")
+SPLITS = where(OPENVINO, lambda op: op.meaning.splits)
 
 
 @dataclass(frozen=True)

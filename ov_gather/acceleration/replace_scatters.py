@@ -32,8 +32,9 @@ from ov_gather.acceleration.rounding import is_computed
 from ov_gather.extension.python_api import Dimension, Model, Node, NodeFactory, Output
 from ov_gather.extension.python_api import opset13 as ops
 from ov_gather.kernels.reduction_names import onnx_name
+from ov_gather.ops.table import OPENVINO, Along, where
 
-_BY_ELEMENTS = ("ScatterElements", "ScatterElementsUpdate")
+_BY_ELEMENTS = where(OPENVINO, lambda op: op.meaning.reduces and op.along is Along.AXIS)
 _MOVED = ("boolean", "i8", "u8", "i32", "i64", "f16", "bf16", "f32")
 _REDUCED = ("i32", "i64", "f32")
 """Types that all scatters of OpenVINO reduce with the same arithmetic."""

@@ -26,8 +26,7 @@ from ov_gather.acceleration.parts import SPLITS, Taken, picked, taken
 from ov_gather.acceleration.unproved import Unproved
 from ov_gather.extension.python_api import Node, Output, Type
 from ov_gather.extension.python_api import opset13 as ops
-
-_MOVES = ("Broadcast", "Convert", "Reshape", "Squeeze", "Transpose", "Unsqueeze")
+from ov_gather.ops.table import OPENVINO, OpKind, Trait
 
 
 @dataclass(frozen=True, eq=False)
@@ -182,14 +181,14 @@ def _is_all(parts: Iterable[Output]) -> bool:
 
 def _only_moves(node: Node) -> bool:
     """Return True if the output contains every element of the first input and nothing else."""
-    kind = node.get_type_name()
-    if kind not in _MOVES:
-        return False
-    if kind == "Convert":
+    op = OPENVINO[node.get_type_name()]
+    if op.kind is OpKind.CAST:
         return all(
             value.get_element_type().get_type_name() in ("i32", "i64") for value in (node.input_value(0), node.output(0))
         )
-    return kind != "Broadcast" or _repeats_at_least_once(node)
+    if node.get_type_name() == "Broadcast":
+        return _repeats_at_least_once(node)
+    return op.meaning.keeps_each and Trait.EXACT in op.traits
 
 
 def _repeats_at_least_once(broadcast: Node) -> bool:

@@ -11,11 +11,10 @@ The plugin computes in 32 bits anyway, and removes the second Convert.
 
 from __future__ import annotations
 
-from ov_gather.acceleration.graph import is_ours, walk
+from ov_gather.acceleration.graph import is_ours, is_scatter, walk
 from ov_gather.extension.python_api import Model, Node
 from ov_gather.extension.python_api import opset13 as ops
 
-_UNKNOWN_TO_PLUGIN = ("ScatterElements", "ScatterND")  # the plugin knows the type names of our gathers from stock operations
 _WIDE = ("i64", "u64")
 
 
@@ -35,7 +34,7 @@ def shield_selects(model: Model) -> None:
 
 def _is_wide_scatter(node: Node) -> bool:
     """Return True for our scatters of 64-bit integers that OpenVINO does not fold."""
-    is_unknown = is_ours(node) and node.get_type_name() in _UNKNOWN_TO_PLUGIN
+    is_unknown = is_ours(node) and is_scatter(node)  # the plugin knows the type names of our gathers from stock operations
     is_folded = all(value.get_node().get_type_name() == "Constant" for value in node.input_values())
     return is_unknown and not is_folded and node.get_output_element_type(0).get_type_name() in _WIDE
 

@@ -10,6 +10,7 @@ from ov_gather.acceleration.graph import axis_of, constant, dims, identity, is_o
 from ov_gather.extension.python_api import Dimension, Model, Node, Output, PartialShape, Symbol
 from ov_gather.graph.openvino import bodies
 from ov_gather.ops.spec import MAX_RANK
+from ov_gather.ops.table import OPENVINO, OpKind, Selection
 
 _Sizes = dict[tuple[int, int], list[Dimension | None]]
 """For each shape vector or scalar, by `identity`: the dynamic dimension that each element holds, or None."""
@@ -58,11 +59,19 @@ def _infer(node: Node, sizes: _Sizes) -> None:
     shape = _of_gather(node) if operation(node) == "GatherElements-6" else None
     if shape is None and not bodies(node):
         node.validate_and_infer_types()
-        shape = _CORRECTED[node.get_type_name()](node, sizes) if node.get_type_name() in _CORRECTED else None
+        shape = _corrected(node, sizes)
     for i, value in enumerate(node.outputs()):
         inferred = value.get_partial_shape() if shape is None else PartialShape(shape)
         if inferred.is_dynamic and inferred.rank.is_static:
             node.set_output_type(i, value.get_element_type(), _named(inferred))
+
+
+def _corrected(node: Node, sizes: _Sizes) -> list[Dimension] | None:
+    """Return the dimensions of the output where OpenVINO infers wrong symbols; None for other operations."""
+    op = OPENVINO[node.get_type_name()]
+    if op.kind is OpKind.SELECTION:
+        return _of_select(node, sizes)
+    return _of_broadcast(node, sizes) if op.meaning.selection is Selection.REPEATED else None
 
 
 def _of_gather(node: Node) -> list[Dimension] | None:
@@ -98,9 +107,6 @@ def _of_select(node: Node, known: _Sizes) -> list[Dimension] | None:
         if not all(same(dim, after[-i]) for dim in aligned):
             after[-i] = Dimension(after[-i].get_min_length(), after[-i].get_max_length())
     return after
-
-
-_CORRECTED = {"Broadcast": _of_broadcast, "Select": _of_select, "Tile": _of_broadcast}
 
 
 def _may_hold_sizes(value: Output) -> bool:

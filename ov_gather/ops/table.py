@@ -89,6 +89,7 @@ class Meaning:
         adds: whether other elements may be output: a default fill value, or bounds from attributes.
         converts: whether the element type may change.
         reduces: whether the operator computes, unless its attribute `reduction` is "none".
+        splits: whether all outputs together consist of each element of the source once.
         indices: the input that holds indices.
     """
 
@@ -97,6 +98,7 @@ class Meaning:
     adds: bool = False
     converts: bool = False
     reduces: bool = False
+    splits: bool = False
     indices: Indices | None = None
 
     @property
@@ -131,6 +133,7 @@ _MEANINGS = {
     "joined": Meaning(_EVERY_INPUT, Selection.REORDERED),
     "repeated": Meaning((0,), Selection.REPEATED),
     "in_part": Meaning((0,), Selection.IN_PART),
+    "in_parts": Meaning((0,), Selection.IN_PART, splits=True),
     "at_index": _AT_INDEX,
     "at_tuple": replace(_AT_INDEX, indices=Indices(1, Along.COORDINATES)),
     "to_index": _TO_INDEX,
@@ -178,6 +181,8 @@ class Trait(Flag):
     """The CPU plugin makes signalling NaNs quiet, though the operator only moves elements."""
     STRINGS = auto()
     """The CPU plugin reads or moves strings as strings, and not as bytes."""
+    RAISES = auto()
+    """The CPU plugin raises for every index out of bounds of an axis that is not empty."""
     FATAL = auto()
     """Crashes if the first input is a constant without elements."""
     SETTINGS = auto()
@@ -215,6 +220,11 @@ class Op:
     def has_bounds(self) -> bool:
         """True if the transfer function bounds the elements of the output by those of the inputs."""
         return self.rule not in _UNBOUNDED
+
+    @property
+    def along(self) -> Along | None:
+        """What the indices address; None if the operator has none."""
+        return None if self.meaning.indices is None else self.meaning.indices.along
 
     def carries(self, position: int) -> bool:
         """Return True if elements of the input at this position reach the output, unlike shapes, axes, indices, conditions."""
@@ -345,17 +355,17 @@ move:
   Slice                 Slice                     .   in_part    slice             exact passed view settings
   .                     SpaceToBatch              .   .          .                 removed
   SpaceToDepth          SpaceToDepth              .   reordered  elements_only     removed quiets
-  Split                 Split                     .   in_part    split             exact passed settings
+  Split                 Split                     .   in_parts   split             exact passed settings
   Squeeze               Squeeze                   .   in_order   squeeze           exact passed view strings settings
   .                     StridedSlice              .   in_part    strided_slice     exact passed
   Tile                  Tile                      .   repeated   tile              exact removed view settings fatal
   Transpose             Transpose                 .   reordered  transpose         exact passed view strings
   Unsqueeze             Unsqueeze                 .   in_order   unsqueeze         exact passed view strings settings
-  .                     VariadicSplit             .   in_part    variadic_split    exact passed
+  .                     VariadicSplit             .   in_parts   variadic_split    exact passed
 
 gather:
   Gather                Gather                    .   at_index   gather            exact removed strings
-  GatherElements        GatherElements            .   at_index   gather_elements   exact strings
+  GatherElements        GatherElements            .   at_index   gather_elements   exact raises strings
   GatherND              GatherND                  .   at_tuple   gather_nd         exact strings
 
 scatter:
@@ -363,8 +373,8 @@ scatter:
   ScatterElements       ScatterElements           .   to_index+  scatter           strings
   .                     ScatterElementsUpdate     .   to_index+  scatter           removed
   ScatterND             ScatterND                 .   to_tuple+  scatter           strings
-  .                     ScatterNDUpdate           .   to_tuple+  scatter           removed
-  .                     ScatterUpdate             .   to_index   scatter           removed
+  .                     ScatterNDUpdate           .   to_tuple+  scatter           removed raises
+  .                     ScatterUpdate             .   to_index   scatter           removed raises
 
 reduction:
   ReduceL1              ReduceL1                  .   .          .                 settings in_f32

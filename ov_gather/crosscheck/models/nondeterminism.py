@@ -14,10 +14,11 @@ from ov_gather.converters.graphs import bodies_of
 from ov_gather.crosscheck.models import intermediates
 from ov_gather.ir.model import Layer
 from ov_gather.ops.onnx_nodes import attribute
+from ov_gather.ops.table import ONNX, OpKind, where
 from ov_gather.runtimes.base import Runtime
 from ov_gather.system.traversal import reachable
 
-_RANDOM = ("RandomNormal", "RandomNormalLike", "RandomUniform", "RandomUniformLike", "Bernoulli", "Multinomial")
+_RANDOM = where(ONNX, lambda op: op.kind is OpKind.RANDOM)
 
 Picked = Sequence["NDArray[Any] | None"]
 """The outputs of a TopK: numbers, and their indices along the axis; None if unknown."""

@@ -32,7 +32,7 @@ from ov_gather.crosscheck.results import Comparison, Difference, OutputResult, S
 from ov_gather.crosscheck.tolerances import NO_TOLERANCES, Tolerance, Tolerances
 from ov_gather.crosscheck.verdict import deviation_of, difference_at, difference_beyond, first_difference
 from ov_gather.ops.onnx_nodes import attribute
-from ov_gather.ops.table import ONNX, where
+from ov_gather.ops.table import ONNX, OpKind, where
 from ov_gather.runtimes.base import Runtime
 
 TOLERANCE = 1e-3
@@ -41,7 +41,7 @@ NOISE = 10
 ROUNDING = "rounding-decides"
 _EXACT = where(ONNX, lambda op: not op.meaning.computes)
 """Operators that only move or convert data, and so are exact: a Cast rounds alike in every runtime."""
-_PICKS = ("TopK", "ArgMax", "ArgMin")
+_PICKS = where(ONNX, lambda op: op.kind is OpKind.ORDER)
 
 
 def compare_outputs(
