@@ -185,6 +185,8 @@ class Trait(Flag):
     """The CPU plugin raises for every index out of bounds of an axis that is not empty."""
     FATAL = auto()
     """Crashes if the first input is a constant without elements."""
+    SINK = auto()
+    """OpenVINO's reader starts from it, and keeps what it depends on."""
     SETTINGS = auto()
     """The inputs after the first are settings: axes, sizes, a region. The front end reads empty ones correctly."""
 
@@ -466,12 +468,12 @@ body:
   .                     TensorIterator            .   .          .
 
 state:
-  .                     Assign                    .   .          same_shape
+  .                     Assign                    .   .          same_shape        sink
   .                     ReadValue                 .   .          .
 
 end:
   .                     Parameter                 .   .          .
-  .                     Result                    .   .          same_shape
+  .                     Result                    .   .          same_shape        sink
 
 sequence:
   CenterCropPad         .                         .   .          .                 quiets

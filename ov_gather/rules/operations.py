@@ -6,6 +6,7 @@ from collections.abc import Iterator
 
 from ov_gather.ir.model import Layer, Model
 from ov_gather.ops import find_operation, versions_of
+from ov_gather.ops.table import OPENVINO, OpKind, where
 from ov_gather.rules.base import Violation, rule
 from ov_gather.rules.findings import Severity
 from ov_gather.rules.fixes import Fix, SetAttribute
@@ -14,7 +15,7 @@ from ov_gather.rules.spelling import closest
 
 # OpenVINO has these types in these pseudo-opsets without an extension, because old converters wrote them.
 _PSEUDO_OPSETS = ("extension", "experimental")
-_OF_THE_INTERFACE = ("Parameter", "Result", "Assign", "ReadValue")
+_OF_THE_INTERFACE = where(OPENVINO, lambda op: op.kind in (OpKind.END, OpKind.STATE))
 """Types by which OpenVINO orders inputs, and finds outputs and states; it requires this exact spelling."""
 _IN_PSEUDO_OPSETS = ("ExperimentalDetectron", "GRUCell", "RNNCell", "Proposal")
 

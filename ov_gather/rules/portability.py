@@ -55,7 +55,7 @@ def _from_the_start(view: LayerView) -> Fix | None:
     size = np.array(sizes) if len(sizes) > 1 else sizes[0]
     mended = np.where((indices < 0) & (indices >= -size), indices + size, indices).astype(indices.dtype)
     offset, _ = check_payload(view.graph, source[0])
-    is_safe = view.operation.name not in _KNOWN["zeros-for-negative-indices"].operations and _has_certain_data_shape(view)
+    is_safe = view.operation not in _KNOWN["zeros-for-negative-indices"].operations and _has_certain_data_shape(view)
     return Fix(WriteWeights(offset, mended.tobytes()), is_safe)
 
 
