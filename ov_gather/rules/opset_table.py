@@ -203,3 +203,8 @@ TABLE = """
 17 ErfInv GroupedMatMul
 17 BGRtoNV12 RGBtoNV12 single_plane:bool
 """
+
+PSEUDO_OPSETS = ("extension", "experimental")
+"""Versions by which old converters named some operations, as OpenVINO reads them without an extension."""
+IN_PSEUDO_OPSETS = ("ExperimentalDetectron", "GRUCell", "RNNCell", "Proposal")
+"""How the types of these operations begin."""

@@ -62,7 +62,7 @@ def _from_the_start(view: LayerView) -> Fix | None:
 def _has_certain_data_shape(view: LayerView) -> bool:
     """Return True if OpenVINO reads the shape of data from the document rather than inferring it."""
     source = view.producer(0)
-    return view.graph.tag == "net" and source is not None and source[0].type in ("Parameter", "Const")
+    return view.graph.tag == "net" and source is not None and source[0].is_leaf
 
 
 @rule("OVG702", LayerView, Severity.NOTE)

@@ -59,7 +59,7 @@ def unmapped(graph: Model) -> Iterator[Violation]:
             of_body = [entry for entry in mapped if entry.body.tag == tag]
             inner = Counter(entry.inner.id for entry in of_body if entry.inner and entry.is_input)
             for body in (body for body in layer.bodies if body.tag == tag):
-                for parameter in body.of_type("Parameter"):
+                for parameter in body.parameters:
                     if inner[parameter.id] != 1:
                         text = f"{parameter} of <{tag}> stands in {inner[parameter.id] or 'no'} <input> entries of its port map"
                         hint = "every Parameter of a body gets its value from one"

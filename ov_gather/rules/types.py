@@ -123,7 +123,7 @@ def declared_element_type(graph: Model) -> Iterator[Violation]:
 
     OpenVINO uses the attribute, but other tools may use the port. Make the two agree.
     """
-    for layer in graph.of_type("Parameter", "Const"):
+    for layer in graph.leaves:
         text, declared = layer.attributes.get("element_type", ""), layer.declared_type
         if declared is None:
             hint = "write one such as f32, f16, i64, i32, boolean"

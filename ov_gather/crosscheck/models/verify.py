@@ -182,7 +182,7 @@ def verify_program(
             return replace(result, not_run=f"PyTorch does not execute the program: {error}")
         except NoInputsError as error:
             return replace(result, not_run=f"{error}: give --input")
-        found = runtime.run(ir_path.resolve(), [arrays[layer.name] for layer in model.of_type("Parameter")])
+        found = runtime.run(ir_path.resolve(), [arrays[layer.name] for layer in model.parameters])
     if isinstance(found, Exception):
         return replace(result, inputs=arrays, problem=f"{runtime.name} does not execute the result: {found}")
     exact = all(layer.type in _EXACT for layer in model.layers)
@@ -197,7 +197,7 @@ def verify_program(
 def _executed(origin: IsolatedRuntime[Any], model: Model, given: Arrays | None) -> tuple[Arrays, list[NDArray[Any]]]:
     """Choose inputs, and execute the program on them; return both the inputs and the outputs."""
     names = origin.ask("input_names")
-    parameters = [layer.name for layer in model.of_type("Parameter")]
+    parameters = [layer.name for layer in model.parameters]
     if sorted(names) != sorted(parameters):
         raise NoInputsError(f"the inputs are {', '.join(names)} in the program, and {', '.join(parameters)} in the result")
     if given is not None:
