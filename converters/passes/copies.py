@@ -67,16 +67,17 @@ def _shares_concat(value: Value) -> bool:
 
 
 def _copy(rewriter: Rewriter, before: onnx_ir.Node, value: Value) -> Value:
+    op = rewriter.before(before)
     shape = None if value.shape is None else value.shape.dims
     two = rewriter.constant(before, [2])
     if shape is None:
-        sizes = rewriter.insert(before, "Shape", [value], DataType.INT64, [None])
-        sizes = rewriter.insert(before, "Concat", [two, sizes], DataType.INT64, [None], axis=0)
-        doubled = rewriter.insert(before, "Expand", [value, sizes], value.dtype, None)
+        sizes = op.Shape(value, shape=[None])
+        sizes = op.Concat(two, sizes, shape=[None], axis=0)
+        doubled = op.Expand(value, sizes)
     else:
         sizes = rewriter.constant(before, [1] * (len(shape) + 1))
-        unsqueezed = rewriter.insert(before, "Expand", [value, sizes], value.dtype, [1, *shape])
+        unsqueezed = op.Expand(value, sizes, shape=[1, *shape])
         repeats = rewriter.constant(before, [2, *[1] * len(shape)])
-        doubled = rewriter.insert(before, "Tile", [unsqueezed, repeats], value.dtype, [2, *shape])
+        doubled = op.Tile(unsqueezed, repeats, shape=[2, *shape])
     zero = rewriter.constant(before, 0)
-    return rewriter.insert(before, "Gather", [doubled, zero], value.dtype, shape, axis=0)
+    return op.Gather(doubled, zero, shape=shape, axis=0)

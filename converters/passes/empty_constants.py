@@ -33,9 +33,10 @@ def empty_constants(rewriter: Rewriter) -> None:
         if before is None or tensor.dtype in _LEFT or rewriter.opset < 9:
             continue
         sizes = [int(size) for size in tensor.shape.numpy()]
-        empty = rewriter.insert(before, "ConstantOfShape", [rewriter.constant(before, sizes)], onnx_ir.DataType.FLOAT, sizes)
+        op, shape = rewriter.before(before), rewriter.constant(before, sizes)
+        empty = op.ConstantOfShape(shape, dtype=onnx_ir.DataType.FLOAT, shape=sizes)
         if tensor.dtype != onnx_ir.DataType.FLOAT:
-            empty = rewriter.insert(before, "Cast", [empty], tensor.dtype, sizes, to=tensor.dtype)
+            empty = op.Cast(empty, shape=sizes, to=tensor.dtype)
         for node, position in _uses(value):
             rewriter.report(node, f"its empty input '{value.name}' is computed, as OpenVINO makes one element of the constant")
             rewriter.replace_input(node, position, empty)

@@ -38,8 +38,8 @@ def empty_gathers(rewriter: Rewriter) -> None:
             continue
         rewriter.report(node, f"replaced by the empty tensor of shape {list(shape)} that it gives")
         sizes = rewriter.constant(node, list(shape))
-        empty = rewriter.insert(node, "ConstantOfShape", [sizes], onnx_ir.DataType.FLOAT, shape)
-        rewriter.become(node, "Cast", [empty], to=dtype)
+        empty = rewriter.before(node).ConstantOfShape(sizes, dtype=onnx_ir.DataType.FLOAT, shape=shape)
+        rewriter.instead(node).Cast(empty, to=dtype)
 
 
 def _sizes(value: onnx_ir.Value | None) -> tuple[int, ...] | None:
@@ -51,7 +51,7 @@ def empty_scatters(rewriter: Rewriter) -> None:
     """Rewrite in place scatters whose indices have no elements for every input."""
     for node in nodes_of(rewriter.model, *SCATTERS):
         if _is_empty(node):
-            rewriter.become(node, "Identity", node.inputs[:1])
+            rewriter.instead(node).Identity(*node.inputs[:1])
             rewriter.report(node, "scatter without updates replaced by its data")
 
 

@@ -26,12 +26,13 @@ def empty_ranges(rewriter: Rewriter) -> None:
         (low, high), (least, most), (backward, forward) = (_bounds(rewriter, value) for value in (start, limit, step))
         if (backward > 0 and high <= least) or (forward < 0 and most <= low):
             continue
-        ahead = None if forward < 0 else rewriter.insert(node, "Max", [limit, start], limit.dtype, [])  # case 1
-        back = None if backward > 0 else rewriter.insert(node, "Min", [limit, start], limit.dtype, [])  # case 2
+        op = rewriter.before(node)
+        ahead = None if forward < 0 else op.Max(limit, start, shape=[])  # case 1
+        back = None if backward > 0 else op.Min(limit, start, shape=[])  # case 2
         if ahead is not None and back is not None:  # case 3
             zero = rewriter.constant(node, np.array(0, limit.dtype.numpy()))
-            is_forward = rewriter.insert(node, "Greater", [step, zero], onnx_ir.DataType.BOOL, [])
-            ahead = rewriter.insert(node, "Where", [is_forward, ahead, back], limit.dtype, [])
+            is_forward = op.Greater(step, zero, shape=[])
+            ahead = op.Where(is_forward, ahead, back, shape=[])
         rewriter.replace_input(node, 1, ahead or back)
         rewriter.report(node, "limit kept on the side that the step leads to, as OpenVINO counts on behind it")
 

@@ -124,23 +124,24 @@ def _to_gather(rewriter: Rewriter, fold: BroadcastFold) -> None:
     node, value = fold.node, fold.value
     if fold.rank != 1:
         flat = rewriter.constant(node, [-1])
-        value = rewriter.insert(node, "Reshape", [value, flat], value.dtype, [fold.small[fold.axis]])
+        value = rewriter.before(node).Reshape(value, flat, shape=[fold.small[fold.axis]])
     _become(rewriter, node, "Gather", value, axis=fold.axis)
 
 
 def _to_gather_nd(rewriter: Rewriter, fold: BroadcastFold) -> None:
     """Apply case 2, with int64 tuples of one coordinate."""
     node, value, axis = fold.node, fold.value, fold.axis
+    op = rewriter.before(node)
     batches = fold.indices[: axis + 1]
     if value.dtype != I64:
-        value = rewriter.insert(node, "Cast", [value], I64, fold.small[len(fold.small) - fold.rank :], to=I64)
+        value = op.Cast(value, shape=fold.small[len(fold.small) - fold.rank :], to=I64)
     if fold.repeated:
         ones = [1] * (len(fold.data) - axis)
         sizes = rewriter.constant(node, [*batches[:axis], *ones])
-        value = rewriter.insert(node, "Expand", [value, sizes], I64, [*batches, *ones[1:]])
+        value = op.Expand(value, sizes, dtype=I64, shape=[*batches, *ones[1:]])
     if len(fold.data) != axis + 2:
         kept = rewriter.constant(node, [0] * (axis + 1) + [1])
-        value = rewriter.insert(node, "Reshape", [value, kept], I64, [*batches, 1])
+        value = op.Reshape(value, kept, dtype=I64, shape=[*batches, 1])
     _become(rewriter, node, "GatherND", value, batch_dims=axis)
 
 

@@ -69,7 +69,7 @@ def move(given: Move) -> Sequence[Value]:
 
 def _identity(move: Move) -> Sequence[Value]:
     output = move.node.outputs[0]
-    return [move.insert("Identity", move.inputs[:1], move.kind.lane, in_lanes(output.shape, move.kind))]
+    return [move.op.Identity(*move.inputs[:1], dtype=move.kind.lane, shape=in_lanes(output.shape, move.kind))]
 
 
 def _elements(move: Move) -> Sequence[Value]:
@@ -84,10 +84,10 @@ def _for_each_lane(move: Move, indices: Value | None) -> Value:
     """Broadcast indices to all lanes."""
     assert indices is not None
     wide = in_lanes(indices.shape, move.kind)
-    sizes = move.insert("Shape", [indices], DataType.INT64, [None if wide is None else len(wide) - 1])
+    sizes = move.op.Shape(indices, shape=[None if wide is None else len(wide) - 1])
     index_type = indices.dtype or DataType.INT64
     column = unsqueezed(move.rewriter, move.node, indices, index_type)
-    return move.insert("Expand", [column, move.longer(sizes, move.kind.count)], index_type, wide)
+    return move.op.Expand(column, move.longer(sizes, move.kind.count), dtype=index_type, shape=wide)
 
 
 def _to_sizes(move: Move) -> Sequence[Value]:
@@ -100,9 +100,9 @@ def _flatten(move: Move) -> Sequence[Value]:
     axis, shape = attribute(move.node, "axis", 1), move.node.outputs[0].shape
     known = None if shape is None else [dim for dim in shape if isinstance(dim, int)]
     sizes = known if known is not None and len(known) == 2 else [0, -1]
-    flat = move.insert("Flatten", move.inputs, move.kind.lane, [None, None], axis=shifted(axis))
+    flat = move.op.Flatten(*move.inputs, dtype=move.kind.lane, shape=[None, None], axis=shifted(axis))
     wide = in_lanes(shape, move.kind)
-    return [move.insert("Reshape", [flat, move.constant([*sizes, move.kind.count])], move.kind.lane, wide)]
+    return [move.op.Reshape(flat, move.constant([*sizes, move.kind.count]), dtype=move.kind.lane, shape=wide)]
 
 
 def _transpose(move: Move) -> Sequence[Value]:
@@ -145,9 +145,9 @@ def _constant_of_shape(move: Move) -> Sequence[Value]:
     wide = in_lanes(move.node.outputs[0].shape, move.kind)
     if move.kind.count == 1:
         tensor = onnx_ir.tensor(lanes.reshape(1))
-        return [move.insert("ConstantOfShape", [sizes], move.kind.lane, wide, value=tensor)]
+        return [move.op.ConstantOfShape(sizes, dtype=move.kind.lane, shape=wide, value=tensor)]
     given = [move.rewriter.constant(move.node, lanes), move.longer(sizes, move.kind.count)]
-    return [move.insert("Expand", given, move.kind.lane, wide)]
+    return [move.op.Expand(*given, dtype=move.kind.lane, shape=wide)]
 
 
 _MOVES: Mapping[str, Callable[[Move], Sequence[Value]]] = {

@@ -67,12 +67,13 @@ def _choose(rewriter: Rewriter, body: onnx_ir.Graph, position: int, read: Value,
     (handed,) = chosen.outputs
     handed.name, handed.type, handed.shape = str(chosen.name), end.type, end.shape
     body.append(chosen)
-    number = rewriter.insert(chosen, "Cast", [read], DataType.FLOAT, None, to=int(DataType.FLOAT))
+    op = rewriter.before(chosen)
+    number = op.Cast(read, to=DataType.FLOAT)
     below = rewriter.constant(chosen, np.array(-0.5, np.float32))
-    holds = rewriter.insert(chosen, "Greater", [number, below], DataType.BOOL, None)
-    ones = rewriter.insert(chosen, "Cast", [holds], DataType.FLOAT, None, to=int(DataType.FLOAT))
-    count = rewriter.insert(chosen, "ReduceSum", [ones], DataType.FLOAT, [], keepdims=0)
-    chosen.replace_input_with(0, rewriter.insert(chosen, "Greater", [count, below], DataType.BOOL, []))
+    holds = op.Greater(number, below)
+    ones = op.Cast(holds, to=DataType.FLOAT)
+    count = op.ReduceSum(ones, shape=[], keepdims=0)
+    chosen.replace_input_with(0, op.Greater(count, below, shape=[]))
     body.outputs[position] = handed
 
 
