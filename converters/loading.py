@@ -3,14 +3,14 @@
 from __future__ import annotations
 
 import os
-from collections.abc import Callable, Iterator, Mapping
+from collections.abc import Iterator
 from contextlib import contextmanager
 from pathlib import Path
 
 import onnx
 import onnx_ir
 
-from ov_gather.ops.onnx_nodes import GATHERS, SCATTERS
+from ov_gather.ops.onnx_nodes import AHEAD, GATHERS, SCATTERS, attribute
 from ov_gather.system.files import overwritten
 
 from .errors import ConversionError, describe
@@ -52,7 +52,7 @@ def load(source: OnnxSource) -> onnx_ir.Model:
     refuse_endless(model)
     for node in nodes_of(model, *GATHERS, *SCATTERS):
         _check_types(node, model.opset_imports[""])
-    for node in nodes_of(model, *_OF_BODIES):
+    for node in nodes_of(model, *AHEAD):
         _check_bodies(node)
     return model
 
@@ -121,18 +121,10 @@ def _open_negative_dims(model: onnx_ir.Model) -> None:
                 value.shape = onnx_ir.Shape([None if isinstance(dim, int) and dim < 0 else dim for dim in value.shape])
 
 
-# Minimum number of inputs of a body, and of its outputs in addition to those of the node.
-_OF_BODIES: Mapping[str, Callable[[onnx_ir.Node], tuple[int, int]]] = {
-    "If": lambda node: (0, 0),
-    "Loop": lambda node: (2, 1),
-    "Scan": lambda node: (node.attributes["num_scan_inputs"].as_int(), 0),
-}
-
-
 def _check_bodies(node: onnx_ir.Node) -> None:
     """Check that bodies have enough inputs and outputs for the node, which ONNX's checker leaves to shape inference."""
-    inputs, more_outputs = _OF_BODIES[node.op_type](node)
-    outputs = len(node.outputs) + more_outputs
+    ahead, more_outputs = AHEAD[node.op_type]
+    inputs, outputs = ahead + attribute(node, "num_scan_inputs", 0), len(node.outputs) + more_outputs
     for name, body in bodies_of(node):
         if not inputs <= len(body.inputs) <= len(node.inputs) or len(body.outputs) < outputs:
             found = f"{name} has {len(body.inputs)} inputs and {len(body.outputs)} outputs"

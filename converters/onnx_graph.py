@@ -11,7 +11,8 @@ import onnx_ir
 from ov_gather.graph.protocol import Body, BodyEdge, Graph, Key, Node, Passing
 from ov_gather.ir.element_types import STRING, ElementType, by_onnx
 from ov_gather.ir.shapes import ANY, UNKNOWN, Dimension, PartialShape
-from ov_gather.ops.onnx_nodes import attribute
+from ov_gather.ops.onnx_nodes import GATHERS, SCATTERS, attribute
+from ov_gather.ops.table import ONNX, Along
 from ov_gather.ranges.algebra.constants import CHUNK, constant_value
 from ov_gather.ranges.algebra.values import is_integer
 from ov_gather.ranges.graph import Vocabulary
@@ -24,8 +25,7 @@ if TYPE_CHECKING:
     from numpy.typing import NDArray
 
 _CONDITIONS = {"then_branch": True, "else_branch": False}
-_WITH_AXIS = ("Gather", "GatherElements", "Scatter", "ScatterElements")
-_SITES = (*_WITH_AXIS, "GatherND", "ScatterND")
+_SITES = (*GATHERS, *SCATTERS)
 
 
 class OnnxGraph:
@@ -259,7 +259,7 @@ def site_of(node: Node) -> Site | None:
     data, indices = node.inputs[:2]
     if data is None or indices is None:
         return None
-    axis = node.integer("axis") if node.type in _WITH_AXIS else None
+    axis = node.integer("axis") if ONNX[node.type].along is Along.AXIS else None
     return Site(node.name, node.type, 0, data, indices, axis, node.integer("batch_dims"), within=node.within)
 
 

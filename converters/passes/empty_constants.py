@@ -9,19 +9,15 @@ from collections.abc import Iterator
 
 import onnx_ir
 
+from ov_gather.ops.table import ONNX, Trait, where
+
 from ..graphs import constant_of, constants_of, is_default
 from .rewriter import Rewriter, drop
 
-# Operators whose inputs after the first are settings: axes, sizes, a region. The front end handles empty settings correctly.
-_WITH_SETTINGS = (
-    *("CastLike", "Expand", "Pad", "Reshape", "Resize", "Slice", "Split", "Squeeze", "Tile", "Unsqueeze", "Upsample"),
-    *("ReduceL1", "ReduceL2", "ReduceLogSum", "ReduceLogSumExp", "ReduceMax", "ReduceMean", "ReduceMin", "ReduceProd"),
-    *("ReduceSum", "ReduceSumSquare"),
-)
+_WITH_SETTINGS = where(ONNX, lambda op: Trait.SETTINGS in op.traits)
 # Strings cannot be cast, and OpenVINO lacks complex numbers; `compile_onnx` computes their lanes instead.
 _LEFT = (onnx_ir.DataType.STRING, onnx_ir.DataType.COMPLEX64, onnx_ir.DataType.COMPLEX128)
-# Operators at which OpenVINO 2026.4.1 crashes if the first input is an empty constant, given or folded.
-_FATAL = ("LayerNormalization", "Tile", "Unique")
+_FATAL = where(ONNX, lambda op: Trait.FATAL in op.traits)
 
 
 def empty_constants(rewriter: Rewriter) -> None:

@@ -11,17 +11,19 @@ from __future__ import annotations
 import numpy as np
 import onnx_ir
 
+from ov_gather.ops.table import ONNX, Trait, where
+
 from ..graphs import nodes_of
 from ..moves import element_type_of
 from .rewriter import Rewriter
 
-_ARITHMETIC = ("Abs", "Add", "BitShift", "Div", "Mul", "Neg", "Sub")
+_ROUNDED = where(ONNX, lambda op: Trait.I8 in op.traits)
 _BYTES = (onnx_ir.DataType.INT8, onnx_ir.DataType.UINT8)
 
 
 def exact_integers(rewriter: Rewriter) -> None:
     """Rewrite in place, bodies included."""
-    for node in nodes_of(rewriter.model, *_ARITHMETIC):
+    for node in nodes_of(rewriter.model, *_ROUNDED):
         if node.outputs[0].dtype in _BYTES:
             _widen(rewriter, node)
     for node in nodes_of(rewriter.model, "Relu"):

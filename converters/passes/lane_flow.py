@@ -14,6 +14,7 @@ from ..graphs import bodies_of, constant_of, inputs_of
 from ..inexact_nodes import exceeds_int32
 from ..inexactness import is_preserved
 from ..lane_types import CHANGED, LANE_TYPES
+from ..moves import OF_SHAPES
 from .lane_loops import LoopView, has_parts
 from .lane_moves import is_move, sources_of, takes_lanes
 from .rewriter import Rewriter
@@ -149,7 +150,7 @@ def _is_empty(value: Value) -> bool:
 
 def is_shape(node: onnx_ir.Node, opset: int) -> bool:
     """Return True if a node returns sizes of its input, which lanes have, too."""
-    return node.domain == "" and node.op_type in ("Shape", "Size") and opset >= 10
+    return node.domain == "" and node.op_type in OF_SHAPES and opset >= 10
 
 
 def _is_changed(tensor: onnx_ir.TensorProtocol) -> bool:

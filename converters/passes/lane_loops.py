@@ -9,13 +9,13 @@ from itertools import chain
 import onnx_ir
 from onnx_ir import Value
 
-from ov_gather.ops.onnx_nodes import attribute
+from ov_gather.graph.protocol import LOOPS
+from ov_gather.ops.onnx_nodes import AHEAD, attribute
 from ov_gather.system.traversal import reachable
 
 from ..graphs import bodies_of, graph_of, is_default, is_used, operands_of
+from ..moves import OF_SHAPES
 from .rewriter import drop
-
-_AHEAD = {"Loop": (2, 1), "Scan": (0, 0)}  # leading inputs, and outputs of the body, that are neither states nor slices
 
 
 @dataclass(frozen=True)
@@ -44,7 +44,7 @@ class LoopView:
     def __init__(self, node: onnx_ir.Node) -> None:
         ((_, self.body),) = bodies_of(node)
         self.node = node
-        inputs, outputs = _AHEAD[node.op_type]
+        inputs, outputs = AHEAD[node.op_type]
         self._ahead, self._condition = list(node.inputs[:inputs]), list(self.body.outputs[:outputs])
         self._counted = list(self.body.inputs[:inputs])
         count = len(node.inputs) - inputs - attribute(node, "num_scan_inputs", 0)
@@ -132,10 +132,10 @@ class LoopView:
 
 def has_parts(node: onnx_ir.Node, opset: int) -> bool:
     """Return True for a Loop or Scan without omitted inputs or outputs."""
-    if not is_default(node, _AHEAD) or (node.op_type == "Scan" and opset < 9):
+    if not is_default(node, LOOPS) or (node.op_type == "Scan" and opset < 9):
         return False
     ((_, body),) = bodies_of(node)
-    inputs, outputs = _AHEAD[node.op_type]
+    inputs, outputs = AHEAD[node.op_type]
     is_whole = len(node.inputs) == len(body.inputs) and len(node.outputs) == len(body.outputs) - outputs
     return is_whole and None not in node.inputs[inputs:]
 
@@ -171,7 +171,7 @@ def reached(values: Iterable[Value], loops: Mapping[onnx_ir.Node, LoopView], *, 
             return body_sources.get(value, [])
         if node in loops:
             return [loops[node].source_of(value), *loops[node].control()]
-        if not by_shape and node.op_type in ("Shape", "Size"):
+        if not by_shape and node.op_type in OF_SHAPES:
             return []
         ends = [[body.outputs[value.index() or 0]] if node.op_type == "If" else body.outputs for _, body in bodies_of(node)]
         return [*operands_of(value), *chain.from_iterable(ends)]

@@ -142,8 +142,8 @@ _MEANINGS = {
     "by_mask": Meaning((1, 2), Selection.CHOSEN),
     "pad_2": Meaning((0, 2), Selection.CHOSEN, adds=True),
     "pad_3": Meaning((0, 3), Selection.CHOSEN, adds=True),
-    "one_hot_2": _ONE_HOT,
-    "one_hot_23": replace(_ONE_HOT, sources=(2, 3)),
+    "marks_2": _ONE_HOT,
+    "marks_23": replace(_ONE_HOT, sources=(2, 3)),
     "extreme": Meaning(_EVERY_INPUT, Selection.BY_VALUE),  # the bounds of Clip are inputs, like the operands of Max
     "clamped": Meaning((0,), Selection.BY_VALUE, adds=True),
 }
@@ -151,7 +151,7 @@ _MEANINGS = {
 
 
 class Trait(Flag):
-    """What OpenVINO does to an operator: its front end, its transformations, its CPU plugin."""
+    """What OpenVINO does to an operator, by its front end, its transformations and its CPU plugin; and what ONNX's tools do."""
 
     EXACT = auto()
     """The CPU plugin computes it in i32 if its operands are i32 or i64: by kernels for integers, or by moves."""
@@ -173,10 +173,12 @@ class Trait(Flag):
     """OpenVINO may return the input of this ONNX operator instead of a copy."""
     REAL = auto()
     """OpenVINO moves no dequantization past it."""
-    MODULAR = auto()
+    MOD32 = auto()
     """Its results modulo 2^32 are the same for signed and unsigned operands."""
-    WRAPS = auto()
+    I16 = auto()
     """The CPU plugin computes i16 and u16 as i32, so that results beyond do not wrap around."""
+    I8 = auto()
+    """The CPU plugin computes i8 and u8 in floating point: it rounds quotients, and saturates."""
     QUIETS = auto()
     """The CPU plugin makes signalling NaNs quiet, though the operator only moves elements."""
     STRINGS = auto()
@@ -187,6 +189,10 @@ class Trait(Flag):
     """Crashes if the first input is a constant without elements."""
     SINK = auto()
     """OpenVINO's reader starts from it, and keeps what it depends on."""
+    ORACLE = auto()
+    """Every release of ONNX's reference evaluator computes it correctly."""
+    VALUES = auto()
+    """ONNX's shape inference propagates values of shapes through it."""
     SETTINGS = auto()
     """The inputs after the first are settings: axes, sizes, a region. The front end reads empty ones correctly."""
 
@@ -253,235 +259,235 @@ def where(operators: Operators, is_wanted: Callable[[Op], bool]) -> frozenset[st
 # differ, it is their union. Operators whose inputs or attributes differ too much for that have a row for each vocabulary.
 _TABLE = """
 arithmetic:
-  Abs                   Abs                       .   .          absolute          exact lifted wraps
-  Add                   Add                       +   .          add               exact scales removed lifted modular wraps
-  Ceil                  Ceiling                   .   .          round_up          lifted
-  .                     Clamp                     .   clamped    clamp             exact lifted
-  Clip                  .                         .   extreme    clip              in_f32
-  Div                   Divide                    /   .          divide            scales removed lifted in_f32
-  Floor                 Floor                     .   .          round_down        lifted
-  .                     FloorMod                  %   .          floor_remainder   lifted
-  Log                   Log                       .   .          logarithm         lifted
-  Max                   Maximum                   max extreme    maximum           exact lifted
-  Min                   Minimum                   min extreme    minimum           exact lifted
-  Mod                   Mod                       %   .          remainder         lifted in_f32
-  Mul                   Multiply                  *   .          multiply          exact scales removed lifted modular wraps
-  Neg                   Negative                  .   .          negate            exact scales removed lifted wraps
-  Pow                   Power                     **  .          any_value         removed lifted in_f32 real
-  PRelu                 PReLU                     .   .          shape_only
-  Relu                  ReLU,Relu                 .   .          at_least_zero     lifted
-  Round                 Round                     .   .          nearest           lifted
-  Sign                  Sign                      .   .          sign              lifted
-  Sqrt                  Sqrt                      .   .          square_root       lifted real
-  .                     SquaredDifference         .   .          any_value         lifted
-  Sub                   Subtract                  -   .          subtract          exact scales removed lifted modular wraps
-  Sum                   .                         .   .          .                 modular wraps
+ Abs                   Abs                       .   .         absolute         exact lifted i16 i8
+ Add                   Add                       +   .         add              exact scales removed lifted mod32 i16 i8 values
+ Ceil                  Ceiling                   .   .         round_up         lifted values
+ .                     Clamp                     .   clamped   clamp            exact lifted
+ Clip                  .                         .   extreme   clip             in_f32
+ Div                   Divide                    /   .         divide           scales removed lifted in_f32 i8
+ Floor                 Floor                     .   .         round_down       lifted values
+ .                     FloorMod                  %   .         floor_remainder  lifted
+ Log                   Log                       .   .         logarithm        lifted
+ Max                   Maximum                   max extreme   maximum          exact lifted
+ Min                   Minimum                   min extreme   minimum          exact lifted
+ Mod                   Mod                       %   .         remainder        lifted in_f32
+ Mul                   Multiply                  *   .         multiply         exact scales removed lifted mod32 i16 i8 values
+ Neg                   Negative                  .   .         negate           exact scales removed lifted i16 i8
+ Pow                   Power                     **  .         any_value        removed lifted in_f32 real
+ PRelu                 PReLU                     .   .         shape_only
+ Relu                  ReLU,Relu                 .   .         at_least_zero    lifted
+ Round                 Round                     .   .         nearest          lifted
+ Sign                  Sign                      .   .         sign             lifted
+ Sqrt                  Sqrt                      .   .         square_root      lifted real
+ .                     SquaredDifference         .   .         any_value        lifted
+ Sub                   Subtract                  -   .         subtract         exact scales removed lifted mod32 i16 i8 values
+ Sum                   .                         .   .         .                mod32 i16
 
 function:
-  Acos                  Acos                      .   .          shape_only        lifted
-  Acosh                 Acosh                     .   .          shape_only        lifted
-  Asin                  Asin                      .   .          shape_only        lifted
-  Asinh                 Asinh                     .   .          shape_only        lifted
-  Atan                  Atan                      .   .          shape_only        lifted
-  Atanh                 Atanh                     .   .          shape_only        lifted
-  Celu                  .                         .   .          shape_only
-  Cos                   Cos                       .   .          unit              lifted
-  Cosh                  Cosh                      .   .          shape_only        lifted
-  Elu                   Elu                       .   .          shape_only        lifted
-  Erf                   Erf                       .   .          unit              lifted
-  Exp                   Exp                       .   .          shape_only        lifted real
-  Gelu                  Gelu                      .   .          shape_only        lifted real
-  HardSigmoid           HardSigmoid               .   .          shape_only
-  HardSwish             HSwish                    .   .          shape_only        lifted
-  .                     HSigmoid                  .   .          shape_only        lifted
-  LeakyRelu             .                         .   .          shape_only
-  Mish                  Mish                      .   .          shape_only        lifted
-  Reciprocal            .                         .   .          shape_only
-  Selu                  Selu                      .   .          shape_only
-  Sigmoid               Sigmoid                   .   .          fraction          lifted real
-  Sin                   Sin                       .   .          unit              lifted
-  Sinh                  Sinh                      .   .          shape_only        lifted
-  Softplus              SoftPlus                  .   .          shape_only        lifted
-  Softsign              SoftSign                  .   .          shape_only        lifted
-  Swish                 Swish                     .   .          shape_only        real
-  Tan                   Tan                       .   .          shape_only        lifted
-  Tanh                  Tanh                      .   .          unit              lifted real
-  ThresholdedRelu       .                         .   .          shape_only
+ Acos                  Acos                      .   .         shape_only       lifted
+ Acosh                 Acosh                     .   .         shape_only       lifted
+ Asin                  Asin                      .   .         shape_only       lifted
+ Asinh                 Asinh                     .   .         shape_only       lifted
+ Atan                  Atan                      .   .         shape_only       lifted
+ Atanh                 Atanh                     .   .         shape_only       lifted
+ Celu                  .                         .   .         shape_only
+ Cos                   Cos                       .   .         unit             lifted
+ Cosh                  Cosh                      .   .         shape_only       lifted
+ Elu                   Elu                       .   .         shape_only       lifted
+ Erf                   Erf                       .   .         unit             lifted
+ Exp                   Exp                       .   .         shape_only       lifted real
+ Gelu                  Gelu                      .   .         shape_only       lifted real
+ HardSigmoid           HardSigmoid               .   .         shape_only
+ HardSwish             HSwish                    .   .         shape_only       lifted
+ .                     HSigmoid                  .   .         shape_only       lifted
+ LeakyRelu             .                         .   .         shape_only
+ Mish                  Mish                      .   .         shape_only       lifted
+ Reciprocal            .                         .   .         shape_only
+ Selu                  Selu                      .   .         shape_only
+ Sigmoid               Sigmoid                   .   .         fraction         lifted real
+ Sin                   Sin                       .   .         unit             lifted
+ Sinh                  Sinh                      .   .         shape_only       lifted
+ Softplus              SoftPlus                  .   .         shape_only       lifted
+ Softsign              SoftSign                  .   .         shape_only       lifted
+ Swish                 Swish                     .   .         shape_only       real
+ Tan                   Tan                       .   .         shape_only       lifted
+ Tanh                  Tanh                      .   .         unit             lifted real
+ ThresholdedRelu       .                         .   .         shape_only
 
 bitwise:
-  BitShift              .                         .   .          any_value         wraps
-  BitwiseAnd            BitwiseAnd                &   .          conjunction       exact modular
-  BitwiseNot            BitwiseNot                ~   .          shape_only        exact modular wraps
-  BitwiseOr             BitwiseOr                 |   .          disjunction       exact modular
-  BitwiseXor            BitwiseXor                ^   .          disjunction       exact modular
+ BitShift              .                         .   .         any_value        i16 i8
+ BitwiseAnd            BitwiseAnd                &   .         conjunction      exact mod32
+ BitwiseNot            BitwiseNot                ~   .         shape_only       exact mod32 i16
+ BitwiseOr             BitwiseOr                 |   .         disjunction      exact mod32
+ BitwiseXor            BitwiseXor                ^   .         disjunction      exact mod32
 
 logical:
-  And                   LogicalAnd                &   .          truth
-  .                     IsFinite                  .   .          truth
-  IsInf                 IsInf                     .   .          truth
-  IsNaN                 IsNaN                     .   .          truth
-  Not                   LogicalNot                ~   .          truth
-  Or                    LogicalOr                 |   .          truth
-  Xor                   LogicalXor                ^   .          truth
+ And                   LogicalAnd                &   .         truth
+ .                     IsFinite                  .   .         truth
+ IsInf                 IsInf                     .   .         truth
+ IsNaN                 IsNaN                     .   .         truth
+ Not                   LogicalNot                ~   .         truth
+ Or                    LogicalOr                 |   .         truth
+ Xor                   LogicalXor                ^   .         truth
 
 comparison:
-  Equal                 Equal                     ==  .          equal             in_f32
-  Greater               Greater                   >   .          greater           in_f32
-  GreaterOrEqual        GreaterEqual              >=  .          greater_or_equal  in_f32
-  Less                  Less                      <   .          less              in_f32
-  LessOrEqual           LessEqual                 <=  .          less_or_equal     in_f32
-  .                     NotEqual                  !=  .          unequal
+ Equal                 Equal                     ==  .         equal            in_f32
+ Greater               Greater                   >   .         greater          in_f32
+ GreaterOrEqual        GreaterEqual              >=  .         greater_or_equal in_f32
+ Less                  Less                      <   .         less             in_f32
+ LessOrEqual           LessEqual                 <=  .         less_or_equal    in_f32
+ .                     NotEqual                  !=  .         unequal
 
 selection:
-  Where                 Select                    .   by_mask    select            exact removed
+ Where                 Select                    .   by_mask   select           exact removed
 
 cast:
-  Cast                  Convert                   .   converted  cast              exact removed lifted view
+ Cast                  Convert                   .   converted cast             exact removed lifted view values
 
 move:
-  .                     BatchToSpace              .   .          .                 removed
-  CastLike              ConvertLike               .   converted  cast              exact passed settings
-  Compress              .                         .   in_part    elements_only     strings
-  Concat                Concat                    .   joined     concatenate       exact removed strings
-  DepthToSpace          DepthToSpace              .   reordered  elements_only     removed quiets
-  Expand                Broadcast                 .   repeated   broadcast         exact removed view settings
-  Flatten               .                         .   in_order   flatten           view strings
-  Identity              Identity                  .   in_order   same_shape        removed view strings
-  Pad                   .                         .   pad_2      pad               view settings
-  .                     Pad                       .   pad_3      pad               removed
-  Reshape               Reshape                   .   in_order   reshape           exact passed view strings settings
-  .                     Reverse                   .   .          shape_only
-  ReverseSequence       ReverseSequence           .   reordered  computed_elements removed modular in_f32
-  .                     Roll                      .   .          shape_only        removed
-  .                     ShuffleChannels           .   .          shape_only        removed
-  Slice                 Slice                     .   in_part    slice             exact passed view settings
-  .                     SpaceToBatch              .   .          .                 removed
-  SpaceToDepth          SpaceToDepth              .   reordered  elements_only     removed quiets
-  Split                 Split                     .   in_parts   split             exact passed settings
-  Squeeze               Squeeze                   .   in_order   squeeze           exact passed view strings settings
-  .                     StridedSlice              .   in_part    strided_slice     exact passed
-  Tile                  Tile                      .   repeated   tile              exact removed view settings fatal
-  Transpose             Transpose                 .   reordered  transpose         exact passed view strings
-  Unsqueeze             Unsqueeze                 .   in_order   unsqueeze         exact passed view strings settings
-  .                     VariadicSplit             .   in_parts   variadic_split    exact passed
+ .                     BatchToSpace              .   .         .                removed
+ CastLike              ConvertLike               .   converted cast             exact passed settings
+ Compress              .                         .   in_part   elements_only    strings oracle
+ Concat                Concat                    .   joined    concatenate      exact removed strings values oracle
+ DepthToSpace          DepthToSpace              .   reordered elements_only    removed quiets
+ Expand                Broadcast                 .   repeated  broadcast        exact removed view settings oracle
+ Flatten               .                         .   in_order  flatten          view strings oracle
+ Identity              Identity                  .   in_order  same_shape       removed view strings values oracle
+ Pad                   .                         .   pad_2     pad              view settings oracle
+ .                     Pad                       .   pad_3     pad              removed
+ Reshape               Reshape                   .   in_order  reshape          exact passed view strings settings oracle
+ .                     Reverse                   .   .         shape_only
+ ReverseSequence       ReverseSequence           .   reordered rounded_elements removed mod32 in_f32
+ .                     Roll                      .   .         shape_only       removed
+ .                     ShuffleChannels           .   .         shape_only       removed
+ Slice                 Slice                     .   in_part   slice            exact passed view settings values oracle
+ .                     SpaceToBatch              .   .         .                removed
+ SpaceToDepth          SpaceToDepth              .   reordered elements_only    removed quiets
+ Split                 Split                     .   in_parts  split            exact passed settings oracle
+ Squeeze               Squeeze                   .   in_order  squeeze          exact passed view strings settings values oracle
+ .                     StridedSlice              .   in_part   strided_slice    exact passed
+ Tile                  Tile                      .   repeated  tile             exact removed view settings fatal oracle
+ Transpose             Transpose                 .   reordered transpose        exact passed view strings oracle
+ Unsqueeze             Unsqueeze                 .   in_order  unsqueeze        exact passed view strings settings values oracle
+ .                     VariadicSplit             .   in_parts  variadic_split   exact passed
 
 gather:
-  Gather                Gather                    .   at_index   gather            exact removed strings
-  GatherElements        GatherElements            .   at_index   gather_elements   exact raises strings
-  GatherND              GatherND                  .   at_tuple   gather_nd         exact strings
+ Gather                Gather                    .   at_index  gather           exact removed strings values oracle
+ GatherElements        GatherElements            .   at_index  gather_elements  exact raises strings
+ GatherND              GatherND                  .   at_tuple  gather_nd        exact strings oracle
 
 scatter:
-  Scatter               .                         .   to_index   scatter           strings
-  ScatterElements       ScatterElements           .   to_index+  scatter           strings
-  .                     ScatterElementsUpdate     .   to_index+  scatter           removed
-  ScatterND             ScatterND                 .   to_tuple+  scatter           strings
-  .                     ScatterNDUpdate           .   to_tuple+  scatter           removed raises
-  .                     ScatterUpdate             .   to_index   scatter           removed raises
+ Scatter               .                         .   to_index  scatter          strings
+ ScatterElements       ScatterElements           .   to_index+ scatter          strings oracle
+ .                     ScatterElementsUpdate     .   to_index+ scatter          removed
+ ScatterND             ScatterND                 .   to_tuple+ scatter          strings oracle
+ .                     ScatterNDUpdate           .   to_tuple+ scatter          removed raises
+ .                     ScatterUpdate             .   to_index  scatter          removed raises
 
 reduction:
-  ReduceL1              ReduceL1                  .   .          .                 settings in_f32
-  ReduceL2              ReduceL2                  .   .          .                 settings
-  .                     ReduceLogicalAnd          .   .          reduce_truth
-  .                     ReduceLogicalOr           .   .          reduce_truth
-  ReduceLogSum          .                         .   .          .                 settings
-  ReduceLogSumExp       .                         .   .          .                 settings
-  ReduceMax             ReduceMax                 .   .          reduce_extreme    settings in_f32
-  ReduceMean            ReduceMean                .   .          reduce_mean       settings in_f32
-  ReduceMin             ReduceMin                 .   .          reduce_extreme    settings in_f32
-  ReduceProd            ReduceProd                .   .          reduce_product    settings in_f32
-  ReduceSum             ReduceSum                 .   .          reduce_sum        settings in_f32
-  ReduceSumSquare       .                         .   .          .                 settings in_f32
+ ReduceL1              ReduceL1                  .   .         .                settings in_f32 oracle
+ ReduceL2              ReduceL2                  .   .         .                settings
+ .                     ReduceLogicalAnd          .   .         reduce_truth
+ .                     ReduceLogicalOr           .   .         reduce_truth
+ ReduceLogSum          .                         .   .         .                settings
+ ReduceLogSumExp       .                         .   .         .                settings
+ ReduceMax             ReduceMax                 max .         reduce_extreme   settings in_f32 oracle
+ ReduceMean            ReduceMean                .   .         reduce_mean      settings in_f32
+ ReduceMin             ReduceMin                 min .         reduce_extreme   settings in_f32 oracle
+ ReduceProd            ReduceProd                .   .         reduce_product   settings in_f32 oracle
+ ReduceSum             ReduceSum                 .   .         reduce_sum       settings in_f32 oracle
+ ReduceSumSquare       .                         .   .         .                settings in_f32
 
 product:
-  .                     Convolution               .   .          convolution       fuses
-  Einsum                Einsum                    .   .          einsum            fuses
-  .                     GroupConvolution          .   .          group_convolution fuses
-  MatMul                MatMul                    .   .          matrix_product    fuses in_f32
-  .                     ScaledDotProductAttention .   .          attention
+ .                     Convolution               .   .         convolution      fuses
+ Einsum                Einsum                    .   .         einsum           fuses
+ .                     GroupConvolution          .   .         group_product    fuses
+ MatMul                MatMul                    .   .         matrix_product   fuses in_f32
+ .                     ScaledDotProductAttention .   .         attention
 
 resampling:
-  .                     AvgPool                   .   .          pool
-  .                     GridSample                .   .          sample
-  .                     Interpolate               .   .          interpolate       fuses
-  MaxPool               MaxPool                   .   .          pool
-  Resize                .                         .   .          .                 settings in_f32
-  Upsample              .                         .   .          .                 settings in_f32
+ .                     AvgPool                   .   .         pool
+ .                     GridSample                .   .         sample
+ .                     Interpolate               .   .         interpolate      fuses
+ MaxPool               MaxPool                   .   .         pool
+ Resize                .                         .   .         .                settings in_f32
+ Upsample              .                         .   .         .                settings in_f32
 
 normalization:
-  BatchNormalization    BatchNormInference        .   .          shape_only
-  Dropout               .                         .   .          shape_only        view
-  .                     GRN                       .   .          shape_only
-  GroupNormalization    GroupNormalization        .   .          shape_only
-  InstanceNormalization .                         .   .          shape_only
-  LayerNormalization    .                         .   .          shape_only        fatal
-  LogSoftmax            LogSoftmax                .   .          shape_only        real
-  .                     LRN                       .   .          shape_only
-  .                     MVN                       .   .          shape_only
-  .                     NormalizeL2               .   .          shape_only
-  .                     RMS                       .   .          shape_only
-  Softmax               SoftMax,Softmax           .   .          fraction          real
+ BatchNormalization    BatchNormInference        .   .         shape_only
+ Dropout               .                         .   .         shape_only       view
+ .                     GRN                       .   .         shape_only
+ GroupNormalization    GroupNormalization        .   .         shape_only
+ InstanceNormalization .                         .   .         shape_only
+ LayerNormalization    .                         .   .         shape_only       fatal
+ LogSoftmax            LogSoftmax                .   .         shape_only       real
+ .                     LRN                       .   .         shape_only
+ .                     MVN                       .   .         shape_only
+ .                     NormalizeL2               .   .         shape_only
+ .                     RMS                       .   .         shape_only
+ Softmax               SoftMax,Softmax           .   .         fraction         real
 
 quantization:
-  .                     FakeQuantize              .   .          shape_only
-  QuantizeLinear        .                         .   .          .
+ .                     FakeQuantize              .   .         shape_only
+ QuantizeLinear        .                         .   .         .
 
 order:
-  ArgMax                .                         .   .          arg_extreme
-  ArgMin                .                         .   .          arg_extreme
-  TopK                  TopK                      .   .          top_k             anew
+ ArgMax                .                         .   .         arg_extreme      oracle
+ ArgMin                .                         .   .         arg_extreme      oracle
+ TopK                  TopK                      .   .         top_k            anew oracle
 
 search:
-  .                     Bucketize                 .   .          bucketize         anew
-  NonMaxSuppression     NonMaxSuppression         .   .          boxes_kept        anew
-  NonZero               NonZero                   .   .          non_zero          anew
-  .                     SearchSorted              .   .          search_sorted     anew
-  Unique                Unique                    .   .          unique            anew fatal
+ .                     Bucketize                 .   .         bucketize        anew
+ NonMaxSuppression     NonMaxSuppression         .   .         boxes_kept       anew
+ NonZero               NonZero                   .   .         non_zero         anew oracle
+ .                     SearchSorted              .   .         search_sorted    anew
+ Unique                Unique                    .   .         unique           anew fatal oracle
 
 series:
-  CumSum                CumSum                    .   .          running_total     anew
-  OneHot                .                         .   one_hot_2  one_hot
-  .                     OneHot                    .   one_hot_23 one_hot           anew
-  Range                 Range                     .   .          count_up          anew
-  Trilu                 .                         .   .          .                 in_f32 quiets
+ CumSum                CumSum                    .   .         running_total    anew oracle
+ OneHot                .                         .   marks_2   one_hot          oracle
+ .                     OneHot                    .   marks_23  one_hot          anew
+ Range                 Range                     .   .         count_up         anew oracle
+ Trilu                 .                         .   .         .                in_f32 quiets oracle
 
 constant:
-  Constant              Const,Constant            .   stated     .                 strings
-  ConstantOfShape       .                         .   stated     constant_of_shape
+ Constant              Const,Constant            .   stated    .                strings
+ ConstantOfShape       .                         .   stated    filled           oracle
 
 shape:
-  Shape                 ShapeOf                   .   stated     shape_of          anew strings
-  Size                  .                         .   stated     size_of           strings
+ Shape                 ShapeOf                   .   stated    shape_of         anew strings
+ Size                  .                         .   stated    size_of          strings
 
 random:
-  Bernoulli             .                         .   .          .
-  Multinomial           Multinomial               .   .          .                 anew
-  RandomNormal          .                         .   .          .
-  RandomNormalLike      .                         .   .          .
-  RandomUniform         .                         .   .          .
-  .                     RandomUniform             .   .          random_uniform    anew
-  RandomUniformLike     .                         .   .          .
+ Bernoulli             .                         .   .         .
+ Multinomial           Multinomial               .   .         .                anew
+ RandomNormal          .                         .   .         .
+ RandomNormalLike      .                         .   .         .
+ RandomUniform         .                         .   .         .
+ .                     RandomUniform             .   .         random_uniform   anew
+ RandomUniformLike     .                         .   .         .
 
 body:
-  If                    If                        .   .          .
-  Loop                  Loop                      .   .          .
-  Scan                  .                         .   .          .
-  .                     TensorIterator            .   .          .
+ If                    If                        .   .         .
+ Loop                  Loop                      .   .         .
+ Scan                  .                         .   .         .
+ .                     TensorIterator            .   .         .
 
 state:
-  .                     Assign                    .   .          same_shape        sink
-  .                     ReadValue                 .   .          .
+ .                     Assign                    .   .         same_shape       sink
+ .                     ReadValue                 .   .         .
 
 end:
-  .                     Parameter                 .   .          .
-  .                     Result                    .   .          same_shape        sink
+ .                     Parameter                 .   .         .
+ .                     Result                    .   .         same_shape       sink
 
 sequence:
-  CenterCropPad         .                         .   .          .                 quiets
-  ConcatFromSequence    .                         .   .          .                 quiets
-  SequenceAt            .                         .   .          .                 quiets
-  SequenceConstruct     .                         .   .          .                 quiets
-  SequenceInsert        .                         .   .          .                 quiets
-  SplitToSequence       .                         .   .          .                 quiets
+ CenterCropPad         .                         .   .         .                quiets
+ ConcatFromSequence    .                         .   .         .                quiets
+ SequenceAt            .                         .   .         .                quiets
+ SequenceConstruct     .                         .   .         .                quiets
+ SequenceInsert        .                         .   .         .                quiets
+ SplitToSequence       .                         .   .         .                quiets
 """
 
 

@@ -130,7 +130,7 @@ def bind_shape_of(operator: Node) -> TransferFunction:
     return partial(shaping.shape_of, start=operator.integer("start"), end=end)
 
 
-def bind_constant_of_shape(operator: Node) -> TransferFunction:
+def bind_filled(operator: Node) -> TransferFunction:
     """Bind the fill value."""
     fill = operator.attributes.get("value")
 

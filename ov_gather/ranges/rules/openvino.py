@@ -234,7 +234,7 @@ def bind_convolution(operation: Node) -> TransferFunction:
     return partial(linear.convolution, filter_axes=1, moved=windows(operation.attributes))
 
 
-def bind_group_convolution(operation: Node) -> TransferFunction:
+def bind_group_product(operation: Node) -> TransferFunction:
     """Bind the windows."""
     return partial(linear.convolution, filter_axes=2, moved=windows(operation.attributes))
 
