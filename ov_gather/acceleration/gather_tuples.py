@@ -23,6 +23,7 @@ from ov_gather.acceleration.changes import Tracker
 from ov_gather.acceleration.costs import why_too_small
 from ov_gather.acceleration.divergent import added_divergence
 from ov_gather.acceleration.graph import FOLDED_AT_COMPILE, constant, dims, identity, is_constant_foldable, is_one, walk
+from ov_gather.acceleration.operators import op_of
 from ov_gather.acceleration.quantised import is_quantised
 from ov_gather.acceleration.ranges import BoundsQueries
 from ov_gather.acceleration.rounding import FUSED_OVER, would_fuse_across
@@ -135,9 +136,9 @@ def _are_slices_of_one(coordinates: list[Output]) -> bool:
     sources = set()
     for coordinate in coordinates:
         node = coordinate.get_node()
-        while node.get_type_name() in ("Reshape", "Squeeze", "Unsqueeze"):
+        while op_of(node).meaning.keeps_order:
             node = node.input_value(0).get_node()
-        if node.get_type_name() not in ("Gather", "Slice", "Split", "StridedSlice", "VariadicSplit"):
+        if not (op_of(node).takes_part or node.get_type_name() == "Gather"):
             return False
         sources.add(identity(node.input_value(0)))
     return len(sources) == 1

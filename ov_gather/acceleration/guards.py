@@ -15,16 +15,16 @@ from ov_gather.acceleration.graph import (
     constant,
     copied,
     dims,
-    is_ours,
     ours,
     redirect_readers,
     walk,
     wide,
 )
+from ov_gather.acceleration.operators import is_stock_gather, op_of
 from ov_gather.acceleration.raising import raising_zero
 from ov_gather.extension.python_api import Model, Node, Output
 from ov_gather.extension.python_api import opset13 as ops
-from ov_gather.ops.table import OPENVINO, Trait
+from ov_gather.ops.table import Trait
 
 
 def clamped(indices: Output, bounds: BoundTensors) -> Output:
@@ -112,7 +112,7 @@ _LONG_ROW = 512
 
 def raises_by_itself(node: Node) -> bool:
     """Return True if an operation, stock or ours, raises for every index out of bounds of a non-empty axis."""
-    return Trait.RAISES in OPENVINO[node.get_type_name()].traits and not _may_scatter_shortly(node)
+    return Trait.RAISES in op_of(node).traits and not _may_scatter_shortly(node)
 
 
 def _may_scatter_shortly(node: Node) -> bool:
@@ -159,7 +159,7 @@ def removed_axis(gather: Node) -> int | None:
 
     OpenVINO removes it because its output equals data.
     """
-    if gather.get_type_name() != "Gather" or is_ours(gather):
+    if not is_stock_gather(gather):
         return None
     axis, shape = constant(gather.input_value(2)), gather.get_input_partial_shape(0)
     if axis is None or shape.is_dynamic or shape != gather.get_output_partial_shape(0):
@@ -184,7 +184,7 @@ def as_gather_elements(gather: Node, axis: int, *, counts_from_end: bool) -> Nod
 
 def empty_gathers(model: Model) -> list[Node]:
     """Return the Gathers, bodies included, that the CPU plugin cannot compile because data or indices are empty."""
-    return [node for _, node in walk(model) if node.get_type_name() == "Gather" and not is_ours(node) and _is_empty(node)]
+    return [node for _, node in walk(model) if is_stock_gather(node) and _is_empty(node)]
 
 
 def _is_empty(gather: Node) -> bool:

@@ -16,6 +16,7 @@ from ov_gather.acceleration.axis_sizes import tuple_length
 from ov_gather.acceleration.changes import Tracker
 from ov_gather.acceleration.fold_constants import value_before_compiling
 from ov_gather.acceleration.graph import constant, copied, dims, is_constant_foldable, is_one, walk
+from ov_gather.acceleration.operators import is_converted, op_of
 from ov_gather.extension.python_api import Dimension, Model, Node, Output
 from ov_gather.extension.python_api import opset13 as ops
 
@@ -76,7 +77,7 @@ def _whole_axes(scatter: Node, coordinates: list[Node]) -> int:
 def _counts_up(value: Output) -> bool:
     """Return True if the elements of a value of static shape are 0, 1, 2, ..."""
     node = value.get_node()
-    while node.get_type_name() in ("Convert", "Reshape", "Squeeze", "Unsqueeze"):
+    while op_of(node).meaning.keeps_order or is_converted(node):
         value = node.input_value(0)
         node = value.get_node()
     if node.get_type_name() == "Range":  # its end may be a computed size; the static output shape has it

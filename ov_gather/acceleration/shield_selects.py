@@ -12,8 +12,10 @@ The plugin computes in 32 bits anyway, and removes the second Convert.
 from __future__ import annotations
 
 from ov_gather.acceleration.graph import is_ours, is_scatter, walk
+from ov_gather.acceleration.operators import op_of
 from ov_gather.extension.python_api import Model, Node
 from ov_gather.extension.python_api import opset13 as ops
+from ov_gather.ops.table import OpKind
 
 _WIDE = ("i64", "u64")
 
@@ -21,7 +23,7 @@ _WIDE = ("i64", "u64")
 def shield_selects(model: Model) -> None:
     """Insert the conversions, in place and in bodies, if there is any Select: a pass of the plugin may move it to a scatter."""
     nodes = [node for _, node in walk(model)]
-    if not any(node.get_type_name() == "Select" for node in nodes):
+    if not any(op_of(node).kind is OpKind.SELECTION for node in nodes):
         return
     for node in filter(_is_wide_scatter, nodes):
         wide, readers = node.output(0), [port for port in node.output(0).get_target_inputs() if not _is_safe(port.get_node())]

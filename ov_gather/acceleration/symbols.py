@@ -7,10 +7,11 @@ from contextlib import contextmanager
 from math import prod
 
 from ov_gather.acceleration.graph import axis_of, constant, dims, identity, is_one, operation, same
+from ov_gather.acceleration.operators import op_of
 from ov_gather.extension.python_api import Dimension, Model, Node, Output, PartialShape, Symbol
 from ov_gather.graph.openvino import bodies
 from ov_gather.ops.spec import MAX_RANK
-from ov_gather.ops.table import OPENVINO, OpKind, Selection
+from ov_gather.ops.table import OpKind, Selection
 
 _Sizes = dict[tuple[int, int], list[Dimension | None]]
 """For each shape vector or scalar, by `identity`: the dynamic dimension that each element holds, or None."""
@@ -68,7 +69,7 @@ def _infer(node: Node, sizes: _Sizes) -> None:
 
 def _corrected(node: Node, sizes: _Sizes) -> list[Dimension] | None:
     """Return the dimensions of the output where OpenVINO infers wrong symbols; None for other operations."""
-    op = OPENVINO[node.get_type_name()]
+    op = op_of(node)
     if op.kind is OpKind.SELECTION:
         return _of_select(node, sizes)
     return _of_broadcast(node, sizes) if op.meaning.selection is Selection.REPEATED else None
@@ -120,10 +121,10 @@ def _may_hold_sizes(value: Output) -> bool:
 def _that_hold_sizes(value: Output) -> list[Output]:
     """Return the inputs from which a node only moves sizes."""
     node = value.get_node()
-    kind, given = node.get_type_name(), node.input_values()
+    op, kind, given = op_of(node), node.get_type_name(), node.input_values()
     if kind == "Concat":
         return list(given)
-    return list(given[:1]) if kind in ("Convert", "Gather", "Reshape", "Slice", "Squeeze", "Unsqueeze") else []
+    return list(given[:1]) if op.meaning.keeps_order or op.kind is OpKind.CAST or kind in ("Gather", "Slice") else []
 
 
 def _held(value: Output, known: _Sizes) -> list[Dimension | None]:

@@ -107,6 +107,11 @@ class Meaning:
         return bool(self.sources) and self.selection not in (Selection.CHOSEN, Selection.BY_VALUE)
 
     @property
+    def keeps_order(self) -> bool:
+        """True if the output consists of the elements of the first input as they are, maybe in another shape."""
+        return self.sources == (0,) and self.selection is Selection.IN_ORDER and not self.converts
+
+    @property
     def keeps_each(self) -> bool:
         """True if the output consists of each element of the first input exactly once, of the same type."""
         return self.sources == (0,) and self.selection in (Selection.IN_ORDER, Selection.REORDERED) and not self.converts
@@ -223,6 +228,11 @@ class Op:
     def by_element(self) -> bool:
         """True if each element of the output depends on the elements of all inputs at the same position."""
         return self.kind in _BY_ELEMENT
+
+    @property
+    def takes_part(self) -> bool:
+        """True if each output is a part of the first input, at positions that are no indices."""
+        return self.kind is OpKind.MOVE and self.meaning.selection is Selection.IN_PART
 
     @property
     def has_bounds(self) -> bool:
