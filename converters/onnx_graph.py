@@ -11,7 +11,7 @@ import onnx_ir
 from ov_gather.graph.protocol import Body, BodyEdge, Graph, Key, Node, Passing
 from ov_gather.ir.element_types import STRING, ElementType, by_onnx
 from ov_gather.ir.shapes import ANY, UNKNOWN, Dimension, PartialShape
-from ov_gather.ops.onnx_nodes import GATHERS, SCATTERS, attribute
+from ov_gather.ops.onnx_nodes import AHEAD, GATHERS, SCATTERS, attribute, is_branching
 from ov_gather.ops.table import ONNX, Along
 from ov_gather.ranges.algebra.constants import CHUNK, constant_value
 from ov_gather.ranges.algebra.values import is_integer
@@ -171,14 +171,15 @@ class OnnxGraph:
         graph, ends = graph_of(node), [self._key(value, body) for value in body.outputs]
         entries = [BodyEdge(self._key(value, graph), (value, body)) for value in self._taken(body)]
         given = self._inputs(node)
-        if node.op_type == "If":
-            states, first = len(node.outputs), 0
-        elif node.op_type == "Loop":
-            states, first = len(body.inputs) - 2, 1
+        ahead, first = AHEAD[node.op_type]
+        if is_branching(node):
+            states = len(node.outputs)
+        elif ahead:
+            states = len(body.inputs) - ahead
             entries.append(BodyEdge(None, body.inputs[0], Passing.COUNT))
             entries += self._states(given[1:], body.inputs[1:], ends)
         else:
-            states, first = len(body.inputs) - attribute(node, "num_scan_inputs", 0), 0
+            states = len(body.inputs) - attribute(node, "num_scan_inputs", 0)
             outer = given[len(given) - len(body.inputs) :]  # after sequence_lens, in opset 8
             entries += self._states(outer[:states], body.inputs[:states], ends)
             slices = zip(outer[states:], body.inputs[states:], strict=True)

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import onnx_ir
 
+from ov_gather.ops.onnx_nodes import is_branching
 from ov_gather.ops.table import ONNX, Trait, where
 from ov_gather.runtimes.base import NESTED_IFS
 
@@ -64,7 +65,7 @@ def refuse_nested(model: onnx_ir.Model) -> None:
     while left:
         graph, depth = left.pop()
         for node in graph:
-            inside = depth + (node.op_type == "If" and node.domain == "")
+            inside = depth + is_branching(node)
             if inside > NESTED_IFS:
                 raise refused(
                     "nested-ifs",

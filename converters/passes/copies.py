@@ -16,6 +16,8 @@ from __future__ import annotations
 import onnx_ir
 from onnx_ir import DataType, Value
 
+from ov_gather.graph.protocol import LOOPS
+
 from ..graphs import VIEWS, is_default, nodes_of, viewed
 from .lane_loops import LoopView, has_parts
 from .rewriter import Rewriter
@@ -27,7 +29,7 @@ def copies(rewriter: Rewriter) -> None:
     """Rewrite in place, bodies included, except for states of strings and opsets before 8."""
     if rewriter.opset < _WITH_EXPAND:
         return
-    for node in nodes_of(rewriter.model, "Loop", "Scan"):
+    for node in nodes_of(rewriter.model, *LOOPS):
         if has_parts(node, rewriter.opset):
             _copy_states(rewriter, node)
     for node in nodes_of(rewriter.model, "Abs"):  # case 3
@@ -42,7 +44,7 @@ def _copy_states(rewriter: Rewriter, node: onnx_ir.Node) -> None:
     parts = LoopView(node)
     for state in parts.states:
         others = [other.inner for other in parts.states if other is not state]
-        if state.end.dtype is DataType.STRING or (node.op_type == "Loop" and viewed(state.end, VIEWS) not in others):
+        if state.end.dtype is DataType.STRING or (parts.counts and viewed(state.end, VIEWS) not in others):
             continue
         last = onnx_ir.node("Identity", [state.end], name=rewriter.new_name(f"{state.end.name}.copied"))
         (handed,) = last.outputs

@@ -13,6 +13,7 @@ from math import prod
 import onnx_ir
 
 from ov_gather.ops.onnx_nodes import SCATTERS
+from ov_gather.ops.table import ONNX, Along
 
 from ..errors import ConstantIndexError, describe
 from ..graphs import axis_of, nodes_of
@@ -62,4 +63,4 @@ def _is_empty(node: onnx_ir.Node) -> bool:
         return False
     if data.dtype == onnx_ir.DataType.STRING:  # the plugin crashes for strings that are only passed on
         return False
-    return 0 in (indices.shape.dims[:-1] if node.op_type == "ScatterND" else indices.shape.dims)
+    return 0 in (indices.shape.dims[:-1] if ONNX[node.op_type].along is Along.COORDINATES else indices.shape.dims)

@@ -13,6 +13,7 @@ from dataclasses import dataclass
 import onnx_ir
 
 from ov_gather.divergences import low_precision
+from ov_gather.ops.table import EITHER, OpKind
 from ov_gather.system.traversal import reachable
 
 from ..graphs import Dim, elements_of, nodes_of, operands_of, same
@@ -125,7 +126,8 @@ def _to_gather(rewriter: Rewriter, fold: BroadcastFold) -> None:
     if fold.rank != 1:
         flat = rewriter.constant(node, [-1])
         value = rewriter.before(node).Reshape(value, flat, shape=[fold.small[fold.axis]])
-    _become(rewriter, node, "Gather", value, axis=fold.axis)
+    rewriter.report(node, "broadcast of the indices folded into Gather")
+    rewriter.instead(node).Gather(node.inputs[0], value, axis=fold.axis)
 
 
 def _to_gather_nd(rewriter: Rewriter, fold: BroadcastFold) -> None:
@@ -142,12 +144,8 @@ def _to_gather_nd(rewriter: Rewriter, fold: BroadcastFold) -> None:
     if len(fold.data) != axis + 2:
         kept = rewriter.constant(node, [0] * (axis + 1) + [1])
         value = op.Reshape(value, kept, dtype=I64, shape=[*batches, 1])
-    _become(rewriter, node, "GatherND", value, batch_dims=axis)
-
-
-def _become(rewriter: Rewriter, node: onnx_ir.Node, op_type: str, indices: onnx_ir.Value, **attributes: int) -> None:
-    rewriter.report(node, f"broadcast of the indices folded into {op_type}")
-    rewriter.become(node, op_type, [node.inputs[0], indices], **attributes)
+    rewriter.report(node, "broadcast of the indices folded into GatherND")
+    rewriter.instead(node).GatherND(node.inputs[0], value, batch_dims=axis)
 
 
 _NARROW = (onnx_ir.DataType.INT8, onnx_ir.DataType.UINT8, onnx_ir.DataType.INT4, onnx_ir.DataType.UINT4)
@@ -155,7 +153,12 @@ _NARROW = (onnx_ir.DataType.INT8, onnx_ir.DataType.UINT8, onnx_ir.DataType.INT4,
 
 def _is_quantised(model: onnx_ir.Model) -> bool:
     """Return True if OpenVINO will run its low-precision passes: it converts QuantizeLinear to FakeQuantize."""
-    return any(node.op_type in ("QuantizeLinear", "FakeQuantize") for node in model.graph.all_nodes())
+    return any(map(_quantises, model.graph.all_nodes()))
+
+
+def _quantises(node: onnx_ir.Node) -> bool:
+    """Return True for a QuantizeLinear, and for a FakeQuantize of OpenVINO's domain."""
+    return EITHER[node.op_type].kind is OpKind.QUANTIZATION
 
 
 def _is_low_precision(value: onnx_ir.Value) -> bool:
@@ -171,7 +174,6 @@ def _is_low_precision(value: onnx_ir.Value) -> bool:
 
     def is_quantising(value: onnx_ir.Value) -> bool:
         node = value.producer()
-        is_quantiser = node is not None and node.op_type in ("QuantizeLinear", "FakeQuantize")
-        return is_quantiser or any(given.dtype in _NARROW for given in operands_of(value))
+        return (node is not None and _quantises(node)) or any(given.dtype in _NARROW for given in operands_of(value))
 
     return any(is_quantising(found) and not is_stopped(found) for found in reachable([value], before))

@@ -8,6 +8,7 @@ import numpy as np
 import onnx_ir
 from onnx_ir import DataType, Value
 
+from ov_gather.ops.onnx_nodes import is_branching
 from ov_gather.system.traversal import reachable
 
 from ..graphs import bodies_of, constant_of, inputs_of
@@ -66,7 +67,7 @@ class Flow:
             return [] if value in self.joining else self._arrivals.get(value, [])
         if node in self.loops:
             return [self.loops[node].source_of(value)]
-        if node.op_type == "If" and node.domain == "":
+        if is_branching(node):
             return [body.outputs[value.index() or 0] for _, body in bodies_of(node)]
         if not is_move(node, self._opset) and (self._stock or not takes_lanes(node)):
             return []

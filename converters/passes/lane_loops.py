@@ -10,7 +10,7 @@ import onnx_ir
 from onnx_ir import Value
 
 from ov_gather.graph.protocol import LOOPS
-from ov_gather.ops.onnx_nodes import AHEAD, attribute
+from ov_gather.ops.onnx_nodes import AHEAD, attribute, is_branching
 from ov_gather.system.traversal import reachable
 
 from ..graphs import bodies_of, graph_of, is_default, is_used, operands_of
@@ -39,7 +39,11 @@ class ScanValue:
 
 
 class LoopView:
-    """The parts of a Loop or Scan. New parts are appended; `rebuild` restores ONNX's order."""
+    """The parts of a Loop or Scan. New parts are appended; `rebuild` restores ONNX's order.
+
+    Attributes:
+        counts: whether iterations are counted, as by a Loop; a Scan has one for each slice.
+    """
 
     def __init__(self, node: onnx_ir.Node) -> None:
         ((_, self.body),) = bodies_of(node)
@@ -47,6 +51,7 @@ class LoopView:
         inputs, outputs = AHEAD[node.op_type]
         self._ahead, self._condition = list(node.inputs[:inputs]), list(self.body.outputs[:outputs])
         self._counted = list(self.body.inputs[:inputs])
+        self.counts = bool(inputs)
         count = len(node.inputs) - inputs - attribute(node, "num_scan_inputs", 0)
         given = [value for value in node.inputs[inputs:] if value is not None]
         inner, ends = list(self.body.inputs[inputs:]), list(self.body.outputs[outputs:])
@@ -173,7 +178,7 @@ def reached(values: Iterable[Value], loops: Mapping[onnx_ir.Node, LoopView], *, 
             return [loops[node].source_of(value), *loops[node].control()]
         if not by_shape and node.op_type in OF_SHAPES:
             return []
-        ends = [[body.outputs[value.index() or 0]] if node.op_type == "If" else body.outputs for _, body in bodies_of(node)]
+        ends = [[body.outputs[value.index() or 0]] if is_branching(node) else body.outputs for _, body in bodies_of(node)]
         return [*operands_of(value), *chain.from_iterable(ends)]
 
     return set(reachable(values, sources))

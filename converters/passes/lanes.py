@@ -14,7 +14,7 @@ import numpy as np
 import onnx_ir
 from onnx_ir import DataType, Value
 
-from ov_gather.ops.onnx_nodes import attribute
+from ov_gather.ops.onnx_nodes import attribute, is_branching
 
 from ..graphs import bodies_of, is_used
 from ..lane_types import LANE_TYPES, LaneType, tensor_in_lanes
@@ -84,7 +84,7 @@ class _Building:
             if node in self._flow.loops:
                 self._add_parts(self._flow.loops[node])
             elif any(output in self._needed and output not in self._lanes for output in node.outputs):
-                self._add_branches(node) if node.op_type == "If" else self._add_node(node)
+                self._add_branches(node) if is_branching(node) else self._add_node(node)
         outputs = list(self._graph.outputs)
         for position, value in enumerate(outputs):
             if value in self._lanes:
@@ -97,7 +97,7 @@ class _Building:
         for value in outputs:
             drop(value)
         for node in reversed(self._flow.nodes):
-            if node.op_type == "If" and node.graph is not None:
+            if is_branching(node) and node.graph is not None:
                 _drop_unused_outputs(node)
             elif node in self._grown:
                 self._flow.loops[node].rebuild(self._flow.loops)

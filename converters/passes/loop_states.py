@@ -14,6 +14,8 @@ import numpy as np
 import onnx_ir
 from onnx_ir import DataType, Value
 
+from ov_gather.graph.protocol import LOOPS
+
 from ..errors import ConversionError, describe
 from ..graphs import is_used, nodes_of
 from .lane_loops import LoopView, has_parts, reached
@@ -29,13 +31,13 @@ def loop_states(rewriter: Rewriter) -> None:
     """Rewrite in place, bodies included, except for strings and opsets before 7."""
     if rewriter.opset < _FIRST_OPSET:
         return
-    for node in nodes_of(rewriter.model, "Loop", "Scan"):
+    for node in nodes_of(rewriter.model, *LOOPS):
         if not has_parts(node, rewriter.opset):
             continue
         parts = LoopView(node)
         inside = onnx_ir.traversal.RecursiveGraphIterator(parts.body)
         loops = {node: parts} | {inner: LoopView(inner) for inner in inside if has_parts(inner, rewriter.opset)}
-        (_read_states if node.op_type == "Loop" else _read_elements)(rewriter, parts, loops)
+        (_read_states if parts.counts else _read_elements)(rewriter, parts, loops)
 
 
 def _read_states(rewriter: Rewriter, loop: LoopView, loops: Loops) -> None:
