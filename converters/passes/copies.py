@@ -46,9 +46,8 @@ def _copy_states(rewriter: Rewriter, node: onnx_ir.Node) -> None:
         others = [other.inner for other in parts.states if other is not state]
         if state.end.dtype is DataType.STRING or (parts.counts and viewed(state.end, VIEWS) not in others):
             continue
-        last = onnx_ir.node("Identity", [state.end], name=rewriter.new_name(f"{state.end.name}.copied"))
+        last = rewriter.identity(state.end, f"{state.end.name}.copied")
         (handed,) = last.outputs
-        handed.name, handed.type, handed.shape = str(last.name), state.end.type, state.end.shape
         parts.body.append(last)
         parts.body.outputs[list(parts.body.outputs).index(state.end)] = handed
         last.replace_input_with(0, _copy(rewriter, last, state.end))

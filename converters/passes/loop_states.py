@@ -81,7 +81,5 @@ def _choose(rewriter: Rewriter, body: onnx_ir.Graph, position: int, read: Value,
 
 def _branch(rewriter: Rewriter, name: str, value: Value) -> onnx_ir.Attr:
     """Return a branch that yields a captured value."""
-    node = onnx_ir.node("Identity", [value], name=rewriter.new_name(f"{value.name}.{name}"))
-    (output,) = node.outputs
-    output.name, output.type, output.shape = str(node.name), value.type, value.shape
-    return onnx_ir.AttrGraph(name, onnx_ir.Graph([], [output], nodes=[node], name=str(node.name)))
+    node = rewriter.identity(value, f"{value.name}.{name}")
+    return onnx_ir.AttrGraph(name, onnx_ir.Graph([], node.outputs, nodes=[node], name=str(node.name)))

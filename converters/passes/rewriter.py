@@ -104,6 +104,13 @@ class Rewriter:
         tensor = onnx_ir.tensor(array)
         return self.insert(before, "Constant", [], tensor.dtype, array.shape, value=tensor)
 
+    def identity(self, value: onnx_ir.Value, name: str) -> onnx_ir.Node:
+        """Return an Identity that is in no graph yet, with the type and shape of the value."""
+        node = onnx_ir.node("Identity", [value], name=self.new_name(name))
+        (output,) = node.outputs
+        output.name, output.type, output.shape = node.name, value.type, value.shape
+        return node
+
     def replace_input(self, node: onnx_ir.Node, position: int, value: onnx_ir.Value | None) -> None:
         """Replace an input of a node, and remove the old value if it becomes unused."""
         old = node.inputs[position]

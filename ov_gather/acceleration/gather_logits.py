@@ -30,6 +30,7 @@ from ov_gather.acceleration.quantised import is_low_precision, is_quantised
 from ov_gather.acceleration.rounding import IN_WHOLE
 from ov_gather.extension.python_api import Model, Node, Output
 from ov_gather.extension.python_api import opset13 as ops
+from ov_gather.ops.table import ENDS
 
 _IN_CACHE = 64
 """Below this multiple of SMALL elements, logits stay in caches, and splitting LogSoftmax does not pay."""
@@ -83,7 +84,7 @@ def _keeps_bits(gather: Node) -> bool:
     The plugin would fuse other arithmetic with our subtractions. It also fuses a negation, which rounds nothing.
     """
     sums = ("ReduceMean", "ReduceSum")
-    kept = ("Result", *sums, "Negative", "Select", *IN_WHOLE)
+    kept = (*sums, "Negative", "Select", *IN_WHOLE, *ENDS)
     nodes = descendants(gather, lambda node: node.get_type_name() not in sums)
     return all(node.get_type_name() in kept or _negates(node) for node in nodes)
 

@@ -20,7 +20,7 @@ from ov_gather.acceleration.graph import (
     walk,
     wide,
 )
-from ov_gather.acceleration.operators import is_stock_gather, op_of
+from ov_gather.acceleration.operators import is_stock_gather, op_of, our_gather
 from ov_gather.acceleration.raising import raising_zero
 from ov_gather.extension.python_api import Model, Node, Output
 from ov_gather.extension.python_api import opset13 as ops
@@ -94,7 +94,7 @@ def _looked_up(indices: Output, bounds: BoundTensors, portable: bool, name: str)
     positions = ops.range(start, bounds.filled if portable else bounds.size, step, kind.get_type_name())
     if not portable:
         inputs = [positions.output(0), indices, ops.constant(0).output(0)]
-        looked_up = ours("Gather", inputs, {"batch_dims": 0, "bounds": "error"})
+        looked_up = our_gather(inputs)
         looked_up.set_friendly_name(name)
         return looked_up.output(0)
     flat = ops.reshape(indices, ops.constant([-1]), False)

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from ov_gather.acceleration.graph import is_ours
+from ov_gather.acceleration.graph import is_ours, ours
 from ov_gather.extension.python_api import Node, Output
 from ov_gather.ops.table import OPENVINO, Op, OpKind
 
@@ -25,3 +25,13 @@ def is_converted(node: Node) -> bool:
 def is_given(value: Output) -> bool:
     """Return True for a constant, and for an input of a model or body."""
     return op_of(value.get_node()).kind in (OpKind.CONSTANT, OpKind.END)
+
+
+def is_numpy_broadcast(node: Node) -> bool:
+    """Return True for a Broadcast that aligns axes at the end, as NumPy does."""
+    return node.get_type_name() == "Broadcast" and node.get_attributes()["mode"] in ("numpy", "bidirectional")
+
+
+def our_gather(inputs: list[Output], *, batch_dims: int = 0, bounds: str = "error") -> Node:
+    """Create our Gather of data, indices and axis."""
+    return ours("Gather", inputs, {"batch_dims": batch_dims, "bounds": bounds})

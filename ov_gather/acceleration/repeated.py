@@ -89,7 +89,7 @@ def _equal(one: Output, other: Output) -> bool:
             continue
         seen.add(pair)
         first, second = one.get_node(), other.get_node()
-        if first.get_type_name() not in ("Unsqueeze", "Reshape") or operation(first) != operation(second):
+        if not op_of(first).meaning.keeps_order or operation(first) != operation(second):
             return False
         if first.get_attributes() != second.get_attributes():
             return False

@@ -33,19 +33,19 @@ from ov_gather.acceleration.graph import (
     is_constant_foldable,
     is_one,
     is_ours,
+    is_scatter,
     ours,
     same,
     walk,
 )
-from ov_gather.acceleration.operators import is_converted, is_given
+from ov_gather.acceleration.operators import is_converted, is_given, is_numpy_broadcast, op_of
 from ov_gather.acceleration.repeated import unrepeated
 from ov_gather.acceleration.rounding import is_computed
 from ov_gather.extension.python_api import Dimension, Model, Node, NodeFactory, Output
 from ov_gather.extension.python_api import opset13 as ops
 from ov_gather.kernels.reduction_names import onnx_name
-from ov_gather.ops.table import OPENVINO, Along, where
+from ov_gather.ops.table import Along
 
-_BY_ELEMENTS = where(OPENVINO, lambda op: op.meaning.reduces and op.along is Along.AXIS)
 _MOVED = ("boolean", "i8", "u8", "i32", "i64", "f16", "bf16", "f32")
 _REDUCED = ("i32", "i64", "f32")
 """Types that all scatters of OpenVINO reduce with the same arithmetic."""
@@ -53,7 +53,7 @@ _REDUCED = ("i32", "i64", "f32")
 
 def scatter_rows(model: Model, tracker: Tracker, *, portable: bool = False) -> None:
     """Rewrite scatters along the first axis with rows of more than one element."""
-    for scatter in [node for _, node in walk(model) if node.get_type_name() in _BY_ELEMENTS]:
+    for scatter in [node for _, node in walk(model) if _scatters_elements(node)]:
         of_ours = is_ours(scatter)
         if tracker.leaves(scatter) or (of_ours and (portable or scatter.get_attributes()["lanes"] != "none")):
             continue
@@ -80,6 +80,11 @@ def scatter_rows(model: Model, tracker: Tracker, *, portable: bool = False) -> N
             other = ours("ScatterND", [data, index, updates], {"reduction": "none"})
         is_other_precision = not of_ours and reduction == "none" and (is_computed(data) or is_computed(updates))
         tracker.replace(scatter, other, rounds=is_other_precision and scatter.get_element_type().is_real())
+
+
+def _scatters_elements(node: Node) -> bool:
+    """Return True for a ScatterElementsUpdate, stock or ours."""
+    return is_scatter(node) and op_of(node).along is Along.AXIS
 
 
 def _why_not_rows(scatter: Node) -> str:
@@ -122,7 +127,7 @@ def _first_of_rows(index: Output) -> Output | None:
     while is_converted(node):
         types.append(node.get_element_type())
         node = node.input_value(0).get_node()
-    if node.get_type_name() != "Broadcast" or node.get_attributes()["mode"] not in ("numpy", "bidirectional"):
+    if not is_numpy_broadcast(node):
         return None
     inner, shape = node.input_value(0), node.input_value(1)
     given, rank = dims(inner), len(want or ())
@@ -146,7 +151,7 @@ _TIMES = 8
 
 def scatter_elements(model: Model, tracker: Tracker) -> None:
     """Rewrite the scatters that `scatter_rows` has left, except in bodies, whose inputs OpenVINO may write into."""
-    for scatter in [node for node in model.get_ordered_ops() if node.get_type_name() == "ScatterElementsUpdate"]:
+    for scatter in [node for node in model.get_ordered_ops() if _scatters_elements(node) and not is_ours(node)]:
         if tracker.leaves(scatter):
             continue
         if reason := _why_not(scatter):

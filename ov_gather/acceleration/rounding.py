@@ -10,7 +10,7 @@ from math import prod
 
 from ov_gather.acceleration.graph import ancestors, descendants, is_gather, operation, readers, real_inputs
 from ov_gather.extension.python_api import Node, Output
-from ov_gather.ops.table import OPENVINO, where
+from ov_gather.ops.table import ENDS, OPENVINO, where
 
 _MOVES = where(OPENVINO, lambda op: op.meaning.rearranges)
 """Operations that do not round; and Convert, which rounds the same whatever is fused. Not Select, which OpenVINO fuses."""
@@ -34,7 +34,7 @@ def rounds_elsewhere(gather: Node) -> bool:
 
 def stays_given(gather: Node) -> bool:
     """Return True if the gathered elements are only moved until they leave the model."""
-    return all(node.get_type_name() in ("Result", *_MOVES) for node in descendants(gather))
+    return all(node.get_type_name() in (*_MOVES, *ENDS) for node in descendants(gather))
 
 
 def is_computed(value: Output) -> bool:

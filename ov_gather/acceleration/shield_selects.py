@@ -43,5 +43,5 @@ def _is_wide_scatter(node: Node) -> bool:
 
 def _is_safe(reader: Node) -> bool:
     """Return True for a Result, which names the tensor it reads, and for a Convert to a narrower type, which stays."""
-    kind = reader.get_type_name()
-    return kind == "Result" or (kind == "Convert" and reader.get_output_element_type(0).get_type_name() not in _WIDE)
+    kind = op_of(reader).kind
+    return kind is OpKind.END or (kind is OpKind.CAST and reader.get_output_element_type(0).get_type_name() not in _WIDE)

@@ -131,7 +131,7 @@ def _held(value: Output, known: _Sizes) -> list[Dimension | None]:
     """Return the dynamic dimension that each element of a value holds, or None."""
     node = value.get_node()
     found: list[Dimension | None] = [size for given in _that_hold_sizes(value) for size in known.get(identity(given), [])]
-    if node.get_type_name() == "ShapeOf":
+    if op_of(node).kind is OpKind.SHAPE:
         found = [dim if dim.is_dynamic else None for dim in dims(node.input_value(0)) or []]
     elif node.get_type_name() in ("Gather", "Slice"):
         found = _selected(node, found)

@@ -165,7 +165,7 @@ def _is_near(node: onnx_ir.Node, scores: NDArray[Any], *, with_equal: bool) -> b
     """Return True if a near tie exists among the picked values, or between the last picked and the first rejected one."""
     default = -1 if node.op_type == "TopK" else 0
     axis = attribute(node, "axis", default)
-    largest = node.op_type == "ArgMax" or (node.op_type == "TopK" and attribute(node, "largest", 1) == 1)
+    largest = node.op_type != "ArgMin" and attribute(node, "largest", 1) == 1
     ordered = np.sort(np.moveaxis(scores, axis, -1).astype(np.float64))
     ordered = ordered[..., ::-1] if largest else ordered
     count = _picked(node, axis, ordered.shape[-1])
