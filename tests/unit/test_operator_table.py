@@ -81,3 +81,8 @@ def test_a_name_in_both_vocabularies_means_the_same():
     for name in set(ONNX) & set(OPENVINO):
         one, other = ONNX[name], OPENVINO[name]
         assert (one.kind, one.symbol, one.meaning.selection) == (other.kind, other.symbol, other.meaning.selection)
+
+
+def test_onnx_propagates_values_through_what_the_table_names():
+    propagating = {schema.name for schema in get_all_schemas_with_history() if schema.has_data_propagation_function}
+    assert propagating <= where(ONNX, lambda op: Trait.VALUES in op.traits or op.kind is OpKind.SHAPE)
