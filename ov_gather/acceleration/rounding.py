@@ -60,7 +60,7 @@ def is_computed_before(gathered: Node) -> bool:
         (gathered,) = readers(gathered)
         if gathered.get_type_name() not in ("Gather", *IN_WHOLE):
             computed = [value for value in gathered.input_values() if not _is_number(value)]
-            return len(computed) == 1 and gathered.get_type_name() not in ("Concat", "Result")
+            return len(computed) == 1 and gathered.get_type_name() not in ("Concat", *ENDS)
     return False
 
 

@@ -7,7 +7,7 @@ from contextlib import contextmanager
 from math import prod
 
 from ov_gather.acceleration.graph import axis_of, constant, dims, identity, is_one, operation, same
-from ov_gather.acceleration.operators import op_of
+from ov_gather.acceleration.operators import is_converted, op_of
 from ov_gather.extension.python_api import Dimension, Model, Node, Output, PartialShape, Symbol
 from ov_gather.graph.openvino import bodies
 from ov_gather.ops.spec import MAX_RANK
@@ -121,10 +121,14 @@ def _may_hold_sizes(value: Output) -> bool:
 def _that_hold_sizes(value: Output) -> list[Output]:
     """Return the inputs from which a node only moves sizes."""
     node = value.get_node()
-    op, kind, given = op_of(node), node.get_type_name(), node.input_values()
-    if kind == "Concat":
+    op, given = op_of(node), node.input_values()
+    if node.get_type_name() == "Concat":
         return list(given)
-    return list(given[:1]) if op.meaning.keeps_order or op.kind is OpKind.CAST or kind in ("Gather", "Slice") else []
+    return list(given[:1]) if op.meaning.keeps_order or is_converted(node) or _selects(node) else []
+
+
+def _selects(node: Node) -> bool:
+    return node.get_type_name() in ("Gather", "Slice")
 
 
 def _held(value: Output, known: _Sizes) -> list[Dimension | None]:
@@ -133,7 +137,7 @@ def _held(value: Output, known: _Sizes) -> list[Dimension | None]:
     found: list[Dimension | None] = [size for given in _that_hold_sizes(value) for size in known.get(identity(given), [])]
     if op_of(node).kind is OpKind.SHAPE:
         found = [dim if dim.is_dynamic else None for dim in dims(node.input_value(0)) or []]
-    elif node.get_type_name() in ("Gather", "Slice"):
+    elif _selects(node):
         found = _selected(node, found)
     count = prod(value.get_shape())
     return found if len(found) == count else [None] * count
