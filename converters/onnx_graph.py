@@ -171,7 +171,7 @@ class OnnxGraph:
         graph, ends = graph_of(node), [self._key(value, body) for value in body.outputs]
         entries = [BodyEdge(self._key(value, graph), (value, body)) for value in self._taken(body)]
         given = self._inputs(node)
-        ahead, first = AHEAD[node.op_type]
+        ahead, first = AHEAD.get(node.op_type, (0, 0))  # SequenceMap has a body, too
         if is_branching(node):
             states = len(node.outputs)
         elif ahead:
