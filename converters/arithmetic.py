@@ -14,6 +14,7 @@ from onnx.reference import ReferenceEvaluator
 
 from ov_gather.kernels.gather_elements import gather_elements
 from ov_gather.ops.onnx_nodes import attribute
+from ov_gather.ops.table import ONNX, OpKind, Trait, where
 
 from .graphs import is_default
 
@@ -21,12 +22,13 @@ LARGEST = 2**18
 """Maximum number of elements of a result: a square of 512 positions, which models compute from constants, fits."""
 
 _Array = NDArray[Any]
+_Evaluate = Callable[[onnx_ir.Node, "Sequence[_Array | None]"], "_Array | None"]
 _EXACT = 2**53  # float64 represents all integers up to this one
 
 
 def evaluate(node: onnx_ir.Node, operands: Sequence[_Array | None], opset: int) -> list[_Array] | None:
     """Return the outputs of a node of opset 9 or later; None if it is not in the tables, undefined by ONNX, or too large."""
-    is_known = is_default(node, (*_ELEMENTWISE, *_BY_REFERENCE, *_SPECIAL)) and bool(operands)
+    is_known = is_default(node, (*_EVALUATE, *_BY_REFERENCE)) and bool(operands)
     if not is_known or any(array is not None and array.dtype.kind not in "biuf" for array in operands):
         return None
     with np.errstate(all="ignore"):
@@ -41,10 +43,8 @@ def evaluate(node: onnx_ir.Node, operands: Sequence[_Array | None], opset: int) 
 
 def _outputs(node: onnx_ir.Node, operands: Sequence[_Array | None], opset: int) -> list[_Array] | None:
     given = [array for array in operands if array is not None]
-    if work := _ELEMENTWISE.get(node.op_type):
-        return [np.asarray(work(*given))]
-    if special := _SPECIAL.get(node.op_type):
-        result = special(node, operands)
+    if evaluate_by := _EVALUATE.get(node.op_type):
+        result = evaluate_by(node, operands)
         return None if result is None else [np.asarray(result)]
     evaluator = ReferenceEvaluator(onnx_ir.to_proto(node), opsets={"": opset})
     names = [str(value.name) for value in node.inputs if value is not None]
@@ -58,7 +58,8 @@ def _outputs(node: onnx_ir.Node, operands: Sequence[_Array | None], opset: int) 
 
 def _size(node: onnx_ir.Node, operands: Sequence[_Array]) -> int:
     """Return an upper bound for the number of elements of each output."""
-    if node.op_type in _ELEMENTWISE or node.op_type in ("BitShift", "Div", "Mod", "Pow"):
+    op = ONNX[node.op_type]
+    if op.by_element and op.kind is not OpKind.CAST and node.op_type != "Clip":
         return prod(np.broadcast_shapes(*(array.shape for array in operands)))
     first, second = operands[0], operands[min(1, len(operands) - 1)]
     match node.op_type:
@@ -159,37 +160,40 @@ def _of_all(work: Callable[[_Array, _Array], _Array]) -> Callable[..., _Array]:
     return lambda *arrays: reduce(work, arrays)
 
 
-_ELEMENTWISE: Mapping[str, Callable[..., Any]] = {
-    "Abs": np.abs,
-    "Add": np.add,
-    "And": np.logical_and,
-    "BitwiseAnd": np.bitwise_and,
-    "BitwiseNot": np.invert,
-    "BitwiseOr": np.bitwise_or,
-    "BitwiseXor": np.bitwise_xor,
-    "Ceil": np.ceil,
-    "Equal": np.equal,
-    "Floor": np.floor,
-    "Greater": np.greater,
-    "GreaterOrEqual": np.greater_equal,
-    "Less": np.less,
-    "LessOrEqual": np.less_equal,
-    "Max": _of_all(np.maximum),
-    "Min": _of_all(np.minimum),
-    "Mul": np.multiply,
-    "Neg": np.negative,
-    "Not": np.logical_not,
-    "Or": np.logical_or,
-    "Relu": lambda array: np.maximum(array, array.dtype.type(0)),
-    "Round": np.rint,
-    "Sign": np.sign,
-    "Sqrt": np.sqrt,
-    "Sub": np.subtract,
-    "Sum": _of_all(np.add),
-    "Where": np.where,
-    "Xor": np.logical_xor,
-}
-_SPECIAL: Mapping[str, Callable[[onnx_ir.Node, Sequence[_Array | None]], _Array | None]] = {
+def _applied(work: Callable[..., Any]) -> _Evaluate:
+    """Return the evaluation of an operator that a function of NumPy computes."""
+    return lambda node, operands: work(*(array for array in operands if array is not None))
+
+
+_EVALUATE: Mapping[str, _Evaluate] = {
+    "Abs": _applied(np.abs),
+    "Add": _applied(np.add),
+    "And": _applied(np.logical_and),
+    "BitwiseAnd": _applied(np.bitwise_and),
+    "BitwiseNot": _applied(np.invert),
+    "BitwiseOr": _applied(np.bitwise_or),
+    "BitwiseXor": _applied(np.bitwise_xor),
+    "Ceil": _applied(np.ceil),
+    "Equal": _applied(np.equal),
+    "Floor": _applied(np.floor),
+    "Greater": _applied(np.greater),
+    "GreaterOrEqual": _applied(np.greater_equal),
+    "Less": _applied(np.less),
+    "LessOrEqual": _applied(np.less_equal),
+    "Max": _applied(_of_all(np.maximum)),
+    "Min": _applied(_of_all(np.minimum)),
+    "Mul": _applied(np.multiply),
+    "Neg": _applied(np.negative),
+    "Not": _applied(np.logical_not),
+    "Or": _applied(np.logical_or),
+    "Relu": _applied(lambda array: np.maximum(array, array.dtype.type(0))),
+    "Round": _applied(np.rint),
+    "Sign": _applied(np.sign),
+    "Sqrt": _applied(np.sqrt),
+    "Sub": _applied(np.subtract),
+    "Sum": _applied(_of_all(np.add)),
+    "Where": _applied(np.where),
+    "Xor": _applied(np.logical_xor),
     "BitShift": _shifted,
     "Cast": _cast,
     "CastLike": _cast,
@@ -199,11 +203,5 @@ _SPECIAL: Mapping[str, Callable[[onnx_ir.Node, Sequence[_Array | None]], _Array 
     "Mod": _remainder,
     "Pow": _power,
 }
-_TOTALS = ("ReduceL1", "ReduceProd", "ReduceSum")
-# Operators that every release of ONNX's reference computes correctly; some releases get division and others wrong.
-_BY_REFERENCE = (
-    *("ArgMax", "ArgMin", "Compress", "Concat", "ConstantOfShape", "CumSum", "Expand", "Flatten", "Gather", "GatherND"),
-    *("Identity", "NonZero", "OneHot", "Pad", "Range", "ReduceL1", "ReduceMax", "ReduceMin", "ReduceProd", "ReduceSum"),
-    *("Reshape", "ScatterElements", "ScatterND", "Slice", "Split", "Squeeze", "Tile", "TopK", "Transpose", "Trilu", "Unique"),
-    "Unsqueeze",
-)
+_BY_REFERENCE = where(ONNX, lambda op: Trait.ORACLE in op.traits)
+_TOTALS = where(ONNX, lambda op: op.kind is OpKind.REDUCTION and op.symbol not in ("max", "min")) & _BY_REFERENCE

@@ -8,10 +8,11 @@ from ov_gather.acceleration.graph import ancestors, copied, nodes_of, readers, r
 from ov_gather.extension.python_api import Model, Node, Output, Type
 from ov_gather.extension.python_api import opset13 as ops
 from ov_gather.graph.openvino import OpenvinoGraph
+from ov_gather.ops.table import OPENVINO, OpKind, where
 from ov_gather.ranges.doubts import is_fused
 from ov_gather.ranges.graph import AnalysedGraph
 
-_BINARY = ("Add-1", "Divide-1", "Maximum-1", "Minimum-1", "Mod-1", "FloorMod-1", "Multiply-1", "Power-1", "Subtract-1")
+_BINARY = [f"{name}-1" for name in where(OPENVINO, lambda op: op.kind is OpKind.ARITHMETIC and bool(op.symbol))]
 
 
 def repair_division(model: Model) -> None:

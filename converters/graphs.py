@@ -8,8 +8,8 @@ import onnx_ir
 
 from ov_gather.ir.bodies import Slicing
 from ov_gather.kernels.arguments import checked_axis
-from ov_gather.ops.meanings import ONNX, Selection, operators
 from ov_gather.ops.onnx_nodes import attribute
+from ov_gather.ops.table import ONNX, Trait, where
 from ov_gather.system.traversal import reachable
 
 from .errors import ConversionError, describe
@@ -21,12 +21,7 @@ Inputs = Sequence[onnx_ir.Value | None]
 
 # OpenVINO may return the input of these operators instead of a copy: it drops Transposes that cancel each other, and Slices,
 # Expands, Tiles and Pads that change nothing.
-VIEWS = {"Dropout", "Pad", "Slice", "Transpose"} | operators(
-    ONNX, lambda meaning: bool(meaning.sources) and meaning.selection in (Selection.IN_ORDER, Selection.REPEATED)
-) - {"CastLike"}
-
-AHEAD = {"If": (0, 0), "Loop": (2, 1), "Scan": (0, 0)}
-"""The numbers of leading inputs, and of leading outputs of the body, that are neither states nor slices."""
+VIEWS = where(ONNX, lambda op: Trait.VIEW in op.traits)
 
 
 def constant_of(value: onnx_ir.Value) -> onnx_ir.TensorProtocol | None:

@@ -17,6 +17,7 @@ from onnx.reference import ReferenceEvaluator
 from ov_gather.divergences.conditions import NARROWED_BY_CPU
 from ov_gather.ir.element_types import F16, F32, F64, I32, I64, U32, U64, ElementType
 from ov_gather.ops.onnx_nodes import GATHERS, SCATTERS
+from ov_gather.ops.table import ONNX, OpKind, Trait, where
 from ov_gather.ranges.algebra.intervals import Interval
 from ov_gather.ranges.algebra.values import every_value
 from ov_gather.system.traversal import reachable
@@ -28,17 +29,13 @@ from .ranges import Ranges
 
 INT32 = np.iinfo(np.int32)
 _EXACT = 2**24  # float32 represents all integers up to this one
-# Operators whose results modulo 2^32 are the same for signed and unsigned operands.
-_MODULAR = ("Add", "Sub", "Mul", "Sum", "BitwiseAnd", "BitwiseOr", "BitwiseXor", "BitwiseNot", "ReverseSequence")
-_WRAPPING = ("Abs", "Add", "BitShift", "BitwiseNot", "Mul", "Neg", "Sub", "Sum")
+_MODULAR = where(ONNX, lambda op: Trait.MOD32 in op.traits)
+_WRAPPING = where(ONNX, lambda op: Trait.I16 in op.traits)
 _WRAPPED = "i16 and u16 are computed as i32, values beyond do not wrap around"
 _SIGNED = "u32 is computed as i32, values from 2^31 on are negative"
 _ROUNDED = "OpenVINO's CPU plugin computes integers as f32, which rounds those beyond 2^24"
 _QUIETED = "OpenVINO's CPU plugin makes signalling NaNs of float16 quiet"
-_QUIETING = (
-    *("CenterCropPad", "ConcatFromSequence", "DepthToSpace", "SequenceAt", "SequenceConstruct", "SequenceInsert"),
-    *("SpaceToDepth", "SplitToSequence", "Trilu"),
-)
+_QUIETING = where(ONNX, lambda op: Trait.QUIETS in op.traits)
 """Operators that only move values, but are not moved in lanes."""
 
 
@@ -99,6 +96,7 @@ def seeing_high_bits(value: onnx_ir.Value, ranges: Ranges) -> str | None:
     return None
 
 
+_COMPARISONS = where(ONNX, lambda op: op.kind is OpKind.COMPARISON)
 _SIZES = ("Reshape", "Expand", "Tile", "ConstantOfShape")
 
 
@@ -109,7 +107,7 @@ def _is_size(node: onnx_ir.Node, position: int) -> bool:
 
 def _is_compared_with_small(node: onnx_ir.Node, position: int, ranges: Ranges) -> bool:
     """Return True for a comparison with numbers that float32 represents, sizes included."""
-    if not is_default(node, ("Equal", "Greater", "GreaterOrEqual", "Less", "LessOrEqual")):
+    if not is_default(node, _COMPARISONS):
         return False
     other = ranges.of(node.inputs[1 - position])
     return other is not None and not exceeds_int32(other)
@@ -163,7 +161,7 @@ def is_wrapped(node: onnx_ir.Node, ranges: Ranges) -> bool:
     return found.low <= widest.low and found.high >= widest.high
 
 
-_CASTS = ("Cast", "CastLike")
+_CASTS = where(ONNX, lambda op: op.meaning.converts)
 _UNROUNDED = "OpenVINO's CPU plugin computes float16 as float32: this Cast neither rounds nor overflows"
 _EXACT_IN_FLOAT16 = 2**11  # float16 represents all integers up to this one
 _WITHIN_FLOAT16 = (onnx_ir.DataType.BOOL, onnx_ir.DataType.INT8, onnx_ir.DataType.UINT8, onnx_ir.DataType.FLOAT16)

@@ -23,6 +23,7 @@ from ov_gather.ops.onnx_nodes import GATHERS, SCATTERS, attribute
 from ov_gather.ops.scatter_elements_update import SCATTER_ELEMENTS_CUSTOM, SCATTER_ELEMENTS_UPDATE_12
 from ov_gather.ops.scatter_nd_update import SCATTER_ND_CUSTOM, SCATTER_ND_UPDATE_15
 from ov_gather.ops.spec import Operation, ShapeError, TypeRuleError
+from ov_gather.ops.table import ONNX, Along
 
 from .errors import ConversionError, describe
 
@@ -110,7 +111,7 @@ def add_indexed(builder: ModelBuilder, node: onnx_ir.Node, inputs: Inputs, targe
     operation = BY_TARGET[target][node.op_type]
     place, given = describe(node), [value for value in inputs if value is not None]
     known = {known.name for known in operation.attributes}
-    name = "batch_dims" if node.op_type == "GatherND" else "axis"
+    name = "batch_dims" if ONNX[node.op_type].along is Along.COORDINATES else "axis"
     attributes = {name: str(attribute(node, name, 0))} if name in known else {}
     values: list[NDArray[Any] | None] = [None] * len(given)
     if any(known.attribute is not None for known in operation.inputs):  # The axis is an input of the layer.

@@ -10,12 +10,12 @@ from pathlib import Path
 import onnx
 import onnx_ir
 
-from ov_gather.ops.onnx_nodes import GATHERS, SCATTERS, attribute
+from ov_gather.ops.onnx_nodes import AHEAD, GATHERS, SCATTERS, attribute
 from ov_gather.system.files import overwritten
 
 from .errors import ConversionError, describe
 from .external_data import check_locations, check_sizes, external_tensors, unmap_unused
-from .graphs import AHEAD, bodies_of, nodes_of
+from .graphs import bodies_of, nodes_of
 from .refusals import refuse_endless
 
 OnnxSource = str | os.PathLike[str] | bytes | onnx.ModelProto

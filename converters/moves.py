@@ -5,17 +5,17 @@ from __future__ import annotations
 import onnx_ir
 
 from ov_gather.ir.element_types import ElementType, by_onnx
-from ov_gather.ops.meanings import ONNX, carries, operators
 from ov_gather.ops.onnx_nodes import GATHERS, SCATTERS
 from ov_gather.ops.spec import CUSTOM_OPSET
+from ov_gather.ops.table import ONNX, OpKind, where
 
 from .graphs import is_default, uses_of
 
-OF_SHAPES = ("Shape", "Size")
+OF_SHAPES = where(ONNX, lambda op: op.kind is OpKind.SHAPE)
 # Operators whose outputs are elements of their inputs, in the same type: values that fit in 32 bits pass unchanged.
 # Not ReverseSequence: the CPU plugin of 2026.4.1 reverses integers as float32 (it compares them so, too).
-_MOVES = operators(
-    ONNX, lambda meaning: bool(meaning.sources) and not (meaning.adds or meaning.converts or meaning.computes)
+_MOVES = where(
+    ONNX, lambda op: bool(op.meaning.sources) and not (op.meaning.adds or op.meaning.converts or op.meaning.computes)
 ) - {"ReverseSequence"}
 
 
@@ -65,7 +65,7 @@ def is_read(value: onnx_ir.Value) -> bool:
 
 def carries_elements(node: onnx_ir.Node, position: int) -> bool:
     """Return True if a node passes the elements of an input on unchanged."""
-    return position != 1 if only_scatters(node) else is_default(node, _MOVES) and carries(ONNX, node.op_type, position)
+    return position != 1 if only_scatters(node) else is_default(node, _MOVES) and ONNX[node.op_type].carries(position)
 
 
 def moves(node: onnx_ir.Node) -> bool:

@@ -7,6 +7,7 @@ from dataclasses import dataclass, replace
 
 from ov_gather.ir.model import Layer, Model
 from ov_gather.rules.base import Violation
+from ov_gather.rules.opset_table import OLDER
 from ov_gather.rules.opsets import in_any_case, opsets_of
 from ov_gather.rules.releases import opsets_with
 from ov_gather.rules.targets import Targeted, element_type_of_later_release, operation_of_later_release
@@ -56,13 +57,6 @@ def _same(layer: Layer, layer_type: str) -> Iterator[tuple[str, Mapping[str, str
     """Yield the opset and attributes of each version that is equivalent for this layer."""
     first = opsets_of(layer_type)[str(layer.version)]
     yield first, layer.attributes
-    older, name, values = _OLDER.get((layer_type, first), ("", "", ()))
+    older, name, values = OLDER.get((layer_type, first), ("", "", ()))
     if older and layer.attributes.get(name, values[0]).replace(" ", "").lower() in values:
         yield older, {key: value for key, value in layer.attributes.items() if key != name}
-
-
-_OLDER: Mapping[tuple[str, str], tuple[str, str, tuple[str, ...]]] = {
-    ("AvgPool", "opset16"): ("opset14", "dilations", ("1", "1,1", "1,1,1", "")),
-    ("OneHot", "opset16"): ("opset1", "negative_indices_mode", ("ignore_negative",)),
-}
-"""An older version that lacks one attribute, and is equivalent if that is missing or has one of these values."""

@@ -12,7 +12,8 @@ from ov_gather.graph.protocol import Body, BodyEdge, Graph, Key, Node, Passing
 from ov_gather.ir.bodies import Slicing
 from ov_gather.ir.element_types import STRING, ElementType, by_onnx
 from ov_gather.ir.shapes import ANY, UNKNOWN, Dimension, PartialShape
-from ov_gather.ops.onnx_nodes import attribute
+from ov_gather.ops.onnx_nodes import AHEAD, GATHERS, SCATTERS, attribute, is_branching
+from ov_gather.ops.table import ONNX, Along
 from ov_gather.ranges.algebra.constants import CHUNK, constant_value
 from ov_gather.ranges.algebra.values import is_integer
 from ov_gather.ranges.graph import Vocabulary
@@ -25,8 +26,7 @@ if TYPE_CHECKING:
     from numpy.typing import NDArray
 
 _CONDITIONS = {"then_branch": True, "else_branch": False}
-_WITH_AXIS = ("Gather", "GatherElements", "Scatter", "ScatterElements")
-_SITES = (*_WITH_AXIS, "GatherND", "ScatterND")
+_SITES = (*GATHERS, *SCATTERS)
 
 
 class OnnxGraph:
@@ -169,19 +169,17 @@ class OnnxGraph:
         graph, ends = graph_of(node), [self._key(value, body) for value in body.outputs]
         entries = [BodyEdge(self._key(value, graph), (value, body)) for value in self._taken(body)]
         given, goes_on = self._inputs(node), None
-        sliced, stacked = (
-            dict[int, Slicing](),
-            dict[int, Slicing](),
-        )  # by position among the inputs of the body, and the outputs
-        if node.op_type == "If":
-            states, first = len(node.outputs), 0
-        elif node.op_type == "Loop":
-            states, first, goes_on = len(body.inputs) - 2, 1, next(iter(ends), None)
+        sliced, stacked = dict[int, Slicing](), dict[int, Slicing]()  # by position among inputs of the body, and outputs
+        ahead, first = AHEAD.get(node.op_type, (0, 0))  # SequenceMap has a body, too
+        if is_branching(node):
+            states = len(node.outputs)
+        elif ahead:
+            states, goes_on = len(body.inputs) - ahead, next(iter(ends), None)
             stacked = dict.fromkeys(range(states, len(node.outputs)), slicing_of(0, 0))
             entries.append(BodyEdge(None, body.inputs[0], Passing.COUNT))
             entries += self._states(given[1:], body.inputs[1:], ends)
         else:
-            states, first = len(body.inputs) - attribute(node, "num_scan_inputs", 0), 0
+            states = len(body.inputs) - attribute(node, "num_scan_inputs", 0)
             outer = given[len(given) - len(body.inputs) :]  # after sequence_lens, in opset 8
             entries += self._states(outer[:states], body.inputs[:states], ends)
             if len(outer) == len(given):  # opset 8 slices each of several batches
@@ -265,7 +263,7 @@ def site_of(node: Node) -> Site | None:
     data, indices = node.inputs[:2]
     if data is None or indices is None:
         return None
-    axis = node.integer("axis") if node.type in _WITH_AXIS else None
+    axis = node.integer("axis") if ONNX[node.type].along is Along.AXIS else None
     return Site(node.name, node.type, 0, data, indices, axis, node.integer("batch_dims"), within=node.within)
 
 

@@ -4,6 +4,8 @@ from __future__ import annotations
 
 import onnx_ir
 
+from ov_gather.ops.onnx_nodes import is_branching
+from ov_gather.ops.table import ONNX, Trait, where
 from ov_gather.runtimes.base import NESTED_IFS
 
 from .errors import describe, refused
@@ -12,10 +14,7 @@ from .graphs import VIEWS, bodies_of, constant_of, nodes_of, viewed
 _ELEMENTS = 2**31
 # In other operators the plugin copies strings as bytes: results are wrong, or memory is freed twice. Most operators that
 # compute with strings have no conversion in the front end, which reports them.
-_MOVES_STRINGS = (
-    *("Compress", "Concat", "Constant", "Flatten", "Gather", "GatherElements", "GatherND", "Identity", "Reshape", "Scatter"),
-    *("ScatterElements", "ScatterND", "Shape", "Size", "Squeeze", "Transpose", "Unsqueeze"),
-)
+_MOVES_STRINGS = where(ONNX, lambda op: Trait.STRINGS in op.traits)
 
 
 def refuse_fatal(model: onnx_ir.Model) -> None:
@@ -23,7 +22,7 @@ def refuse_fatal(model: onnx_ir.Model) -> None:
     for node in model.graph.all_nodes():
         values = [value for value in (*node.inputs, *node.outputs) if value is not None and _is_string(value)]
         if values and node.domain == "" and node.op_type not in _MOVES_STRINGS:
-            moving = ", ".join(name for name in _MOVES_STRINGS if name != "Constant")
+            moving = ", ".join(sorted(_MOVES_STRINGS - {"Constant"}))
             instead = "; target extension reverses them" if node.op_type == "ReverseSequence" else ""
             raise refused(
                 "strings-copied-as-bytes",
@@ -66,7 +65,7 @@ def refuse_nested(model: onnx_ir.Model) -> None:
     while left:
         graph, depth = left.pop()
         for node in graph:
-            inside = depth + (node.op_type == "If" and node.domain == "")
+            inside = depth + is_branching(node)
             if inside > NESTED_IFS:
                 raise refused(
                     "nested-ifs",

@@ -5,11 +5,11 @@ from __future__ import annotations
 import onnx_ir
 from onnx_ir.passes.common import ShapeInferencePass
 
+from ov_gather.ops.table import ONNX, Trait, where
+
 MAX_PROPAGATED = 1 << 20
 """Maximum number of vector elements for which ONNX may propagate values: it spends about 1 us and 100 bytes on each."""
-_PROPAGATING = frozenset(
-    ("Add", "Cast", "Ceil", "Concat", "Floor", "Gather", "Identity", "Mul", "Slice", "Squeeze", "Sub", "Unsqueeze")
-)
+_PROPAGATING = where(ONNX, lambda op: Trait.VALUES in op.traits)
 
 
 def infer_shapes(model: onnx_ir.Model) -> None:

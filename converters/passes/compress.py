@@ -24,7 +24,7 @@ def compress(rewriter: Rewriter) -> None:
         rewriter.report(node, "Compress replaced by a Gather of the places where the condition is true")
         places = _places(rewriter, node, condition)
         table = data if "axis" in node.attributes else _flat(rewriter, node, data, data.dtype)
-        rewriter.become(node, "Gather", [table, places], axis=attribute(node, "axis", 0))
+        rewriter.instead(node).Gather(table, places, axis=attribute(node, "axis", 0))
 
 
 def _places(rewriter: Rewriter, node: onnx_ir.Node, condition: onnx_ir.Value) -> onnx_ir.Value:
@@ -32,9 +32,9 @@ def _places(rewriter: Rewriter, node: onnx_ir.Node, condition: onnx_ir.Value) ->
     tensor = constant_of(condition)
     if tensor is not None:
         return rewriter.constant(node, np.flatnonzero(tensor.numpy()))
-    found = rewriter.insert(node, "NonZero", [condition], DataType.INT64, [1, None])
+    found = rewriter.before(node).NonZero(condition, dtype=DataType.INT64, shape=[1, None])
     return _flat(rewriter, node, found, DataType.INT64)
 
 
 def _flat(rewriter: Rewriter, node: onnx_ir.Node, value: onnx_ir.Value, dtype: DataType | None) -> onnx_ir.Value:
-    return rewriter.insert(node, "Reshape", [value, rewriter.constant(node, [-1])], dtype, [None])
+    return rewriter.before(node).Reshape(value, rewriter.constant(node, [-1]), dtype=dtype, shape=[None])

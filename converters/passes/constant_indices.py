@@ -12,6 +12,7 @@ import onnx_ir
 
 from ov_gather.kernels.arguments import out_of_bounds, unravel
 from ov_gather.ops.onnx_nodes import GATHERS, SCATTERS, attribute
+from ov_gather.ops.table import ONNX, Along
 
 from ..errors import ConstantIndexError, ConversionError, describe
 from ..graphs import axis_of, constant_of, nodes_of
@@ -61,7 +62,7 @@ def _refuse_beyond_32_bits(node: onnx_ir.Node, array: np.ndarray) -> None:
 
 
 def _parts(node: onnx_ir.Node, data: onnx_ir.Shape, indices: tuple[int, ...]) -> list[Part]:
-    if node.op_type not in ("GatherND", "ScatterND"):
+    if ONNX[node.op_type].along is not Along.COORDINATES:
         axis = axis_of(node, data.rank())
         return [(axis, size, (...,))] if isinstance(size := data[axis], int) else []
     first, count = attribute(node, "batch_dims", 0), indices[-1] if indices else 0

@@ -16,6 +16,8 @@ from __future__ import annotations
 import onnx_ir
 from onnx_ir import DataType, Value
 
+from ov_gather.graph.protocol import LOOPS
+
 from ..graphs import VIEWS, is_default, nodes_of, viewed
 from .lane_loops import LoopView, has_parts
 from .rewriter import Rewriter
@@ -27,7 +29,7 @@ def copies(rewriter: Rewriter) -> None:
     """Rewrite in place, bodies included, except for states of strings and opsets before 8."""
     if rewriter.opset < _WITH_EXPAND:
         return
-    for node in nodes_of(rewriter.model, "Loop", "Scan"):
+    for node in nodes_of(rewriter.model, *LOOPS):
         if has_parts(node, rewriter.opset):
             _copy_states(rewriter, node)
     for node in nodes_of(rewriter.model, "Abs"):  # case 3
@@ -42,11 +44,10 @@ def _copy_states(rewriter: Rewriter, node: onnx_ir.Node) -> None:
     parts = LoopView(node)
     for state in parts.states:
         others = [other.inner for other in parts.states if other is not state]
-        if state.end.dtype is DataType.STRING or (node.op_type == "Loop" and viewed(state.end, VIEWS) not in others):
+        if state.end.dtype is DataType.STRING or (parts.counts and viewed(state.end, VIEWS) not in others):
             continue
-        last = onnx_ir.node("Identity", [state.end], name=rewriter.new_name(f"{state.end.name}.copied"))
+        last = rewriter.identity(state.end, f"{state.end.name}.copied")
         (handed,) = last.outputs
-        handed.name, handed.type, handed.shape = str(last.name), state.end.type, state.end.shape
         parts.body.append(last)
         parts.body.outputs[list(parts.body.outputs).index(state.end)] = handed
         last.replace_input_with(0, _copy(rewriter, last, state.end))
@@ -67,16 +68,17 @@ def _shares_concat(value: Value) -> bool:
 
 
 def _copy(rewriter: Rewriter, before: onnx_ir.Node, value: Value) -> Value:
+    op = rewriter.before(before)
     shape = None if value.shape is None else value.shape.dims
     two = rewriter.constant(before, [2])
     if shape is None:
-        sizes = rewriter.insert(before, "Shape", [value], DataType.INT64, [None])
-        sizes = rewriter.insert(before, "Concat", [two, sizes], DataType.INT64, [None], axis=0)
-        doubled = rewriter.insert(before, "Expand", [value, sizes], value.dtype, None)
+        sizes = op.Shape(value, shape=[None])
+        sizes = op.Concat(two, sizes, shape=[None], axis=0)
+        doubled = op.Expand(value, sizes)
     else:
         sizes = rewriter.constant(before, [1] * (len(shape) + 1))
-        unsqueezed = rewriter.insert(before, "Expand", [value, sizes], value.dtype, [1, *shape])
+        unsqueezed = op.Expand(value, sizes, shape=[1, *shape])
         repeats = rewriter.constant(before, [2, *[1] * len(shape)])
-        doubled = rewriter.insert(before, "Tile", [unsqueezed, repeats], value.dtype, [2, *shape])
+        doubled = op.Tile(unsqueezed, repeats, shape=[2, *shape])
     zero = rewriter.constant(before, 0)
-    return rewriter.insert(before, "Gather", [doubled, zero], value.dtype, shape, axis=0)
+    return op.Gather(doubled, zero, shape=shape, axis=0)

@@ -9,19 +9,15 @@ from collections.abc import Iterator
 
 import onnx_ir
 
+from ov_gather.ops.table import ONNX, Trait, where
+
 from ..graphs import constant_of, constants_of, is_default
 from .rewriter import Rewriter, drop
 
-# Operators whose inputs after the first are settings: axes, sizes, a region. The front end handles empty settings correctly.
-_WITH_SETTINGS = (
-    *("CastLike", "Expand", "Pad", "Reshape", "Resize", "Slice", "Split", "Squeeze", "Tile", "Unsqueeze", "Upsample"),
-    *("ReduceL1", "ReduceL2", "ReduceLogSum", "ReduceLogSumExp", "ReduceMax", "ReduceMean", "ReduceMin", "ReduceProd"),
-    *("ReduceSum", "ReduceSumSquare"),
-)
+_WITH_SETTINGS = where(ONNX, lambda op: Trait.SETTINGS in op.traits)
 # Strings cannot be cast, and OpenVINO lacks complex numbers; `compile_onnx` computes their lanes instead.
 _LEFT = (onnx_ir.DataType.STRING, onnx_ir.DataType.COMPLEX64, onnx_ir.DataType.COMPLEX128)
-# Operators at which OpenVINO 2026.4.1 crashes if the first input is an empty constant, given or folded.
-_FATAL = ("LayerNormalization", "Tile", "Unique")
+_FATAL = where(ONNX, lambda op: Trait.FATAL in op.traits)
 
 
 def empty_constants(rewriter: Rewriter) -> None:
@@ -33,9 +29,10 @@ def empty_constants(rewriter: Rewriter) -> None:
         if before is None or tensor.dtype in _LEFT or rewriter.opset < 9:
             continue
         sizes = [int(size) for size in tensor.shape.numpy()]
-        empty = rewriter.insert(before, "ConstantOfShape", [rewriter.constant(before, sizes)], onnx_ir.DataType.FLOAT, sizes)
+        op, shape = rewriter.before(before), rewriter.constant(before, sizes)
+        empty = op.ConstantOfShape(shape, dtype=onnx_ir.DataType.FLOAT, shape=sizes)
         if tensor.dtype != onnx_ir.DataType.FLOAT:
-            empty = rewriter.insert(before, "Cast", [empty], tensor.dtype, sizes, to=tensor.dtype)
+            empty = op.Cast(empty, shape=sizes, to=tensor.dtype)
         for node, position in _uses(value):
             rewriter.report(node, f"its empty input '{value.name}' is computed, as OpenVINO makes one element of the constant")
             rewriter.replace_input(node, position, empty)

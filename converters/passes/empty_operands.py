@@ -13,6 +13,7 @@ from math import prod
 import onnx_ir
 
 from ov_gather.ops.onnx_nodes import SCATTERS
+from ov_gather.ops.table import ONNX, Along
 
 from ..errors import ConstantIndexError, describe
 from ..graphs import axis_of, nodes_of
@@ -38,8 +39,8 @@ def empty_gathers(rewriter: Rewriter) -> None:
             continue
         rewriter.report(node, f"replaced by the empty tensor of shape {list(shape)} that it gives")
         sizes = rewriter.constant(node, list(shape))
-        empty = rewriter.insert(node, "ConstantOfShape", [sizes], onnx_ir.DataType.FLOAT, shape)
-        rewriter.become(node, "Cast", [empty], to=dtype)
+        empty = rewriter.before(node).ConstantOfShape(sizes, dtype=onnx_ir.DataType.FLOAT, shape=shape)
+        rewriter.instead(node).Cast(empty, to=dtype)
 
 
 def _sizes(value: onnx_ir.Value | None) -> tuple[int, ...] | None:
@@ -51,7 +52,7 @@ def empty_scatters(rewriter: Rewriter) -> None:
     """Rewrite in place scatters whose indices have no elements for every input."""
     for node in nodes_of(rewriter.model, *SCATTERS):
         if _is_empty(node):
-            rewriter.become(node, "Identity", node.inputs[:1])
+            rewriter.instead(node).Identity(*node.inputs[:1])
             rewriter.report(node, "scatter without updates replaced by its data")
 
 
@@ -62,4 +63,4 @@ def _is_empty(node: onnx_ir.Node) -> bool:
         return False
     if data.dtype == onnx_ir.DataType.STRING:  # the plugin crashes for strings that are only passed on
         return False
-    return 0 in (indices.shape.dims[:-1] if node.op_type == "ScatterND" else indices.shape.dims)
+    return 0 in (indices.shape.dims[:-1] if ONNX[node.op_type].along is Along.COORDINATES else indices.shape.dims)

@@ -11,17 +11,19 @@ from __future__ import annotations
 import numpy as np
 import onnx_ir
 
+from ov_gather.ops.table import ONNX, Trait, where
+
 from ..graphs import nodes_of
 from ..moves import element_type_of
 from .rewriter import Rewriter
 
-_ARITHMETIC = ("Abs", "Add", "BitShift", "Div", "Mul", "Neg", "Sub")
+_ROUNDED = where(ONNX, lambda op: Trait.I8 in op.traits)
 _BYTES = (onnx_ir.DataType.INT8, onnx_ir.DataType.UINT8)
 
 
 def exact_integers(rewriter: Rewriter) -> None:
     """Rewrite in place, bodies included."""
-    for node in nodes_of(rewriter.model, *_ARITHMETIC):
+    for node in nodes_of(rewriter.model, *_ROUNDED):
         if node.outputs[0].dtype in _BYTES:
             _widen(rewriter, node)
     for node in nodes_of(rewriter.model, "Relu"):
@@ -38,12 +40,10 @@ def _widen(rewriter: Rewriter, node: onnx_ir.Node) -> None:
     output = node.outputs[0]
     narrow, wide = output.dtype, onnx_ir.DataType.UINT32 if node.op_type == "BitShift" else onnx_ir.DataType.INT32
     assert narrow is not None
-    operands = [
-        rewriter.insert(node, "Cast", [value], wide, value.shape, to=wide) for value in node.inputs if value is not None
-    ]
+    operands = [rewriter.before(node).Cast(value, shape=value.shape, to=wide) for value in node.inputs if value is not None]
     attributes = {name: attribute.value for name, attribute in node.attributes.items()}
     computed = rewriter.insert(node, node.op_type, operands, wide, output.shape, **attributes)
-    rewriter.become(node, "Cast", [computed], to=narrow)
+    rewriter.instead(node).Cast(computed, to=narrow)
     rewriter.report(node, "bytes computed as 32-bit integers, as OpenVINO rounds and saturates them")
 
 
@@ -51,7 +51,7 @@ def _compare(rewriter: Rewriter, node: onnx_ir.Node) -> None:
     """Apply case 2."""
     value = node.inputs[0]
     assert value is not None and value.dtype is not None
-    rewriter.become(node, "Max", [value, rewriter.constant(node, np.array(0, value.dtype.numpy()))])
+    rewriter.instead(node).Max(value, rewriter.constant(node, np.array(0, value.dtype.numpy())))
     rewriter.report(node, "Relu of integers compared with 0, as OpenVINO rounds them to f32")
 
 
@@ -59,6 +59,6 @@ def _flatten(rewriter: Rewriter, node: onnx_ir.Node) -> None:
     """Apply case 3."""
     output = node.outputs[0]
     direction = node.attributes["direction"].as_string()
-    shifted = rewriter.insert(node, "BitShift", list(node.inputs), output.dtype, [1], direction=direction)
-    rewriter.become(node, "Reshape", [shifted, rewriter.constant(node, np.empty(0, np.int64))])
+    shifted = rewriter.before(node).BitShift(*node.inputs, dtype=output.dtype, shape=[1], direction=direction)
+    rewriter.instead(node).Reshape(shifted, rewriter.constant(node, np.empty(0, np.int64)))
     rewriter.report(node, "shape of a shifted scalar stated, as OpenVINO makes a vector of it")

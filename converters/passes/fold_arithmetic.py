@@ -13,8 +13,10 @@ from typing import Any
 import onnx_ir
 from numpy.typing import NDArray
 
+from ov_gather.ops.onnx_nodes import is_branching
+
 from ..arithmetic import LARGEST, evaluate
-from ..graphs import bodies_of, constant_of, is_default
+from ..graphs import bodies_of, constant_of
 from ..moves import moves
 from .rewriter import Rewriter
 
@@ -52,7 +54,7 @@ class _Folding:
         for node in graph:
             for _, body in bodies_of(node):
                 self.visit(body)
-            outputs = self._chosen(node) if is_default(node, ("If",)) else self._outputs(node)
+            outputs = self._chosen(node) if is_branching(node) else self._outputs(node)
             if outputs is None or not _fit(node, outputs):
                 continue
             self.known.update(zip(node.outputs, outputs, strict=True))

@@ -13,6 +13,7 @@ from dataclasses import dataclass
 import onnx_ir
 
 from ov_gather.divergences import low_precision
+from ov_gather.ops.table import EITHER, OpKind
 from ov_gather.system.traversal import reachable
 
 from ..graphs import Dim, elements_of, nodes_of, operands_of, same
@@ -124,29 +125,27 @@ def _to_gather(rewriter: Rewriter, fold: BroadcastFold) -> None:
     node, value = fold.node, fold.value
     if fold.rank != 1:
         flat = rewriter.constant(node, [-1])
-        value = rewriter.insert(node, "Reshape", [value, flat], value.dtype, [fold.small[fold.axis]])
-    _become(rewriter, node, "Gather", value, axis=fold.axis)
+        value = rewriter.before(node).Reshape(value, flat, shape=[fold.small[fold.axis]])
+    rewriter.report(node, "broadcast of the indices folded into Gather")
+    rewriter.instead(node).Gather(node.inputs[0], value, axis=fold.axis)
 
 
 def _to_gather_nd(rewriter: Rewriter, fold: BroadcastFold) -> None:
     """Apply case 2, with int64 tuples of one coordinate."""
     node, value, axis = fold.node, fold.value, fold.axis
+    op = rewriter.before(node)
     batches = fold.indices[: axis + 1]
     if value.dtype != I64:
-        value = rewriter.insert(node, "Cast", [value], I64, fold.small[len(fold.small) - fold.rank :], to=I64)
+        value = op.Cast(value, shape=fold.small[len(fold.small) - fold.rank :], to=I64)
     if fold.repeated:
         ones = [1] * (len(fold.data) - axis)
         sizes = rewriter.constant(node, [*batches[:axis], *ones])
-        value = rewriter.insert(node, "Expand", [value, sizes], I64, [*batches, *ones[1:]])
+        value = op.Expand(value, sizes, dtype=I64, shape=[*batches, *ones[1:]])
     if len(fold.data) != axis + 2:
         kept = rewriter.constant(node, [0] * (axis + 1) + [1])
-        value = rewriter.insert(node, "Reshape", [value, kept], I64, [*batches, 1])
-    _become(rewriter, node, "GatherND", value, batch_dims=axis)
-
-
-def _become(rewriter: Rewriter, node: onnx_ir.Node, op_type: str, indices: onnx_ir.Value, **attributes: int) -> None:
-    rewriter.report(node, f"broadcast of the indices folded into {op_type}")
-    rewriter.become(node, op_type, [node.inputs[0], indices], **attributes)
+        value = op.Reshape(value, kept, dtype=I64, shape=[*batches, 1])
+    rewriter.report(node, "broadcast of the indices folded into GatherND")
+    rewriter.instead(node).GatherND(node.inputs[0], value, batch_dims=axis)
 
 
 _NARROW = (onnx_ir.DataType.INT8, onnx_ir.DataType.UINT8, onnx_ir.DataType.INT4, onnx_ir.DataType.UINT4)
@@ -154,7 +153,12 @@ _NARROW = (onnx_ir.DataType.INT8, onnx_ir.DataType.UINT8, onnx_ir.DataType.INT4,
 
 def _is_quantised(model: onnx_ir.Model) -> bool:
     """Return True if OpenVINO will run its low-precision passes: it converts QuantizeLinear to FakeQuantize."""
-    return any(node.op_type in ("QuantizeLinear", "FakeQuantize") for node in model.graph.all_nodes())
+    return any(map(_quantises, model.graph.all_nodes()))
+
+
+def _quantises(node: onnx_ir.Node) -> bool:
+    """Return True for a QuantizeLinear, and for a FakeQuantize of OpenVINO's domain."""
+    return EITHER[node.op_type].kind is OpKind.QUANTIZATION
 
 
 def _is_low_precision(value: onnx_ir.Value) -> bool:
@@ -170,7 +174,6 @@ def _is_low_precision(value: onnx_ir.Value) -> bool:
 
     def is_quantising(value: onnx_ir.Value) -> bool:
         node = value.producer()
-        is_quantiser = node is not None and node.op_type in ("QuantizeLinear", "FakeQuantize")
-        return is_quantiser or any(given.dtype in _NARROW for given in operands_of(value))
+        return (node is not None and _quantises(node)) or any(given.dtype in _NARROW for given in operands_of(value))
 
     return any(is_quantising(found) and not is_stopped(found) for found in reachable([value], before))

@@ -8,12 +8,14 @@ import numpy as np
 import onnx_ir
 from onnx_ir import DataType, Value
 
+from ov_gather.ops.onnx_nodes import is_branching
 from ov_gather.system.traversal import reachable
 
 from ..graphs import bodies_of, constant_of, inputs_of
 from ..inexact_nodes import exceeds_int32
 from ..inexactness import is_preserved
 from ..lane_types import CHANGED, LANE_TYPES
+from ..moves import OF_SHAPES
 from .lane_loops import LoopView, has_parts
 from .lane_moves import is_move, sources_of, takes_lanes
 from .rewriter import Rewriter
@@ -65,7 +67,7 @@ class Flow:
             return [] if value in self.joining else self._arrivals.get(value, [])
         if node in self.loops:
             return [self.loops[node].source_of(value)]
-        if node.op_type == "If" and node.domain == "":
+        if is_branching(node):
             return [body.outputs[value.index() or 0] for _, body in bodies_of(node)]
         if not is_move(node, self._opset) and (self._stock or not takes_lanes(node)):
             return []
@@ -149,7 +151,7 @@ def _is_empty(value: Value) -> bool:
 
 def is_shape(node: onnx_ir.Node, opset: int) -> bool:
     """Return True if a node returns sizes of its input, which lanes have, too."""
-    return node.domain == "" and node.op_type in ("Shape", "Size") and opset >= 10
+    return node.domain == "" and node.op_type in OF_SHAPES and opset >= 10
 
 
 def _is_changed(tensor: onnx_ir.TensorProtocol) -> bool:

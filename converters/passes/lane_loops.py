@@ -9,10 +9,12 @@ from itertools import chain
 import onnx_ir
 from onnx_ir import Value
 
-from ov_gather.ops.onnx_nodes import attribute
+from ov_gather.graph.protocol import LOOPS
+from ov_gather.ops.onnx_nodes import AHEAD, attribute, is_branching
 from ov_gather.system.traversal import reachable
 
-from ..graphs import AHEAD, bodies_of, graph_of, is_default, is_used, operands_of, slicings_of
+from ..graphs import bodies_of, graph_of, is_default, is_used, operands_of, slicings_of
+from ..moves import OF_SHAPES
 from .rewriter import drop
 
 
@@ -37,7 +39,11 @@ class ScanValue:
 
 
 class LoopView:
-    """The parts of a Loop or Scan. New parts are appended; `rebuild` restores ONNX's order."""
+    """The parts of a Loop or Scan. New parts are appended; `rebuild` restores ONNX's order.
+
+    Attributes:
+        counts: whether iterations are counted, as by a Loop; a Scan has one for each slice.
+    """
 
     def __init__(self, node: onnx_ir.Node) -> None:
         ((_, self.body),) = bodies_of(node)
@@ -45,6 +51,7 @@ class LoopView:
         inputs, outputs = AHEAD[node.op_type]
         self._ahead, self._condition = list(node.inputs[:inputs]), list(self.body.outputs[:outputs])
         self._counted = list(self.body.inputs[:inputs])
+        self.counts = bool(inputs)
         count = len(node.inputs) - inputs - attribute(node, "num_scan_inputs", 0)
         given = [value for value in node.inputs[inputs:] if value is not None]
         inner, ends = list(self.body.inputs[inputs:]), list(self.body.outputs[outputs:])
@@ -130,7 +137,7 @@ class LoopView:
 
 def has_parts(node: onnx_ir.Node, opset: int) -> bool:
     """Return True for a Loop or Scan without omitted inputs or outputs."""
-    if not is_default(node, ("Loop", "Scan")) or (node.op_type == "Scan" and opset < 9):
+    if not is_default(node, LOOPS) or (node.op_type == "Scan" and opset < 9):
         return False
     ((_, body),) = bodies_of(node)
     inputs, outputs = AHEAD[node.op_type]
@@ -168,9 +175,9 @@ def reached(values: Iterable[Value], loops: Mapping[onnx_ir.Node, LoopView], *, 
             return body_sources.get(value, [])
         if node in loops:
             return [loops[node].source_of(value), *loops[node].control()]
-        if not by_shape and node.op_type in ("Shape", "Size"):
+        if not by_shape and node.op_type in OF_SHAPES:
             return []
-        ends = [[body.outputs[value.index() or 0]] if node.op_type == "If" else body.outputs for _, body in bodies_of(node)]
+        ends = [[body.outputs[value.index() or 0]] if is_branching(node) else body.outputs for _, body in bodies_of(node)]
         return [*operands_of(value), *chain.from_iterable(ends)]
 
     return set(reachable(values, sources))

@@ -11,13 +11,14 @@ complex numbers in scatters; no other operation reduces in lanes.
 from __future__ import annotations
 
 from collections.abc import Callable, Mapping, Sequence
+from typing import NamedTuple
 
 import onnx_ir
 from onnx_ir import DataType, Value
 
-from ov_gather.ops.meanings import ONNX, carries
 from ov_gather.ops.onnx_nodes import SCATTERS, attribute
 from ov_gather.ops.spec import CUSTOM_OPSET
+from ov_gather.ops.table import ONNX, Along
 
 from ..graphs import is_default
 from ..lane_types import as_lanes
@@ -25,7 +26,6 @@ from ..moves import only_scatters
 from .lane_nodes import Move, in_lanes, shifted, shifted_axes, unsqueezed
 from .lane_pads import can_pad, pad
 
-_OLDEST = 7  # older Reshapes and others have attributes instead of the inputs that lanes extend
 _NUMBERS: Mapping[DataType, str] = {
     DataType.INT64: "i64",
     DataType.UINT64: "u64",
@@ -33,22 +33,19 @@ _NUMBERS: Mapping[DataType, str] = {
     DataType.COMPLEX64: "c64",
     DataType.COMPLEX128: "c128",
 }
-_SAME_FROM_FIRST = ("Gather", "Identity", "Slice", "Squeeze", "Transpose", "Unsqueeze")
 
 
 def is_move(node: onnx_ir.Node, opset: int) -> bool:
     """Return True if a node can move its values in lanes."""
-    if node.domain != "" or node.op_type not in _MOVES or any(attr.is_ref() for attr in node.attributes.values()):
+    known = _MOVES.get(node.op_type) if node.domain == "" else None
+    if known is None or opset < known.since or any(attr.is_ref() for attr in node.attributes.values()):
         return False
-    if opset < _OLDEST and node.op_type not in _SAME_FROM_FIRST:
-        return False
-    condition = _CONDITIONS.get(node.op_type)
-    return condition is None or condition(node, opset)
+    return known.condition(node, opset)
 
 
 def sources_of(node: onnx_ir.Node) -> list[int]:
     """Return the positions of the inputs whose elements a node outputs."""
-    carried = (0, 2) if node.op_type in SCATTERS else (i for i in range(len(node.inputs)) if carries(ONNX, node.op_type, i))
+    carried = (position for position in range(len(node.inputs)) if ONNX[node.op_type].carries(position))
     return [i for i in carried if node.inputs[i] is not None]
 
 
@@ -62,14 +59,17 @@ def move(given: Move) -> Sequence[Value]:
     data = given.node.inputs[0]
     if takes_lanes(given.node) and not given.stock and data is not None and data.dtype is not None:
         return given.again(domain=CUSTOM_OPSET, lanes=_NUMBERS[data.dtype])
-    if given.kind.count == 1 and given.node.op_type not in ("Cast", "CastLike", "ConstantOfShape", "Pad"):
-        return given.again()
-    return _MOVES[given.node.op_type](given)
+    known = _MOVES[given.node.op_type]
+    return given.again() if given.kind.count == 1 and not known.always else known.move(given)
 
 
 def _identity(move: Move) -> Sequence[Value]:
     output = move.node.outputs[0]
-    return [move.insert("Identity", move.inputs[:1], move.kind.lane, in_lanes(output.shape, move.kind))]
+    return [move.op.Identity(*move.inputs[:1], dtype=move.kind.lane, shape=in_lanes(output.shape, move.kind))]
+
+
+def _along_axis(move: Move) -> Sequence[Value]:
+    return move.again(axis=shifted(attribute(move.node, "axis", 0)))
 
 
 def _elements(move: Move) -> Sequence[Value]:
@@ -84,10 +84,10 @@ def _for_each_lane(move: Move, indices: Value | None) -> Value:
     """Broadcast indices to all lanes."""
     assert indices is not None
     wide = in_lanes(indices.shape, move.kind)
-    sizes = move.insert("Shape", [indices], DataType.INT64, [None if wide is None else len(wide) - 1])
+    sizes = move.op.Shape(indices, shape=[None if wide is None else len(wide) - 1])
     index_type = indices.dtype or DataType.INT64
     column = unsqueezed(move.rewriter, move.node, indices, index_type)
-    return move.insert("Expand", [column, move.longer(sizes, move.kind.count)], index_type, wide)
+    return move.op.Expand(column, move.longer(sizes, move.kind.count), dtype=index_type, shape=wide)
 
 
 def _to_sizes(move: Move) -> Sequence[Value]:
@@ -100,9 +100,9 @@ def _flatten(move: Move) -> Sequence[Value]:
     axis, shape = attribute(move.node, "axis", 1), move.node.outputs[0].shape
     known = None if shape is None else [dim for dim in shape if isinstance(dim, int)]
     sizes = known if known is not None and len(known) == 2 else [0, -1]
-    flat = move.insert("Flatten", move.inputs, move.kind.lane, [None, None], axis=shifted(axis))
+    flat = move.op.Flatten(*move.inputs, dtype=move.kind.lane, shape=[None, None], axis=shifted(axis))
     wide = in_lanes(shape, move.kind)
-    return [move.insert("Reshape", [flat, move.constant([*sizes, move.kind.count])], move.kind.lane, wide)]
+    return [move.op.Reshape(flat, move.constant([*sizes, move.kind.count]), dtype=move.kind.lane, shape=wide)]
 
 
 def _transpose(move: Move) -> Sequence[Value]:
@@ -145,25 +145,9 @@ def _constant_of_shape(move: Move) -> Sequence[Value]:
     wide = in_lanes(move.node.outputs[0].shape, move.kind)
     if move.kind.count == 1:
         tensor = onnx_ir.tensor(lanes.reshape(1))
-        return [move.insert("ConstantOfShape", [sizes], move.kind.lane, wide, value=tensor)]
+        return [move.op.ConstantOfShape(sizes, dtype=move.kind.lane, shape=wide, value=tensor)]
     given = [move.rewriter.constant(move.node, lanes), move.longer(sizes, move.kind.count)]
-    return [move.insert("Expand", given, move.kind.lane, wide)]
-
-
-_MOVES: Mapping[str, Callable[[Move], Sequence[Value]]] = {
-    **dict.fromkeys(("Concat", "Gather", "Split"), lambda move: move.again(axis=shifted(attribute(move.node, "axis", 0)))),
-    **dict.fromkeys(("Cast", "CastLike", "Identity"), _identity),
-    **dict.fromkeys(("GatherND", "ScatterND"), Move.again),
-    **dict.fromkeys(("Expand", "Reshape", "Tile"), _to_sizes),
-    **dict.fromkeys(("Squeeze", "Unsqueeze"), _along_axes(1)),
-    "ConstantOfShape": _constant_of_shape,
-    "Flatten": _flatten,
-    **dict.fromkeys(("GatherElements", "Scatter", "ScatterElements"), _elements),
-    "Pad": pad,
-    "Slice": _along_axes(3),
-    "Transpose": _transpose,
-    "Where": _where,
-}
+    return [move.op.Expand(*given, dtype=move.kind.lane, shape=wide)]
 
 
 def _keeps_type(node: onnx_ir.Node, opset: int) -> bool:
@@ -175,14 +159,54 @@ def _can_scatter(node: onnx_ir.Node, opset: int) -> bool:
     """Return True if a scatter only moves; OpenVINO's CPU plugin crashes for an Expand of empty indices."""
     indices = node.inputs[1]
     expands_nothing = indices is not None and indices.shape is not None and 0 in indices.shape.dims
-    return only_scatters(node) and (node.op_type == "ScatterND" or not expands_nothing)
+    return only_scatters(node) and (ONNX[node.op_type].along is Along.COORDINATES or not expands_nothing)
 
 
-_CONDITIONS: Mapping[str, Callable[[onnx_ir.Node, int], bool]] = {
-    "ConstantOfShape": lambda node, opset: "value" in node.attributes,
-    "Cast": _keeps_type,
-    "CastLike": _keeps_type,
-    "Pad": can_pad,
-    **dict.fromkeys(SCATTERS, _can_scatter),
-    "Transpose": lambda node, opset: _permutation(node) is not None,
+def _has_permutation(node: onnx_ir.Node, opset: int) -> bool:
+    return _permutation(node) is not None
+
+
+def _has_value(node: onnx_ir.Node, opset: int) -> bool:
+    return "value" in node.attributes
+
+
+class _InLanes(NamedTuple):
+    """How an operator moves lanes.
+
+    Attributes:
+        move: inserts the equivalent of a node.
+        condition: whether it can move the lanes of a node, given the opset.
+        since: the first opset; older Reshapes and others have attributes instead of the inputs that lanes extend.
+        always: whether a copy of the node does not even move single lanes, which leave shapes as they are.
+    """
+
+    move: Callable[[Move], Sequence[Value]]
+    condition: Callable[[onnx_ir.Node, int], bool] = lambda node, opset: True
+    since: int = 7
+    always: bool = False
+
+
+_MOVES: Mapping[str, _InLanes] = {
+    "Cast": _InLanes(_identity, _keeps_type, always=True),
+    "CastLike": _InLanes(_identity, _keeps_type, always=True),
+    "Concat": _InLanes(_along_axis),
+    "ConstantOfShape": _InLanes(_constant_of_shape, _has_value, always=True),
+    "Expand": _InLanes(_to_sizes),
+    "Flatten": _InLanes(_flatten),
+    "Gather": _InLanes(_along_axis, since=1),
+    "GatherElements": _InLanes(_elements),
+    "GatherND": _InLanes(Move.again),
+    "Identity": _InLanes(_identity, since=1),
+    "Pad": _InLanes(pad, can_pad, always=True),
+    "Reshape": _InLanes(_to_sizes),
+    "Scatter": _InLanes(_elements, _can_scatter),
+    "ScatterElements": _InLanes(_elements, _can_scatter),
+    "ScatterND": _InLanes(Move.again, _can_scatter),
+    "Slice": _InLanes(_along_axes(3), since=1),
+    "Split": _InLanes(_along_axis),
+    "Squeeze": _InLanes(_along_axes(1), since=1),
+    "Tile": _InLanes(_to_sizes),
+    "Transpose": _InLanes(_transpose, _has_permutation, since=1),
+    "Unsqueeze": _InLanes(_along_axes(1), since=1),
+    "Where": _InLanes(_where),
 }

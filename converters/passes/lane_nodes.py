@@ -9,9 +9,9 @@ import numpy as np
 import onnx_ir
 from onnx_ir import DataType, Value
 
-from ..graphs import Dim, Dims, Inputs, constant_of, graph_of
+from ..graphs import Dim, Inputs, constant_of, graph_of
 from ..lane_types import LaneType
-from .rewriter import Rewriter
+from .rewriter import OperatorCalls, Rewriter
 
 
 @dataclass(frozen=True)
@@ -24,9 +24,10 @@ class Move:
     kind: LaneType
     stock: bool
 
-    def insert(self, op_type: str, inputs: Inputs, dtype: DataType, shape: Dims, **attributes: object) -> Value:
-        """Insert a node of one output before this one; return the output."""
-        return self.rewriter.insert(self.node, op_type, inputs, dtype, shape, **attributes)
+    @property
+    def op(self) -> OperatorCalls[Value]:
+        """Operators that are inserted before the node."""
+        return self.rewriter.before(self.node)
 
     def again(self, inputs: Inputs | None = None, *, domain: str = "", **attributes: int | list[int] | str) -> Sequence[Value]:
         """Insert a copy of the node for lanes, with these inputs and attributes; return its outputs."""
@@ -55,7 +56,7 @@ class Move:
         if tensor is not None:
             return self.constant([*tensor.numpy().ravel().tolist(), last])
         length = None if sizes.shape is None or not isinstance(sizes.shape[0], int) else sizes.shape[0] + 1
-        return self.insert("Concat", [sizes, self.constant([last])], DataType.INT64, [length], axis=0)
+        return self.op.Concat(sizes, self.constant([last]), shape=[length], axis=0)
 
 
 def in_lanes(shape: onnx_ir.Shape | None, kind: LaneType) -> list[Dim] | None:
@@ -71,10 +72,11 @@ def declare(lanes: Value, value: Value, kind: LaneType) -> None:
 
 def unsqueezed(rewriter: Rewriter, before: onnx_ir.Node, value: Value, dtype: DataType) -> Value:
     """Append a dimension of 1 to a value."""
+    op = rewriter.before(before)
     shape = None if value.shape is None else [*value.shape.dims, 1]
     if rewriter.opset < 13:
-        return rewriter.insert(before, "Unsqueeze", [value], dtype, shape, axes=[-1])
-    return rewriter.insert(before, "Unsqueeze", [value, rewriter.constant(before, [-1])], dtype, shape)
+        return op.Unsqueeze(value, dtype=dtype, shape=shape, axes=[-1])
+    return op.Unsqueeze(value, rewriter.constant(before, [-1]), dtype=dtype, shape=shape)
 
 
 def shifted(axis: int) -> int:
@@ -88,7 +90,7 @@ def shifted_axes(move: Move, axes: Value) -> Value:
     if tensor is not None:
         return move.constant([shifted(int(axis)) for axis in tensor.numpy().ravel()])
     dtype, shape = axes.dtype or DataType.INT64, axes.shape
-    is_negative = move.insert(
-        "Less", [axes, move.rewriter.constant(move.node, np.zeros(1, dtype.numpy()))], DataType.BOOL, shape
+    is_negative = move.op.Less(
+        axes, move.rewriter.constant(move.node, np.zeros(1, dtype.numpy())), dtype=DataType.BOOL, shape=shape
     )
-    return move.insert("Sub", [axes, move.insert("Cast", [is_negative], dtype, shape, to=dtype)], dtype, shape)
+    return move.op.Sub(axes, move.op.Cast(is_negative, shape=shape, to=dtype), dtype=dtype, shape=shape)

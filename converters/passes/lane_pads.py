@@ -49,12 +49,12 @@ def pad(move: Move) -> Sequence[Value]:
     zero = move.rewriter.constant(move.node, np.zeros((), move.kind.lane.numpy()))
     (padded,) = move.again([data, pads_given, zero, axes])
     # Case 2: ones mark what is not padding.
-    marked = move.insert("Equal", [data, data], DataType.BOOL, None)
-    ones = move.insert("Cast", [marked], move.kind.lane, None, to=move.kind.lane)
+    marked = move.op.Equal(data, data)
+    ones = move.op.Cast(marked, to=move.kind.lane)
     (kept,) = move.again([ones, pads_given, zero, axes])
-    is_kept = move.insert("Cast", [kept], DataType.BOOL, None, to=DataType.BOOL)
+    is_kept = move.op.Cast(kept, to=DataType.BOOL)
     fill = value if lanes is None else move.rewriter.constant(move.node, lanes)
-    return [move.insert("Where", [is_kept, padded, fill], move.kind.lane, shape)]
+    return [move.op.Where(is_kept, padded, fill, shape=shape)]
 
 
 def _count(pads: Value) -> int | None:
@@ -84,5 +84,5 @@ def _longer_pads(move: Move, pads: Value) -> Value:
     rank = data.shape.rank() if data.shape is not None else (count or 0) // 2
     none = move.constant([0])
     places = [move.constant([place]) for place in (0, rank, 2 * rank)]
-    halves = [move.insert("Slice", [pads, *bounds], DataType.INT64, [rank]) for bounds in (places[:2], places[1:])]
-    return move.insert("Concat", [halves[0], none, halves[1], none], DataType.INT64, [2 * rank + 2], axis=0)
+    halves = [move.op.Slice(pads, *bounds, dtype=DataType.INT64, shape=[rank]) for bounds in (places[:2], places[1:])]
+    return move.op.Concat(halves[0], none, halves[1], none, dtype=DataType.INT64, shape=[2 * rank + 2], axis=0)

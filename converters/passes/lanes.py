@@ -14,7 +14,7 @@ import numpy as np
 import onnx_ir
 from onnx_ir import DataType, Value
 
-from ov_gather.ops.onnx_nodes import attribute
+from ov_gather.ops.onnx_nodes import attribute, is_branching
 
 from ..graphs import bodies_of, is_used
 from ..lane_types import LANE_TYPES, LaneType, tensor_in_lanes
@@ -84,7 +84,7 @@ class _Building:
             if node in self._flow.loops:
                 self._add_parts(self._flow.loops[node])
             elif any(output in self._needed and output not in self._lanes for output in node.outputs):
-                self._add_branches(node) if node.op_type == "If" else self._add_node(node)
+                self._add_branches(node) if is_branching(node) else self._add_node(node)
         outputs = list(self._graph.outputs)
         for position, value in enumerate(outputs):
             if value in self._lanes:
@@ -97,7 +97,7 @@ class _Building:
         for value in outputs:
             drop(value)
         for node in reversed(self._flow.nodes):
-            if node.op_type == "If" and node.graph is not None:
+            if is_branching(node) and node.graph is not None:
                 _drop_unused_outputs(node)
             elif node in self._grown:
                 self._flow.loops[node].rebuild(self._flow.loops)
@@ -109,20 +109,21 @@ class _Building:
 
     def _add_joining(self, value: Value) -> None:
         """Build the lanes of integers that fit in 32 bits: the low half and its sign extension."""
-        insert, shape, kind = self._rewriter.insert, value.shape, _kind_of(value)
+        shape, kind = value.shape, _kind_of(value)
         producer = value.producer()
         graph = producer.graph if producer is not None else value.graph
         assert isinstance(graph, onnx_ir.Graph)
         nodes = list(graph)
         at = 0 if producer is None else nodes.index(producer) + 1
         anchor = nodes[min(at, len(nodes) - 1)]
-        low = insert(anchor, "Cast", [value], kind.lane, shape, to=kind.lane)
+        op = self._rewriter.before(anchor)
+        low = op.Cast(value, shape=shape, to=kind.lane)
         zero = self._rewriter.constant(anchor, np.array(0, np.int32))
-        is_negative = insert(anchor, "Less", [low, zero], DataType.BOOL, shape)
-        sign = insert(anchor, "Cast", [is_negative], kind.lane, shape, to=kind.lane)
-        high = insert(anchor, "Neg", [sign], kind.lane, shape)
+        is_negative = op.Less(low, zero, shape=shape)
+        sign = op.Cast(is_negative, shape=shape, to=kind.lane)
+        high = op.Neg(sign, shape=shape)
         parts = [unsqueezed(self._rewriter, anchor, part, kind.lane) for part in (low, high)]
-        self._lanes[value] = insert(anchor, "Concat", parts, kind.lane, in_lanes(shape, kind), axis=-1)
+        self._lanes[value] = op.Concat(*parts, shape=in_lanes(shape, kind), axis=-1)
         if producer is anchor:  # it is the last node
             first = list(graph)[nodes.index(producer)]
             graph.insert_before(first, producer)
@@ -197,15 +198,15 @@ class _Building:
         if _kind_of(value).count == 1:
             self._rewriter.replace_input(node, 0, lanes)
             return
-        insert, constant = self._rewriter.insert, self._rewriter.constant
-        longer = insert(node, "Shape", [lanes], DataType.INT64, [None if rank is None else rank + 1])
+        op, constant = self._rewriter.before(node), self._rewriter.constant
+        longer = op.Shape(lanes, shape=[None if rank is None else rank + 1])
         bounds = [constant(node, [0]), constant(node, [-1])]
-        sizes = insert(node, "Slice", [longer, *bounds], DataType.INT64, [rank])
+        sizes = op.Slice(longer, *bounds, shape=[rank])
         if node.op_type == "Size":
-            self._rewriter.become(node, "ReduceProd", [sizes], keepdims=0)
+            self._rewriter.instead(node).ReduceProd(sizes, keepdims=0)
         else:
             bounds = [constant(node, [attribute(node, name, default)]) for name, default in (("start", 0), ("end", 2**31 - 1))]
-            self._rewriter.become(node, "Slice", [sizes, *bounds])
+            self._rewriter.instead(node).Slice(sizes, *bounds)
 
 
 def _drop_unused_outputs(node: onnx_ir.Node) -> None:

@@ -14,6 +14,8 @@ import numpy as np
 import onnx_ir
 from onnx_ir import DataType, Value
 
+from ov_gather.graph.protocol import LOOPS
+
 from ..errors import ConversionError, describe
 from ..graphs import is_used, nodes_of
 from .lane_loops import LoopView, has_parts, reached
@@ -29,13 +31,13 @@ def loop_states(rewriter: Rewriter) -> None:
     """Rewrite in place, bodies included, except for strings and opsets before 7."""
     if rewriter.opset < _FIRST_OPSET:
         return
-    for node in nodes_of(rewriter.model, "Loop", "Scan"):
+    for node in nodes_of(rewriter.model, *LOOPS):
         if not has_parts(node, rewriter.opset):
             continue
         parts = LoopView(node)
         inside = onnx_ir.traversal.RecursiveGraphIterator(parts.body)
         loops = {node: parts} | {inner: LoopView(inner) for inner in inside if has_parts(inner, rewriter.opset)}
-        (_read_states if node.op_type == "Loop" else _read_elements)(rewriter, parts, loops)
+        (_read_states if parts.counts else _read_elements)(rewriter, parts, loops)
 
 
 def _read_states(rewriter: Rewriter, loop: LoopView, loops: Loops) -> None:
@@ -67,20 +69,18 @@ def _choose(rewriter: Rewriter, body: onnx_ir.Graph, position: int, read: Value,
     (handed,) = chosen.outputs
     handed.name, handed.type, handed.shape = str(chosen.name), end.type, end.shape
     body.append(chosen)
-    number = rewriter.insert(chosen, "Cast", [read], DataType.FLOAT, None, to=int(DataType.FLOAT))
+    op = rewriter.before(chosen)
+    number = op.Cast(read, to=DataType.FLOAT)
     below = rewriter.constant(chosen, np.array(-0.5, np.float32))
-    holds = rewriter.insert(chosen, "Greater", [number, below], DataType.BOOL, None)
+    holds = op.Greater(number, below)
     if read.shape is None or read.shape.rank():  # OpenVINO refuses ReduceSum of a scalar in a Loop that makes no iteration
-        ones = rewriter.insert(chosen, "Cast", [holds], DataType.FLOAT, None, to=int(DataType.FLOAT))
-        count = rewriter.insert(chosen, "ReduceSum", [ones], DataType.FLOAT, [], keepdims=0)
-        holds = rewriter.insert(chosen, "Greater", [count, below], DataType.BOOL, [])
+        count = op.ReduceSum(op.Cast(holds, to=DataType.FLOAT), shape=[], keepdims=0)
+        holds = op.Greater(count, below, shape=[])
     chosen.replace_input_with(0, holds)
     body.outputs[position] = handed
 
 
 def _branch(rewriter: Rewriter, name: str, value: Value) -> onnx_ir.Attr:
     """Return a branch that yields a captured value."""
-    node = onnx_ir.node("Identity", [value], name=rewriter.new_name(f"{value.name}.{name}"))
-    (output,) = node.outputs
-    output.name, output.type, output.shape = str(node.name), value.type, value.shape
-    return onnx_ir.AttrGraph(name, onnx_ir.Graph([], [output], nodes=[node], name=str(node.name)))
+    node = rewriter.identity(value, f"{value.name}.{name}")
+    return onnx_ir.AttrGraph(name, onnx_ir.Graph([], node.outputs, nodes=[node], name=str(node.name)))

@@ -27,8 +27,10 @@ def one_hot(rewriter: Rewriter) -> None:
         rewriter.report(node, "OneHot replaced by a Gather of its values")
         numbers = rewriter.constant(node, [0, 1])
         axis = attribute(node, "axis", -1)
-        which = rewriter.insert(node, "OneHot", [indices, depth, numbers], DataType.INT64, node.outputs[0].shape, axis=axis)
-        rewriter.become(node, "Gather", [values, which])
+        which = rewriter.before(node).OneHot(
+            indices, depth, numbers, dtype=DataType.INT64, shape=node.outputs[0].shape, axis=axis
+        )
+        rewriter.instead(node).Gather(values, which)
 
 
 def _is_kept(values: onnx_ir.Value) -> bool:

@@ -13,7 +13,7 @@ from ov_gather.ops.onnx_nodes import attribute
 
 from ..graphs import constant_of, nodes_of
 from ..inexactness import is_preserved
-from .rewriter import Rewriter
+from .rewriter import OperatorCalls, Rewriter
 
 _OLDEST = 11  # the first opset with GatherND and Range
 _KEPT = {
@@ -33,7 +33,7 @@ def reverse_sequence(rewriter: Rewriter) -> None:
             rewriter.report(node, f"kept: GatherND came with opset {_OLDEST}, this is {rewriter.opset}", done=False)
             continue
         rewriter.report(node, "ReverseSequence replaced by a GatherND")
-        rewriter.become(node, "GatherND", [data, _coordinates(rewriter, node, data, lengths)])
+        rewriter.instead(node).GatherND(data, _coordinates(rewriter, node, data, lengths))
 
 
 def _is_kept(data: Value) -> bool:
@@ -57,27 +57,29 @@ def _coordinates(rewriter: Rewriter, node: onnx_ir.Node, data: Value, lengths: V
         shape = [None] * rank if last is None else [None, None, last]
         return rewriter.insert(node, op_type, inputs, dtype, shape, **attributes)
 
+    op = OperatorCalls(insert)
+
     def numbers(*array: int) -> Value:
         return rewriter.constant(node, list(array))
 
     def along(axis: int, value: Value) -> Value:
-        return insert("Reshape", value, numbers(*((-1, 1) if axis == 0 else (1, -1))))
+        return op.Reshape(value, numbers(*((-1, 1) if axis == 0 else (1, -1))))
 
     def places(axis: int) -> Value:
-        size = insert("Gather", sizes, rewriter.constant(node, np.array(axis)), dtype=DataType.INT64, rank=0, axis=0)
-        count = insert("Cast", size, rank=0, to=DataType.INT32)
-        return along(axis, insert("Range", zero, count, one, rank=1))
+        size = op.Gather(sizes, rewriter.constant(node, np.array(axis)), dtype=DataType.INT64, rank=0, axis=0)
+        count = op.Cast(size, rank=0, to=DataType.INT32)
+        return along(axis, op.Range(zero, count, one, rank=1))
 
     zero, one = (rewriter.constant(node, np.array(number, np.int32)) for number in (0, 1))
-    sizes = insert("Shape", data, dtype=DataType.INT64, rank=1)
-    length = along(batch, insert("Cast", lengths, rank=1, to=DataType.INT32))
+    sizes = op.Shape(data, dtype=DataType.INT64, rank=1)
+    length = along(batch, op.Cast(lengths, rank=1, to=DataType.INT32))
     steps = places(time)
-    turned = insert("Sub", insert("Sub", length, one), steps)
-    is_turned = insert("Less", steps, length, dtype=DataType.BOOL)
-    is_none = insert("Less", length, zero, dtype=DataType.BOOL)  # then the last step is out of bounds
-    source = insert("Where", insert("Or", is_turned, is_none, dtype=DataType.BOOL), turned, steps)
-    leading = insert("Slice", sizes, numbers(0), numbers(2), dtype=DataType.INT64, rank=1)
-    sequence = insert("Expand", places(batch), leading)
-    columns = [insert("Reshape", value, numbers(0, 0, 1), last=1) for value in (source, sequence)]
-    pairs = insert("Concat", *(columns if time == 0 else columns[::-1]), last=2, axis=2)
-    return insert("Cast", pairs, dtype=DataType.INT64, last=2, to=DataType.INT64)
+    turned = op.Sub(op.Sub(length, one), steps)
+    is_turned = op.Less(steps, length, dtype=DataType.BOOL)
+    is_none = op.Less(length, zero, dtype=DataType.BOOL)  # then the last step is out of bounds
+    source = op.Where(op.Or(is_turned, is_none, dtype=DataType.BOOL), turned, steps)
+    leading = op.Slice(sizes, numbers(0), numbers(2), dtype=DataType.INT64, rank=1)
+    sequence = op.Expand(places(batch), leading)
+    columns = [op.Reshape(value, numbers(0, 0, 1), last=1) for value in (source, sequence)]
+    pairs = op.Concat(*(columns if time == 0 else columns[::-1]), last=2, axis=2)
+    return op.Cast(pairs, dtype=DataType.INT64, last=2, to=DataType.INT64)

@@ -2,17 +2,22 @@
 
 from __future__ import annotations
 
+from collections.abc import Callable, Mapping
 from dataclasses import dataclass
-from typing import Any
+from functools import partial
+from typing import Any, Generic, TypeVar
 
 import numpy as np
 import onnx_ir
 
+from ov_gather.ops.table import ONNX, OpKind
 from ov_gather.system import logs
 
 from ..errors import describe
 from ..graphs import Dims, Inputs, bodies_of, graph_of, is_used
 from ..ranges import Ranges
+
+Made = TypeVar("Made")
 
 
 @dataclass(frozen=True)
@@ -25,6 +30,18 @@ class Rewrite:
 
     def __post_init__(self) -> None:
         logs.info("converters", "%s: %s%s", self.node, "" if self.done else "left: ", self.what)
+
+
+class OperatorCalls(Generic[Made]):
+    """Operators that are called by their names: `op.Reshape(data, sizes)`, as in onnxscript."""
+
+    def __init__(self, make: Callable[..., Made]) -> None:
+        self._make = make
+
+    def __getattr__(self, op_type: str) -> Callable[..., Made]:
+        if not op_type[:1].isupper():
+            raise AttributeError(op_type)
+        return partial(self._make, op_type)
 
 
 class Rewriter:
@@ -40,6 +57,34 @@ class Rewriter:
     def report(self, node: onnx_ir.Node, what: str, *, done: bool = True) -> None:
         """Record what was done to a node, or why it was left."""
         self.rewrites.append(Rewrite(describe(node), what, done))
+
+    def before(self, node: onnx_ir.Node) -> OperatorCalls[onnx_ir.Value]:
+        """Return operators that are inserted before a node: `rewriter.before(node).Add(a, b, shape=[None])` is the sum.
+
+        The arguments are inputs, then by name the `dtype` (by default what follows from the operator and its first input), the
+        `shape` (by default unknown), and attributes.
+        """
+
+        def insert(
+            op_type: str,
+            *inputs: onnx_ir.Value | None,
+            dtype: onnx_ir.DataType | None = None,
+            shape: Dims = None,
+            **attributes: Any,
+        ) -> onnx_ir.Value:
+            if dtype is None:
+                dtype = _result_type(op_type, inputs, attributes)
+            return self.insert(node, op_type, inputs, dtype, shape, **attributes)
+
+        return OperatorCalls(insert)
+
+    def instead(self, node: onnx_ir.Node) -> OperatorCalls[None]:
+        """Return operators that replace a node, but keep its outputs: `rewriter.instead(node).Gather(data, places, axis=1)`."""
+
+        def become(op_type: str, *inputs: onnx_ir.Value | None, **attributes: Any) -> None:
+            self.become(node, op_type, inputs, **attributes)
+
+        return OperatorCalls(become)
 
     def insert(
         self, before: onnx_ir.Node, op_type: str, inputs: Inputs, dtype: onnx_ir.DataType | None, shape: Dims, **attributes: Any
@@ -58,6 +103,13 @@ class Rewriter:
         array = array if isinstance(array, np.ndarray) else np.array(array, np.int64)
         tensor = onnx_ir.tensor(array)
         return self.insert(before, "Constant", [], tensor.dtype, array.shape, value=tensor)
+
+    def identity(self, value: onnx_ir.Value, name: str) -> onnx_ir.Node:
+        """Return an Identity that is in no graph yet, with the type and shape of the value."""
+        node = onnx_ir.node("Identity", [value], name=self.new_name(name))
+        (output,) = node.outputs
+        output.name, output.type, output.shape = node.name, value.type, value.shape
+        return node
 
     def replace_input(self, node: onnx_ir.Node, position: int, value: onnx_ir.Value | None) -> None:
         """Replace an input of a node, and remove the old value if it becomes unused."""
@@ -90,6 +142,19 @@ class Rewriter:
             name = f"{wanted}_{number}"
         self._names.add(name)
         return name
+
+
+def _result_type(op_type: str, inputs: Inputs, attributes: Mapping[str, Any]) -> onnx_ir.DataType | None:
+    """Return the element type of an output; for most operators, that of the input whose elements it holds."""
+    if "to" in attributes:
+        return onnx_ir.DataType(attributes["to"])
+    op = ONNX[op_type]
+    if op.kind in (OpKind.COMPARISON, OpKind.LOGICAL):
+        return onnx_ir.DataType.BOOL
+    if op.kind is OpKind.SHAPE:
+        return onnx_ir.DataType.INT64
+    value = inputs[next(iter(op.meaning.sources), 0)]
+    return None if value is None else value.dtype
 
 
 def _names_of(model: onnx_ir.Model) -> set[str]:

@@ -49,17 +49,18 @@ def narrower(data: Sequence[Dim], indices: Sequence[Dim], axis: int) -> dict[int
 
 def slice_to(rewriter: Rewriter, node: onnx_ir.Node, sizes: Mapping[int, Dim]) -> None:
     """Slice the data of a node to these sizes, by axis; dynamic sizes are read from its indices."""
+    op = rewriter.before(node)
     data, indices = node.inputs[:2]
     assert data is not None and data.shape is not None and indices is not None
     axes = rewriter.constant(node, list(sizes))
     if all(isinstance(size, int) for size in sizes.values()):
         ends = rewriter.constant(node, list(sizes.values()))
     else:
-        shape = rewriter.insert(node, "Shape", [indices], I64, [data.shape.rank()])
-        ends = rewriter.insert(node, "Gather", [shape, axes], I64, [len(sizes)], axis=0)
+        shape = op.Shape(indices, shape=[data.shape.rank()])
+        ends = op.Gather(shape, axes, shape=[len(sizes)], axis=0)
     starts = rewriter.constant(node, [START] * len(sizes))
     result = [sizes.get(i, dim) for i, dim in enumerate(data.shape)]
-    sliced = rewriter.insert(node, "Slice", [data, starts, ends, axes], data.dtype, result)
+    sliced = op.Slice(data, starts, ends, axes, shape=result)
     rewriter.replace_input(node, 0, sliced)
 
 

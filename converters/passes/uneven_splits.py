@@ -36,18 +36,17 @@ def uneven_splits(rewriter: Rewriter) -> None:
             lengths = rewriter.constant(node, [part] * (count - 1) + [size - part * (count - 1)])
         else:
             continue
-        rewriter.become(node, "Split", [data, lengths], axis=axis)
+        rewriter.instead(node).Split(data, lengths, axis=axis)
         rewriter.report(node, "sizes of the parts given, as the last one may be smaller")
 
 
 def _computed(rewriter: Rewriter, node: onnx_ir.Node, data: onnx_ir.Value, axis: int) -> onnx_ir.Value:
     """Return the sizes of the parts of an open axis."""
-    count, one_size = len(node.outputs), (onnx_ir.DataType.INT64, [1])
+    op = rewriter.before(node)
+    count = len(node.outputs)
     along: dict[str, Any] = {"start": axis} if axis == -1 else {"start": axis, "end": axis + 1}
-    size = rewriter.insert(node, "Shape", [data], *one_size, **along)
+    size = op.Shape(data, shape=[1], **along)
     others, parts = rewriter.constant(node, [count - 1]), rewriter.constant(node, [count])
-    above = rewriter.insert(node, "Add", [size, others], *one_size)
-    part = rewriter.insert(node, "Div", [above, parts], *one_size)
-    before_last = rewriter.insert(node, "Mul", [part, others], *one_size)
-    last = rewriter.insert(node, "Sub", [size, before_last], *one_size)
-    return rewriter.insert(node, "Concat", [part] * (count - 1) + [last], onnx_ir.DataType.INT64, [count], axis=0)
+    part = op.Div(op.Add(size, others, shape=[1]), parts, shape=[1])
+    last = op.Sub(size, op.Mul(part, others, shape=[1]), shape=[1])
+    return op.Concat(*[part] * (count - 1), last, shape=[count], axis=0)

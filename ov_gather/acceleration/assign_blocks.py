@@ -16,6 +16,7 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
+from ov_gather.acceleration.axis_sizes import takes_tuples
 from ov_gather.acceleration.changes import Tracker
 from ov_gather.acceleration.costs import too_small
 from ov_gather.acceleration.graph import (
@@ -24,17 +25,19 @@ from ov_gather.acceleration.graph import (
     constant,
     identity,
     is_constant_foldable,
-    is_gather,
+    is_ours,
     is_scatter,
     readers,
     replace_node,
     walk,
 )
+from ov_gather.acceleration.operators import op_of
 from ov_gather.acceleration.quantised import is_quantised
 from ov_gather.acceleration.rounding import is_computed
 from ov_gather.extension.python_api import Model, Node, Output
 from ov_gather.extension.python_api import opset13 as ops
 from ov_gather.graph.openvino import bodies
+from ov_gather.ops.table import OpKind
 
 _TYPES = ("boolean", "i8", "u8", "i32", "i64", "f16", "bf16", "f32")
 
@@ -65,7 +68,7 @@ def assign_blocks(model: Model, tracker: Tracker) -> None:
     """Rewrite blocks that are cut out of one axis (1, 2), and large blocks that are cut out of several (3)."""
     quantised = is_quantised(model)
     known: dict[tuple[int, int], tuple[int, list[_Piece]]] = {}
-    for scatter in [node for _, node in walk(model) if node.get_type_name() in ("ScatterElementsUpdate", "ScatterNDUpdate")]:
+    for scatter in [node for _, node in walk(model) if is_scatter(node) and not is_ours(node)]:
         block = None if tracker.leaves(scatter) else block_of(scatter)
         if block is None:
             continue
@@ -107,10 +110,7 @@ def _overwritten(pieces: list[_Piece], block: Block, axis: int) -> list[_Piece]:
 
 def _may_raise(value: Output) -> bool:
     """Return True if computing a value may raise for an index out of bounds. It must then stay, even if nothing reads it."""
-    return any(
-        is_gather(node) or is_scatter(node) or node.get_type_name() == "ScatterUpdate" or bodies(node)
-        for node in ancestors([value])
-    )
+    return any(op_of(node).kind in (OpKind.GATHER, OpKind.SCATTER) or bodies(node) for node in ancestors([value]))
 
 
 def _why_not(scatter: Node, block: Block, quantised: bool) -> str:
@@ -190,7 +190,7 @@ def block_of(scatter: Node) -> Block | None:
     if shape.is_dynamic or elements is None or not elements.size or scatter.get_attributes().get("reduction", "none") != "none":
         return None
     whole = tuple(shape.to_shape())
-    if scatter.get_type_name() == "ScatterNDUpdate":
+    if takes_tuples(scatter):
         return _of_tuples(whole, elements)
     axis = constant(scatter.input_value(3))
     return None if axis is None else _along(whole, elements, int(axis.item()) % len(whole))

@@ -10,10 +10,12 @@ import numpy as np
 from numpy.typing import NDArray
 
 from ov_gather.acceleration.graph import INDICES, axis_of, constant, identity
+from ov_gather.acceleration.operators import op_of
 from ov_gather.acceleration.raising import raising_zero
 from ov_gather.acceleration.unproved import Unproved
 from ov_gather.extension.python_api import Node, Output, Type
 from ov_gather.extension.python_api import opset13 as ops
+from ov_gather.ops.table import Along
 
 
 @dataclass(frozen=True)
@@ -162,7 +164,7 @@ def constant_size(node: Node) -> NDArray[Any] | None:
 
 def takes_tuples(node: Node) -> bool:
     """Return True if the indices of a gather or scatter are tuples of coordinates."""
-    return node.get_type_name() in ("GatherND", "ScatterND", "ScatterNDUpdate")
+    return op_of(node).along is Along.COORDINATES
 
 
 def batch_dims(node: Node) -> int:

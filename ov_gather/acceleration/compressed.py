@@ -14,11 +14,13 @@ from __future__ import annotations
 import numpy as np
 
 from ov_gather.acceleration.gather_halves import is_half_table, of_half_table
-from ov_gather.acceleration.graph import constant, dims, nodes_of, ours, replace_node, viewed
+from ov_gather.acceleration.graph import constant, dims, nodes_of, replace_node, viewed
+from ov_gather.acceleration.operators import our_gather
 from ov_gather.extension.python_api import Model, Output
 from ov_gather.extension.python_api import opset13 as ops
+from ov_gather.ops.table import OPENVINO, OpKind, where
 
-_DECOMPRESSION = ("Convert", "Multiply", "Reshape", "Subtract")
+_DECOMPRESSION = where(OPENVINO, lambda op: op.kind is OpKind.CAST or op.symbol in ("-", "*")) | {"Reshape"}
 
 
 def keep_compressed(model: Model, *, halved: bool = False) -> list[str]:
@@ -43,7 +45,7 @@ def keep_compressed(model: Model, *, halved: bool = False) -> list[str]:
             continue
         # Case 2
         positions, first = ops.constant(np.arange(size.get_length(), dtype=np.int32)), ops.constant(np.array(0))
-        checked = ours("Gather", [positions.output(0), indices, first.output(0)], {"batch_dims": 0, "bounds": "error"})
+        checked = our_gather([positions.output(0), indices, first.output(0)])
         checked.set_friendly_name(f"{gather.get_friendly_name()}/positions")
         replace_node(gather, ops.gather(data, checked, along))
         kept.append(gather.get_friendly_name())

@@ -19,11 +19,13 @@ from ov_gather.acceleration.graph import constant, dims, is_constant_foldable, n
 from ov_gather.extension.python_api import ConstantFolding, Manager, Model, Node, Output, Tensor, op
 from ov_gather.kernels.gather_elements import gather_elements
 from ov_gather.kernels.gather_nd import gather_nd
+from ov_gather.ops.gather_elements import GATHER_ELEMENTS_6
+from ov_gather.ops.gather_nd import GATHER_ND_5, GATHER_ND_8
 
 LARGEST = 2**26
 """Bytes up to which a folded result may be larger than the constants that it is computed from."""
 
-_STOCK = ("GatherElements-6", "GatherND-5", "GatherND-8")
+_STOCK = tuple(operation.name for operation in (GATHER_ELEMENTS_6, GATHER_ND_5, GATHER_ND_8))
 
 
 def fold_constants(model: Model, tracker: Tracker, *, only_misread: bool = True) -> None:

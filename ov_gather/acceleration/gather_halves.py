@@ -12,6 +12,7 @@ from __future__ import annotations
 from ov_gather.acceleration.axis_sizes import batch_dims
 from ov_gather.acceleration.changes import Tracker, why_not_ours
 from ov_gather.acceleration.graph import nodes_of, operation, ours, readers, replace_node
+from ov_gather.acceleration.operators import is_converted, our_gather
 from ov_gather.acceleration.rounding import stays_given
 from ov_gather.extension.python_api import Model, Node, Output
 from ov_gather.extension.python_api import opset13 as ops
@@ -52,7 +53,7 @@ def _why_not(gather: Node) -> str:
 def is_half_table(data: Output) -> bool:
     """Return True if `data` are f32 converted from a Constant of f16 or bf16."""
     convert = data.get_node()
-    if convert.get_type_name() != "Convert" or data.get_element_type().get_type_name() != "f32":
+    if not is_converted(convert) or data.get_element_type().get_type_name() != "f32":
         return False
     table = convert.input_value(0)
     return table.get_node().get_type_name() == "Constant" and table.get_element_type().get_type_name() in ("f16", "bf16")
@@ -65,7 +66,7 @@ def of_half_table(gather: Node, table: Output) -> Node:
     """
     inputs = [table, *gather.input_values()[1:]]
     if operation(gather) == "Gather-8":
-        half = ours("Gather", inputs, {"batch_dims": batch_dims(gather), "bounds": "zero"})
+        half = our_gather(inputs, batch_dims=batch_dims(gather), bounds="zero")
     else:
         half = ours(gather.get_type_name(), inputs, gather.get_attributes())
     half.set_friendly_name(f"{gather.get_friendly_name()}/halves")

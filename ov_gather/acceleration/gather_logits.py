@@ -30,6 +30,7 @@ from ov_gather.acceleration.quantised import is_low_precision, is_quantised
 from ov_gather.acceleration.rounding import IN_WHOLE
 from ov_gather.extension.python_api import Model, Node, Output
 from ov_gather.extension.python_api import opset13 as ops
+from ov_gather.ops.table import ENDS
 
 _IN_CACHE = 64
 """Below this multiple of SMALL elements, logits stay in caches, and splitting LogSoftmax does not pay."""
@@ -77,16 +78,14 @@ def _why_not(gather: Node, softmax: Node) -> str:
     return "" if _keeps_bits(gather) else "the arithmetic behind it may be fused with its last steps"
 
 
-_SUMS = ("ReduceMean", "ReduceSum")
-
-
 def _keeps_bits(gather: Node) -> bool:
     """Return True if the gathered elements reach only outputs of the model or sums, negated or masked at most.
 
     The plugin would fuse other arithmetic with our subtractions. It also fuses a negation, which rounds nothing.
     """
-    kept = ("Result", *_SUMS, "Negative", "Select", *IN_WHOLE)
-    nodes = descendants(gather, lambda node: node.get_type_name() not in _SUMS)
+    sums = ("ReduceMean", "ReduceSum")
+    kept = (*sums, "Negative", "Select", *IN_WHOLE, *ENDS)
+    nodes = descendants(gather, lambda node: node.get_type_name() not in sums)
     return all(node.get_type_name() in kept or _negates(node) for node in nodes)
 
 

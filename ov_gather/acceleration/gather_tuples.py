@@ -18,11 +18,22 @@ from math import prod
 
 import numpy as np
 
-from ov_gather.acceleration.axis_sizes import batch_dims, constant_size, tuple_length
+from ov_gather.acceleration.axis_sizes import batch_dims, constant_size, takes_tuples, tuple_length
 from ov_gather.acceleration.changes import Tracker
 from ov_gather.acceleration.costs import why_too_small
 from ov_gather.acceleration.divergent import added_divergence
-from ov_gather.acceleration.graph import FOLDED_AT_COMPILE, constant, dims, identity, is_constant_foldable, is_one, viewed, walk
+from ov_gather.acceleration.graph import (
+    FOLDED_AT_COMPILE,
+    constant,
+    dims,
+    identity,
+    is_constant_foldable,
+    is_gather,
+    is_one,
+    viewed,
+    walk,
+)
+from ov_gather.acceleration.operators import IN_ORDER, op_of
 from ov_gather.acceleration.quantised import is_quantised
 from ov_gather.acceleration.ranges import BoundsQueries
 from ov_gather.acceleration.rounding import FUSED_OVER, would_fuse_across
@@ -33,7 +44,7 @@ from ov_gather.extension.python_api import opset13 as ops
 
 def gather_tuples(model: Model, tracker: Tracker) -> None:
     """Rewrite case 1 if the tuples are proved in bounds for finite inputs and the output is large; then, or alone, case 2."""
-    gathers = [node for _, node in walk(model) if node.get_type_name() == "GatherND" and not tracker.leaves(node)]
+    gathers = [node for _, node in walk(model) if is_gather(node) and takes_tuples(node) and not tracker.leaves(node)]
     gathers = [node for node in gathers if dims(node.input_value(0)) is not None]
     several = [node for node in gathers if (tuple_length(node) or 0) > 1]
     found = BoundsQueries(model).counted_from_start(several) if several else []
@@ -134,8 +145,8 @@ def _are_slices_of_one(coordinates: list[Output]) -> bool:
     """Return True if the coordinates are slices of one tensor: OpenVINO then reads that tensor and drops the Concat."""
     sources = set()
     for coordinate in coordinates:
-        node = viewed(coordinate, ("Reshape", "Squeeze", "Unsqueeze")).get_node()
-        if node.get_type_name() not in ("Gather", "Slice", "Split", "StridedSlice", "VariadicSplit"):
+        node = viewed(coordinate, IN_ORDER).get_node()
+        if not (op_of(node).takes_part or node.get_type_name() == "Gather"):
             return False
         sources.add(identity(node.input_value(0)))
     return len(sources) == 1

@@ -13,14 +13,14 @@ from ov_gather.extension import checked_path
 from ov_gather.extension.python_api import Dimension, Model, Node, NodeFactory, Output
 from ov_gather.extension.python_api import opset13 as ops
 from ov_gather.graph.openvino import bodies
-from ov_gather.ops.meanings import OPENVINO, RANDOM, Selection, operators
 from ov_gather.ops.spec import CUSTOM_OPSET
+from ov_gather.ops.table import OPENVINO, OpKind, where
 from ov_gather.system.traversal import reachable
 
 INDICES = 1
 """Input port of the indices of every gather and scatter."""
-_GATHERS = operators(OPENVINO, lambda meaning: meaning.indices is not None and meaning.selection is Selection.IN_PART)
-_SCATTERS = operators(OPENVINO, lambda meaning: meaning.indices is not None and meaning.reduces)
+_GATHERS = where(OPENVINO, lambda op: op.kind is OpKind.GATHER)
+_SCATTERS = where(OPENVINO, lambda op: op.kind is OpKind.SCATTER and op.meaning.reduces)
 
 
 def operation(node: Node) -> str:
@@ -182,7 +182,7 @@ FOLDED_AT_COMPILE = "OpenVINO computes it when it compiles"
 """Reason reported for gathers that OpenVINO folds at compile time (`is_constant_foldable`)."""
 
 
-_NEVER_EARLY = (*RANDOM, "ReadValue")
+_NEVER_EARLY = where(OPENVINO, lambda op: op.kind in (OpKind.RANDOM, OpKind.STATE))
 """Operations whose output changes between inferences even if all inputs are constant."""
 
 

@@ -15,15 +15,16 @@ from ov_gather.acceleration.graph import (
     constant,
     copied,
     dims,
-    is_ours,
     ours,
     redirect_readers,
     walk,
     wide,
 )
+from ov_gather.acceleration.operators import is_stock_gather, op_of, our_gather
 from ov_gather.acceleration.raising import raising_zero
 from ov_gather.extension.python_api import Model, Node, Output
 from ov_gather.extension.python_api import opset13 as ops
+from ov_gather.ops.table import Trait
 
 
 def clamped(indices: Output, bounds: BoundTensors) -> Output:
@@ -93,7 +94,7 @@ def _looked_up(indices: Output, bounds: BoundTensors, portable: bool, name: str)
     positions = ops.range(start, bounds.filled if portable else bounds.size, step, kind.get_type_name())
     if not portable:
         inputs = [positions.output(0), indices, ops.constant(0).output(0)]
-        looked_up = ours("Gather", inputs, {"batch_dims": 0, "bounds": "error"})
+        looked_up = our_gather(inputs)
         looked_up.set_friendly_name(name)
         return looked_up.output(0)
     flat = ops.reshape(indices, ops.constant([-1]), False)
@@ -103,7 +104,6 @@ def _looked_up(indices: Output, bounds: BoundTensors, portable: bool, name: str)
     return ops.reshape(looked_up, shape, False).output(0)
 
 
-_RAISE = ("GatherElements", "ScatterNDUpdate", "ScatterUpdate")
 _AS_I32 = ("i16", "u16", "i32", "u32", "i64", "u64")
 _SHORT = 64
 _LONG_ROW = 512
@@ -112,7 +112,7 @@ _LONG_ROW = 512
 
 def raises_by_itself(node: Node) -> bool:
     """Return True if an operation, stock or ours, raises for every index out of bounds of a non-empty axis."""
-    return node.get_type_name() in _RAISE and not _may_scatter_shortly(node)
+    return Trait.RAISES in op_of(node).traits and not _may_scatter_shortly(node)
 
 
 def _may_scatter_shortly(node: Node) -> bool:
@@ -159,7 +159,7 @@ def removed_axis(gather: Node) -> int | None:
 
     OpenVINO removes it because its output equals data.
     """
-    if gather.get_type_name() != "Gather" or is_ours(gather):
+    if not is_stock_gather(gather):
         return None
     axis, shape = constant(gather.input_value(2)), gather.get_input_partial_shape(0)
     if axis is None or shape.is_dynamic or shape != gather.get_output_partial_shape(0):
@@ -184,7 +184,7 @@ def as_gather_elements(gather: Node, axis: int, *, counts_from_end: bool) -> Nod
 
 def empty_gathers(model: Model) -> list[Node]:
     """Return the Gathers, bodies included, that the CPU plugin cannot compile because data or indices are empty."""
-    return [node for _, node in walk(model) if node.get_type_name() == "Gather" and not is_ours(node) and _is_empty(node)]
+    return [node for _, node in walk(model) if is_stock_gather(node) and _is_empty(node)]
 
 
 def _is_empty(gather: Node) -> bool:

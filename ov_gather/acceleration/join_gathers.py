@@ -14,7 +14,8 @@ import numpy as np
 
 from ov_gather.acceleration.changes import Tracker, why_not_ours
 from ov_gather.acceleration.divergent import added_divergence
-from ov_gather.acceleration.graph import gathers_elements, identity, nodes_of, operation, ours, replace_node
+from ov_gather.acceleration.graph import gathers_elements, identity, nodes_of, operation, replace_node
+from ov_gather.acceleration.operators import our_gather
 from ov_gather.acceleration.quantised import is_quantised
 from ov_gather.acceleration.ranges import BoundsQueries
 from ov_gather.acceleration.rounding import would_fuse_across
@@ -39,7 +40,7 @@ def join_gathers(model: Model, tracker: Tracker, *, portable: bool = False, assu
         elif portable or why_not_ours(gathers[0], concat):
             continue
         else:
-            joined = ours("Gather", inputs, {"batch_dims": slices.batch_dims, "bounds": "error"})
+            joined = our_gather(inputs, batch_dims=slices.batch_dims)
         joined.set_friendly_name(gathers[0].get_friendly_name())
         replace_node(concat, ops.reshape(joined, ops.constant(np.array(concat.get_output_shape(0))), special_zero=False))
         for gather in gathers:

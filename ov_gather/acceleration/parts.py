@@ -6,10 +6,12 @@ from collections.abc import Sequence
 from dataclasses import dataclass
 
 from ov_gather.acceleration.axis_sizes import axis_of_site, batch_dims
-from ov_gather.acceleration.graph import constant, dims, is_ours, operation
+from ov_gather.acceleration.graph import constant, dims, operation
+from ov_gather.acceleration.operators import is_stock_gather
 from ov_gather.extension.python_api import Node, Output
+from ov_gather.ops.table import OPENVINO, where
 
-SPLITS = ("Split", "VariadicSplit")
+SPLITS = where(OPENVINO, lambda op: op.meaning.splits)
 
 
 @dataclass(frozen=True)
@@ -31,7 +33,7 @@ def taken(part: Output) -> Taken | None:
 
 def picked(gather: Node) -> Taken | None:
     """Return what a stock Gather by constant indices in bounds takes; None for other nodes."""
-    if gather.get_type_name() != "Gather" or is_ours(gather) or batch_dims(gather):
+    if not is_stock_gather(gather) or batch_dims(gather):
         return None
     indices, axis, shape = constant(gather.input_value(1)), axis_of_site(gather), gather.get_input_partial_shape(0)
     if indices is None or axis is None or shape[axis].is_dynamic:

@@ -19,6 +19,7 @@ from ov_gather.acceleration.axis_sizes import batch_dims, tuple_length
 from ov_gather.acceleration.costs import too_small
 from ov_gather.acceleration.divergent import added_divergence
 from ov_gather.acceleration.graph import dims, gathers_elements, has_same_shape, is_ours, replace_node, walk
+from ov_gather.acceleration.operators import is_given
 from ov_gather.acceleration.quantised import is_quantised
 from ov_gather.acceleration.ranges import BoundsQueries
 from ov_gather.acceleration.rounding import would_fuse_across
@@ -72,7 +73,7 @@ def _stock(node: Node) -> Node | None:
         return ops.gather_elements(*inputs, attributes["axis"])
     if kind == "GatherND" and (is_little or _slice_bytes(node) > _SHORT):
         return ops.gather_nd(*inputs, attributes["batch_dims"])
-    if kind == "ScatterElements" and (is_little or inputs[0].get_node().get_type_name() not in ("Constant", "Parameter")):
+    if kind == "ScatterElements" and (is_little or not is_given(inputs[0])):
         return ops.scatter_elements_update(*inputs, ops.constant(attributes["axis"]))
     return None
 

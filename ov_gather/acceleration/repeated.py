@@ -5,8 +5,10 @@ from __future__ import annotations
 import numpy as np
 
 from ov_gather.acceleration.graph import constant, demands_same_shape, dims, identity, is_one, operation, same
+from ov_gather.acceleration.operators import is_converted, op_of
 from ov_gather.extension.python_api import Node, Output
 from ov_gather.extension.python_api import opset13 as ops
+from ov_gather.ops.table import Selection
 
 
 def unrepeated(index: Output) -> Output:
@@ -45,19 +47,17 @@ def why_not_exact(gather: Node, smaller: Output, axis: int) -> str:
 
 def _converted(value: Output) -> Output | None:
     node = value.get_node()
-    return node.input_value(0) if node.get_type_name() == "Convert" else None
+    return node.input_value(0) if is_converted(node) else None
 
 
 def _repeated(value: Output) -> Output | None:
     """Return the tensor that one node repeats along dimensions of 1, in the rank of `value`; None if it may do more."""
     node = value.get_node()
-    if node.get_type_name() not in ("Broadcast", "Tile", "Concat"):
-        return None
-    first, *others = node.input_values()
     if node.get_type_name() == "Concat":
+        first, *others = node.input_values()
         inner = first if all(_equal(first, other) for other in others) else None
     else:
-        inner = _aligned(node)
+        inner = _aligned(node) if op_of(node).meaning.selection is Selection.REPEATED else None
     before, after = (None if inner is None else dims(inner)), dims(value)
     if before is None or after is None:
         return None
@@ -89,7 +89,7 @@ def _equal(one: Output, other: Output) -> bool:
             continue
         seen.add(pair)
         first, second = one.get_node(), other.get_node()
-        if first.get_type_name() not in ("Unsqueeze", "Reshape") or operation(first) != operation(second):
+        if not op_of(first).meaning.keeps_order or operation(first) != operation(second):
             return False
         if first.get_attributes() != second.get_attributes():
             return False

@@ -26,14 +26,26 @@ import numpy as np
 
 from ov_gather.acceleration.changes import Tracker, why_not_ours
 from ov_gather.acceleration.costs import too_small
-from ov_gather.acceleration.graph import FOLDED_AT_COMPILE, constant, dims, is_constant_foldable, is_one, ours, same, walk
+from ov_gather.acceleration.graph import (
+    FOLDED_AT_COMPILE,
+    constant,
+    dims,
+    is_constant_foldable,
+    is_one,
+    is_ours,
+    is_scatter,
+    ours,
+    same,
+    walk,
+)
+from ov_gather.acceleration.operators import is_converted, is_given, is_numpy_broadcast, op_of
 from ov_gather.acceleration.repeated import unrepeated
 from ov_gather.acceleration.rounding import is_computed
 from ov_gather.extension.python_api import Dimension, Model, Node, NodeFactory, Output
 from ov_gather.extension.python_api import opset13 as ops
 from ov_gather.kernels.reduction_names import onnx_name
+from ov_gather.ops.table import Along
 
-_BY_ELEMENTS = ("ScatterElements", "ScatterElementsUpdate")
 _MOVED = ("boolean", "i8", "u8", "i32", "i64", "f16", "bf16", "f32")
 _REDUCED = ("i32", "i64", "f32")
 """Types that all scatters of OpenVINO reduce with the same arithmetic."""
@@ -41,9 +53,9 @@ _REDUCED = ("i32", "i64", "f32")
 
 def scatter_rows(model: Model, tracker: Tracker, *, portable: bool = False) -> None:
     """Rewrite scatters along the first axis with rows of more than one element."""
-    for scatter in [node for _, node in walk(model) if node.get_type_name() in _BY_ELEMENTS]:
-        is_ours = scatter.get_type_name() == "ScatterElements"
-        if tracker.leaves(scatter) or (is_ours and (portable or scatter.get_attributes()["lanes"] != "none")):
+    for scatter in [node for _, node in walk(model) if _scatters_elements(node)]:
+        of_ours = is_ours(scatter)
+        if tracker.leaves(scatter) or (of_ours and (portable or scatter.get_attributes()["lanes"] != "none")):
             continue
         reason = _why_not_rows(scatter)
         smaller = None if reason else _first_of_rows(scatter.input_value(1))
@@ -54,7 +66,7 @@ def scatter_rows(model: Model, tracker: Tracker, *, portable: bool = False) -> N
         rank = len(dims(smaller) or ())
         index = ops.squeeze(smaller, ops.constant(np.arange(2, rank))).output(0) if rank > 2 else smaller
         reduction = scatter.get_attributes().get("reduction", "none")
-        if is_ours:  # case 3
+        if of_ours:  # case 3
             other = ours("ScatterND", [data, index, updates], {"reduction": reduction})
         elif reduction != "none":  # case 1
             other = NodeFactory("opset15").create("ScatterNDUpdate", [data, index, updates], {"reduction": reduction})
@@ -66,15 +78,20 @@ def scatter_rows(model: Model, tracker: Tracker, *, portable: bool = False) -> N
             continue
         else:
             other = ours("ScatterND", [data, index, updates], {"reduction": "none"})
-        is_other_precision = not is_ours and reduction == "none" and (is_computed(data) or is_computed(updates))
+        is_other_precision = not of_ours and reduction == "none" and (is_computed(data) or is_computed(updates))
         tracker.replace(scatter, other, rounds=is_other_precision and scatter.get_element_type().is_real())
+
+
+def _scatters_elements(node: Node) -> bool:
+    """Return True for a ScatterElementsUpdate, stock or ours."""
+    return is_scatter(node) and op_of(node).along is Along.AXIS
 
 
 def _why_not_rows(scatter: Node) -> str:
     """Return the reason why no ScatterND of rows can replace a scatter, whatever its indices; empty if one can."""
     data, index, updates = scatter.input_values()[:3]
-    is_ours, attributes = scatter.get_type_name() == "ScatterElements", scatter.get_attributes()
-    axis = np.array(attributes["axis"]) if is_ours else constant(scatter.input_value(3))
+    of_ours, attributes = is_ours(scatter), scatter.get_attributes()
+    axis = np.array(attributes["axis"]) if of_ours else constant(scatter.input_value(3))
     have, want = dims(data), dims(index)
     if axis is None or have is None or want is None:
         return "the axis, or a rank, is not known"
@@ -87,7 +104,7 @@ def _why_not_rows(scatter: Node) -> str:
     reduction = attributes.get("reduction", "none")
     if reduction == "mean" or not attributes.get("use_init_val", True):
         return "ScatterNDUpdate has no such reduction"
-    if not is_ours and not same_bits(scatter):
+    if not of_ours and not same_bits(scatter):
         return f"of {data.get_element_type().get_type_name()} not all bits are known to stay the same"
     if not all(same(one, other) for one, other in zip(want[1:], have[1:], strict=True)):
         return "rows may be scattered in part"
@@ -107,10 +124,10 @@ def _first_of_rows(index: Output) -> Output | None:
     if given is not None and want is not None and smaller != index and all(map(is_one, given[1:])) and same(given[0], want[0]):
         return smaller
     types, node = [], index.get_node()
-    while node.get_type_name() == "Convert":
+    while is_converted(node):
         types.append(node.get_element_type())
         node = node.input_value(0).get_node()
-    if node.get_type_name() != "Broadcast" or node.get_attributes()["mode"] not in ("numpy", "bidirectional"):
+    if not is_numpy_broadcast(node):
         return None
     inner, shape = node.input_value(0), node.input_value(1)
     given, rank = dims(inner), len(want or ())
@@ -134,7 +151,7 @@ _TIMES = 8
 
 def scatter_elements(model: Model, tracker: Tracker) -> None:
     """Rewrite the scatters that `scatter_rows` has left, except in bodies, whose inputs OpenVINO may write into."""
-    for scatter in [node for node in model.get_ordered_ops() if node.get_type_name() == "ScatterElementsUpdate"]:
+    for scatter in [node for node in model.get_ordered_ops() if _scatters_elements(node) and not is_ours(node)]:
         if tracker.leaves(scatter):
             continue
         if reason := _why_not(scatter):
@@ -150,7 +167,7 @@ def scatter_elements(model: Model, tracker: Tracker) -> None:
 
 def _why_not(scatter: Node) -> str:
     attributes, (data, indices) = scatter.get_attributes(), scatter.input_values()[:2]
-    if data.get_node().get_type_name() not in ("Constant", "Parameter"):
+    if not is_given(data):
         return "OpenVINO's own writes into the memory of data, which ours would copy"
     if attributes.get("reduction", "none") not in _GAINING or not attributes.get("use_init_val", True):
         return "OpenVINO's own is as fast"

@@ -10,17 +10,12 @@ from math import prod
 
 from ov_gather.acceleration.graph import ancestors, descendants, is_gather, operation, readers, real_inputs
 from ov_gather.extension.python_api import Node, Output
-from ov_gather.ops.meanings import OPENVINO, Selection, operators
+from ov_gather.ops.table import ENDS, OPENVINO, where
 
-_MOVES = operators(OPENVINO, lambda meaning: meaning.rearranges)
+_MOVES = where(OPENVINO, lambda op: op.meaning.rearranges)
 """Operations that do not round; and Convert, which rounds the same whatever is fused. Not Select, which OpenVINO fuses."""
 
-IN_WHOLE = operators(
-    OPENVINO,
-    lambda meaning: (
-        meaning.sources == (0,) and meaning.selection in (Selection.IN_ORDER, Selection.REORDERED) and not meaning.converts
-    ),
-)
+IN_WHOLE = where(OPENVINO, lambda op: op.meaning.keeps_each)
 """Operations whose output holds each element of their data exactly once and nothing else."""
 
 
@@ -39,7 +34,7 @@ def rounds_elsewhere(gather: Node) -> bool:
 
 def stays_given(gather: Node) -> bool:
     """Return True if the gathered elements are only moved until they leave the model."""
-    return all(node.get_type_name() in ("Result", *_MOVES) for node in descendants(gather))
+    return all(node.get_type_name() in (*_MOVES, *ENDS) for node in descendants(gather))
 
 
 def is_computed(value: Output) -> bool:
@@ -65,7 +60,7 @@ def is_computed_before(gathered: Node) -> bool:
         (gathered,) = readers(gathered)
         if gathered.get_type_name() not in ("Gather", *IN_WHOLE):
             computed = [value for value in gathered.input_values() if not _is_number(value)]
-            return len(computed) == 1 and gathered.get_type_name() not in ("Concat", "Result")
+            return len(computed) == 1 and gathered.get_type_name() not in ("Concat", *ENDS)
     return False
 
 

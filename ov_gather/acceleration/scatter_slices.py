@@ -12,17 +12,18 @@ from math import prod
 
 import numpy as np
 
-from ov_gather.acceleration.axis_sizes import tuple_length
+from ov_gather.acceleration.axis_sizes import takes_tuples, tuple_length
 from ov_gather.acceleration.changes import Tracker
 from ov_gather.acceleration.fold_constants import value_before_compiling
-from ov_gather.acceleration.graph import constant, copied, dims, is_constant_foldable, is_one, viewed, walk
+from ov_gather.acceleration.graph import constant, copied, dims, is_constant_foldable, is_one, is_ours, is_scatter, viewed, walk
+from ov_gather.acceleration.operators import IN_ORDER, is_numpy_broadcast
 from ov_gather.extension.python_api import Dimension, Model, Node, Output
 from ov_gather.extension.python_api import opset13 as ops
 
 
 def scatter_slices(model: Model, tracker: Tracker) -> None:
     """Rewrite if a Broadcast expands each coordinate to the shape of the others."""
-    for scatter in [node for _, node in walk(model) if node.get_type_name() == "ScatterNDUpdate" and not tracker.leaves(node)]:
+    for scatter in [node for _, node in walk(model) if _is_stock(node) and not tracker.leaves(node)]:
         coordinates = _coordinates(scatter)
         if not coordinates:
             continue
@@ -33,6 +34,10 @@ def scatter_slices(model: Model, tracker: Tracker) -> None:
         data, _, updates = scatter.input_values()
         other = copied(scatter, [data, ops.concat(shorter, -1).output(0), updates])
         tracker.replace(scatter, other, rounds=False)
+
+
+def _is_stock(node: Node) -> bool:
+    return is_scatter(node) and takes_tuples(node) and not is_ours(node)
 
 
 def _coordinates(scatter: Node) -> list[Node]:
@@ -50,8 +55,9 @@ def _coordinates(scatter: Node) -> list[Node]:
 
 
 def _is_broadcast(node: Node, rank: int) -> bool:
-    is_one_to_all = node.get_type_name() == "Broadcast" and node.get_attributes()["mode"] in ("numpy", "bidirectional")
-    return is_one_to_all and dims(node.input_value(1)) == [Dimension(rank)] and len(dims(node.output(0)) or []) == rank
+    if not is_numpy_broadcast(node) or dims(node.input_value(1)) != [Dimension(rank)]:
+        return False
+    return len(dims(node.output(0)) or []) == rank
 
 
 def _whole_axes(scatter: Node, coordinates: list[Node]) -> int:
@@ -75,7 +81,7 @@ def _whole_axes(scatter: Node, coordinates: list[Node]) -> int:
 
 def _counts_up(value: Output) -> bool:
     """Return True if the elements of a value of static shape are 0, 1, 2, ..."""
-    value = viewed(value, ("Convert", "Reshape", "Squeeze", "Unsqueeze"))
+    value = viewed(value, IN_ORDER | {"Convert"})
     node = value.get_node()
     if node.get_type_name() == "Range":  # its end may be a computed size; the static output shape has it
         start, step = (constant(node.input_value(port)) for port in (0, 2))

@@ -22,12 +22,12 @@ from numpy.typing import NDArray
 
 from ov_gather.acceleration.axis_sizes import Columns, constant_size, takes_tuples
 from ov_gather.acceleration.graph import INDICES, constant, copied, dims, identity, wide
+from ov_gather.acceleration.operators import op_of
 from ov_gather.acceleration.parts import SPLITS, Taken, picked, taken
 from ov_gather.acceleration.unproved import Unproved
 from ov_gather.extension.python_api import Node, Output, Type
 from ov_gather.extension.python_api import opset13 as ops
-
-_MOVES = ("Broadcast", "Convert", "Reshape", "Squeeze", "Transpose", "Unsqueeze")
+from ov_gather.ops.table import OpKind, Trait
 
 
 @dataclass(frozen=True, eq=False)
@@ -160,7 +160,7 @@ def _limit(site: Unproved) -> Hashable:
 
 def _is_part(node: Node) -> bool:
     """Return True if an operation outputs only elements of its first input, maybe not all."""
-    return node.get_type_name() in (*SPLITS, "Slice", "StridedSlice") or picked(node) is not None
+    return op_of(node).takes_part or picked(node) is not None
 
 
 def _is_all(parts: Iterable[Output]) -> bool:
@@ -182,14 +182,14 @@ def _is_all(parts: Iterable[Output]) -> bool:
 
 def _only_moves(node: Node) -> bool:
     """Return True if the output contains every element of the first input and nothing else."""
-    kind = node.get_type_name()
-    if kind not in _MOVES:
-        return False
-    if kind == "Convert":
+    op = op_of(node)
+    if op.kind is OpKind.CAST:
         return all(
             value.get_element_type().get_type_name() in ("i32", "i64") for value in (node.input_value(0), node.output(0))
         )
-    return kind != "Broadcast" or _repeats_at_least_once(node)
+    if node.get_type_name() == "Broadcast":
+        return _repeats_at_least_once(node)
+    return op.meaning.keeps_each and Trait.EXACT in op.traits
 
 
 def _repeats_at_least_once(broadcast: Node) -> bool:

@@ -7,9 +7,11 @@ from contextlib import contextmanager
 from math import prod
 
 from ov_gather.acceleration.graph import axis_of, constant, dims, identity, is_one, operation, same
+from ov_gather.acceleration.operators import is_converted, op_of
 from ov_gather.extension.python_api import Dimension, Model, Node, Output, PartialShape, Symbol
 from ov_gather.graph.openvino import bodies
 from ov_gather.ops.spec import MAX_RANK
+from ov_gather.ops.table import OpKind, Selection
 
 _Sizes = dict[tuple[int, int], list[Dimension | None]]
 """For each shape vector or scalar, by `identity`: the dynamic dimension that each element holds, or None."""
@@ -58,11 +60,19 @@ def _infer(node: Node, sizes: _Sizes) -> None:
     shape = _of_gather(node) if operation(node) == "GatherElements-6" else None
     if shape is None and not bodies(node):
         node.validate_and_infer_types()
-        shape = _CORRECTED[node.get_type_name()](node, sizes) if node.get_type_name() in _CORRECTED else None
+        shape = _corrected(node, sizes)
     for i, value in enumerate(node.outputs()):
         inferred = value.get_partial_shape() if shape is None else PartialShape(shape)
         if inferred.is_dynamic and inferred.rank.is_static:
             node.set_output_type(i, value.get_element_type(), _named(inferred))
+
+
+def _corrected(node: Node, sizes: _Sizes) -> list[Dimension] | None:
+    """Return the dimensions of the output where OpenVINO infers wrong symbols; None for other operations."""
+    op = op_of(node)
+    if op.kind is OpKind.SELECTION:
+        return _of_select(node, sizes)
+    return _of_broadcast(node, sizes) if op.meaning.selection is Selection.REPEATED else None
 
 
 def _of_gather(node: Node) -> list[Dimension] | None:
@@ -100,9 +110,6 @@ def _of_select(node: Node, known: _Sizes) -> list[Dimension] | None:
     return after
 
 
-_CORRECTED = {"Broadcast": _of_broadcast, "Select": _of_select, "Tile": _of_broadcast}
-
-
 def _may_hold_sizes(value: Output) -> bool:
     """Return True for vectors and scalars that may be a shape or a part of one."""
     shape = value.get_partial_shape()
@@ -114,19 +121,23 @@ def _may_hold_sizes(value: Output) -> bool:
 def _that_hold_sizes(value: Output) -> list[Output]:
     """Return the inputs from which a node only moves sizes."""
     node = value.get_node()
-    kind, given = node.get_type_name(), node.input_values()
-    if kind == "Concat":
+    op, given = op_of(node), node.input_values()
+    if node.get_type_name() == "Concat":
         return list(given)
-    return list(given[:1]) if kind in ("Convert", "Gather", "Reshape", "Slice", "Squeeze", "Unsqueeze") else []
+    return list(given[:1]) if op.meaning.keeps_order or is_converted(node) or _selects(node) else []
+
+
+def _selects(node: Node) -> bool:
+    return node.get_type_name() in ("Gather", "Slice")
 
 
 def _held(value: Output, known: _Sizes) -> list[Dimension | None]:
     """Return the dynamic dimension that each element of a value holds, or None."""
     node = value.get_node()
     found: list[Dimension | None] = [size for given in _that_hold_sizes(value) for size in known.get(identity(given), [])]
-    if node.get_type_name() == "ShapeOf":
+    if op_of(node).kind is OpKind.SHAPE:
         found = [dim if dim.is_dynamic else None for dim in dims(node.input_value(0)) or []]
-    elif node.get_type_name() in ("Gather", "Slice"):
+    elif _selects(node):
         found = _selected(node, found)
     count = prod(value.get_shape())
     return found if len(found) == count else [None] * count

@@ -7,10 +7,12 @@ from dataclasses import replace
 import numpy as np
 
 from ov_gather.acceleration.axis_sizes import BoundTensors, axis_of_site, batch_dims, takes_tuples, tuple_length
-from ov_gather.acceleration.graph import INDICES, dims, is_constant_foldable, redirect_readers
+from ov_gather.acceleration.graph import INDICES, dims, is_constant_foldable, is_gather, redirect_readers
 from ov_gather.acceleration.guards import clamped
+from ov_gather.acceleration.operators import op_of
 from ov_gather.extension.python_api import Node, Output
 from ov_gather.extension.python_api import opset13 as ops
+from ov_gather.ops.table import OpKind
 
 
 def why_not_zeros(node: Node) -> str:
@@ -31,14 +33,14 @@ def why_not_zeros(node: Node) -> str:
 
 def what_is_zero(site: Node) -> str:
     """Return the description of the guard for the summary."""
-    is_scatter = site.get_type_name().startswith("Scatter")
-    return "updates out of bounds are dropped" if is_scatter else "elements out of bounds are 0"
+    writes = op_of(site).kind is OpKind.SCATTER
+    return "updates out of bounds are dropped" if writes else "elements out of bounds are 0"
 
 
 def reads_less(gather: Node) -> bool:
     """Return True if a gather takes fewer elements than its computed data have, and OpenVINO fuses nothing across it."""
     shapes = gather.get_input_partial_shape(0), gather.get_output_partial_shape(0)
-    if gather.get_type_name() not in ("GatherElements", "GatherND") or any(shape.is_dynamic for shape in shapes):
+    if not is_gather(gather) or gather.get_type_name() == "Gather" or any(shape.is_dynamic for shape in shapes):
         return False
     data, taken = (int(np.prod(list(shape.to_shape()))) for shape in shapes)
     return taken < data and not is_constant_foldable([gather.input_value(0)])
@@ -68,7 +70,7 @@ def _axes_of_slices(gather: Node) -> list[int]:
     data, indices = (gather.get_input_partial_shape(port).rank.get_length() for port in (0, 1))
     if kind == "GatherElements":
         return [*range(indices, data)]  # the lanes
-    if kind == "GatherND":
+    if takes_tuples(gather):
         return list(range(indices - 1, indices - 1 + data - batch - (tuple_length(gather) or 0)))
     batch %= indices + 1
     axis = axis_of_site(gather) or 0
@@ -102,7 +104,7 @@ def add_slice(site: Node) -> None:
     added[axes] = 1
     padded = ops.pad(data, ops.constant(none), ops.constant(added), "constant", ops.constant(0, data.get_element_type()))
     site.input(0).replace_source_output(padded.output(0))
-    if not site.get_type_name().startswith("Scatter"):
+    if op_of(site).kind is not OpKind.SCATTER:
         return
     sizes = [shape[axis].get_length() for axis in axes if shape[axis].is_static]
     computed = ops.gather(ops.shape_of(data, output_type="i64"), ops.constant(axes), ops.constant(0))

@@ -94,7 +94,7 @@ def _faults() -> dict[str, list[str]]:
 
 def _print(divergence: Divergence) -> None:
     say(f"{divergence.name} ({', '.join(divergence.runtimes)}): {divergence.why}")
-    concerned = ", ".join(divergence.operations) or "the whole family"
+    concerned = ", ".join(operation.name for operation in divergence.operations) or "the whole family"
     releases = f"; {divergence.releases}" if divergence.releases else ""
     say(f"    {concerned}; {' or '.join(seen.value for seen in divergence.observed)}{releases}")
     if divergence.upstream:

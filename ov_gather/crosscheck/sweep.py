@@ -27,6 +27,7 @@ from ov_gather.ir.shapes import ANY, PartialShape
 from ov_gather.ops import OPERATIONS
 from ov_gather.ops.layer_view import LayerView, family_layers
 from ov_gather.ops.spec import Operation
+from ov_gather.ops.table import OPENVINO, Along, Op
 from ov_gather.ops.users import operations_of_files
 from ov_gather.runtimes.devices import CPU
 from ov_gather.runtimes.isolated import IsolatedRuntime, borrowed
@@ -130,8 +131,7 @@ def _layer(operation: Operation, rng: np.random.Generator, element_type: Element
     reductions = [attribute.kind.split("|") for attribute in operation.attributes if attribute.name == "reduction"]
     if reductions and element_type.bits >= 8 and element_type.name[:2] != "f8":
         text["reduction"] = str(rng.choice([word for word in reductions[0] if element_type is not BOOLEAN or word != "mean"]))
-    updates = _UPDATES.get(operation.type)
-    shapes = {"data": data, "indices": indices, "updates": updates(data, indices, axis) if updates else indices}
+    shapes = {"data": data, "indices": indices, "updates": _updates(OPENVINO[operation.type], data, indices, axis)}
     is_open, constant = rng.integers(3) == 0, rng.choice(["data", "indices", "", "", "", ""])
     builder = ModelBuilder(f"{operation.name} {element_type} {list(data)} {list(indices)} {axis}")
     inputs: list[PortRef] = []
@@ -159,7 +159,9 @@ def _declared(operation: Operation, name: str, sizes: Sizes, is_open: bool) -> P
     shape = PartialShape.of(sizes)
     if not is_open or shape.dims is None:
         return shape
-    kept = 1 if name == "indices" and operation.type in _OF_TUPLES else 0  # the tuple length stays static
+    kept = (
+        1 if name == "indices" and OPENVINO[operation.type].along is Along.COORDINATES else 0
+    )  # the tuple length stays static
     count = len(shape.dims) - kept
     return PartialShape((ANY,) * count + shape.dims[count:])
 
@@ -212,6 +214,13 @@ def _of_updates(rng: np.random.Generator, operation: Operation, data: Sizes, axi
     return tuple(sizes), {"axis": str(axis)} if is_attribute else {}
 
 
+def _updates(op: Op, data: Sizes, indices: Sizes, axis: int) -> Sizes:
+    """Return the shape of the updates of a scatter: slices of data, or one element for each index."""
+    if op.along is Along.COORDINATES:
+        return (*indices[:-1], *data[indices[-1] :])
+    return indices if op.meaning.reduces else (*data[: axis % len(data)], *indices, *data[axis % len(data) + 1 :])
+
+
 _INDICES: Mapping[str, Callable[[np.random.Generator, Operation, Sizes, int], tuple[Sizes, Text]]] = {
     "GatherElements": _of_elements,
     "Gather": _of_slices,
@@ -222,9 +231,3 @@ _INDICES: Mapping[str, Callable[[np.random.Generator, Operation, Sizes, int], tu
     "ScatterND": _of_places_by_tuples,
     "ScatterNDUpdate": _of_places_by_tuples,
 }
-_UPDATES: Mapping[str, Callable[[Sizes, Sizes, int], Sizes]] = {
-    "ScatterUpdate": lambda data, indices, axis: (*data[: axis % len(data)], *indices, *data[axis % len(data) + 1 :]),
-    "ScatterND": lambda data, indices, axis: (*indices[:-1], *data[indices[-1] :]),
-    "ScatterNDUpdate": lambda data, indices, axis: (*indices[:-1], *data[indices[-1] :]),
-}
-_OF_TUPLES = ("GatherND", "ScatterND", "ScatterNDUpdate")

@@ -9,6 +9,7 @@ from enum import Enum
 from typing import TYPE_CHECKING, Any
 
 from ov_gather.ops.layer_view import LayerView
+from ov_gather.ops.spec import Operation
 from ov_gather.plugin.base import releases_text
 
 if TYPE_CHECKING:
@@ -47,7 +48,7 @@ class Divergence:
         observed: what the runtime may do; one of these.
         applies: condition on a layer and its operands. For LACKS the operands are empty, since they are not needed.
         why: the reason, for people.
-        operations: versioned names of the operations concerned; empty = all.
+        operations: the operations concerned; empty = all.
         devices: the OpenVINO devices concerned.
         since, before: the first version of the runtime that deviates, and the first that no longer does; "" if unknown.
         predicts: the possible results: each element equals, bit by bit, that of one of them. Raises IndexError if there is
@@ -64,7 +65,7 @@ class Divergence:
     observed: tuple[Observed, ...]
     applies: Condition
     why: str
-    operations: tuple[str, ...] = ()
+    operations: tuple[Operation, ...] = ()
     devices: tuple[str, ...] = CPU
     since: str = ""
     before: str = ""
@@ -84,7 +85,7 @@ class Divergence:
         return (
             runtime in self.runtimes
             and any(device in self.devices for device in devices)
-            and (not self.operations or operation in self.operations)
+            and (not self.operations or operation in (one.name for one in self.operations))
             and (not self.since or _number(version) >= _number(self.since))
             and (not self.before or _number(version) < _number(self.before))
         )

@@ -7,6 +7,7 @@ from typing import TYPE_CHECKING, Any
 
 from ov_gather.divergences.cpu_plugin import Arithmetic, all_as_seen
 from ov_gather.ops.layer_view import LayerView
+from ov_gather.ops.table import OPENVINO, Along
 
 if TYPE_CHECKING:
     import numpy as np
@@ -119,9 +120,10 @@ def as_elements(
 
     data, updates = operands[0], operands[2]
     indices = as_index_dtype(operands[1])
-    if view.operation.type.startswith("ScatterElements"):
+    op = OPENVINO[view.operation.type]
+    if op.along is Along.AXIS and op.meaning.reduces:
         return data, indices, updates, attributes["axis"]
-    if view.operation.type.startswith("ScatterND"):
+    if op.along is Along.COORDINATES:
         sizes = data.shape[: indices.shape[-1]]
         before, size = 1, prod(sizes)
         indices = _flat(np.moveaxis(indices, -1, 0).reshape(len(sizes), prod(indices.shape[:-1])), sizes, by_coordinate)

@@ -6,8 +6,10 @@ They know Gather but not GatherElements, so replacing one by the other changes w
 
 from __future__ import annotations
 
+from ov_gather.ops.table import EITHER, Trait, where
+
 REASON = "OpenVINO would compute it in 8 bits as Gather, and round elsewhere"
 """Reason reported for a GatherElements that is kept because its data may come from 8 bits."""
 
-STOPS = frozenset({"Exp", "Gelu", "LogSoftmax", "Pow", "Power", "Sigmoid", "Softmax", "Sqrt", "Swish", "Tanh"})
+STOPS = where(EITHER, lambda op: Trait.REAL in op.traits)
 """Floating-point operations, of ONNX and OpenVINO, past which OpenVINO moves no dequantization; it may move past any other."""

@@ -5,6 +5,7 @@ from __future__ import annotations
 from functools import partial
 
 from ov_gather.divergences.base import Divergence, Observed
+from ov_gather.ops.gather_elements import GATHER_ELEMENTS_6
 
 _CPU_PLUGIN = ("openvino", "extension")
 _avoided = partial(Divergence, runtimes=_CPU_PLUGIN, observed=(Observed.AVOIDED,), applies=lambda view, operands: False)
@@ -27,7 +28,7 @@ MODELS = (
     _avoided(
         name="no-smaller-indices",
         runtimes=("openvino",),
-        operations=("GatherElements-6",),
+        operations=(GATHER_ELEMENTS_6,),
         why="ONNX allows indices smaller than data off the axis; GatherElements-6 does not, so that no valid IR has them",
     ),
     _avoided(

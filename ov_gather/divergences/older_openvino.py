@@ -11,6 +11,7 @@ from ov_gather.divergences.base import Observed
 from ov_gather.divergences.conditions import data_is
 from ov_gather.divergences.openvino import GATHER_NDS, SCATTER_NDS, SCATTERS, STOCK_GATHERS, in_cpu_plugin, in_stock
 from ov_gather.ir.element_types import F8E4M3, F8E5M2, F8E8M0
+from ov_gather.ops.gather_elements import GATHER_ELEMENTS_6
 from ov_gather.ops.layer_view import LayerView
 
 if TYPE_CHECKING:
@@ -21,7 +22,7 @@ if TYPE_CHECKING:
 
 def _saturated(view: LayerView, operands: Operands, arithmetic: cpu_plugin.Arithmetic) -> NDArray[Any]:
     """Return what the plugin computes if integers saturate instead of wrapping around."""
-    computed = cpu_plugin.gathered if view.operation.name in STOCK_GATHERS else cpu_plugin.evaluated
+    computed = cpu_plugin.gathered if view.operation in STOCK_GATHERS else cpu_plugin.evaluated
     return computed(view, operands, replace(arithmetic, saturates=True))
 
 
@@ -35,7 +36,7 @@ OLDER_OPENVINO = (
     ),
     in_stock(
         name="unchecked-gathers",
-        operations=("GatherElements-6", *GATHER_NDS),
+        operations=(GATHER_ELEMENTS_6, *GATHER_NDS),
         observed=(Observed.DIFFERS, Observed.ANSWERS, Observed.CRASHES),
         applies=conditions.has_indices_outside_data,
         why="the CPU plugin read whatever memory an index that is negative or out of bounds points to",

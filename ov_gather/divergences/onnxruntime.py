@@ -10,7 +10,13 @@ from ov_gather.divergences.base import Divergence, Observed
 from ov_gather.divergences.conditions import data_is
 from ov_gather.divergences.openvino import SCATTER_ELEMENTS, SCATTER_NDS, STOCK_GATHERS
 from ov_gather.ir.element_types import ELEMENT_TYPES, STRING, U64
+from ov_gather.ops.gather import GATHER_7, GATHER_8, GATHER_CUSTOM
+from ov_gather.ops.gather_elements_custom import GATHER_ELEMENTS_CUSTOM
+from ov_gather.ops.gather_nd import GATHER_ND_5
 from ov_gather.ops.layer_view import LayerView
+from ov_gather.ops.scatter_elements_update import SCATTER_ELEMENTS_CUSTOM, SCATTER_ELEMENTS_UPDATE_12
+from ov_gather.ops.scatter_nd_update import SCATTER_ND_CUSTOM, SCATTER_ND_UPDATE_15
+from ov_gather.ops.scatter_update import SCATTER_UPDATE_3
 
 if TYPE_CHECKING:
     import numpy as np
@@ -24,8 +30,7 @@ NOT_IN_ONNXRUNTIME = tuple(
 
 _diverges = partial(Divergence, runtimes=("onnxruntime",))
 _lacks = partial(_diverges, observed=(Observed.LACKS,))
-_CUSTOM_GATHER = "Gather-ov_gather"
-_REDUCING = ("ScatterElementsUpdate-12", "ScatterNDUpdate-15", "ScatterElements-ov_gather", "ScatterND-ov_gather")
+_REDUCING = (SCATTER_ELEMENTS_UPDATE_12, SCATTER_ND_UPDATE_15, SCATTER_ELEMENTS_CUSTOM, SCATTER_ND_CUSTOM)
 
 
 def _in_any_order(view: LayerView, operands: Operands, found: NDArray[Any]) -> NDArray[np.bool_]:
@@ -46,13 +51,13 @@ ONNXRUNTIME = (
     ),
     _lacks(
         name="axis-is-an-attribute",
-        operations=(*STOCK_GATHERS, _CUSTOM_GATHER, *SCATTER_ELEMENTS),
+        operations=(*STOCK_GATHERS, GATHER_CUSTOM, *SCATTER_ELEMENTS),
         applies=conditions.has_open_axis,
         why="in ONNX the axis is an attribute",
     ),
     _lacks(
         name="no-scatter-update-in-onnx",
-        operations=("ScatterUpdate-3",),
+        operations=(SCATTER_UPDATE_3,),
         applies=lambda view, operands: True,
         why="ONNX has no operator that does what ScatterUpdate does",
     ),
@@ -64,25 +69,25 @@ ONNXRUNTIME = (
     ),
     _lacks(
         name="no-broadcast-or-transpose-in-onnx",
-        operations=("GatherElements-ov_gather",),
+        operations=(GATHER_ELEMENTS_CUSTOM,),
         applies=conditions.broadcasts_or_transposes,
         why="ONNX's GatherElements neither broadcasts nor transposes, nor takes data in lanes",
     ),
     _lacks(
         name="no-lanes-in-onnx",
-        operations=("ScatterElements-ov_gather", "ScatterND-ov_gather"),
+        operations=(SCATTER_ELEMENTS_CUSTOM, SCATTER_ND_CUSTOM),
         applies=lambda view, operands: view.read_attributes().get("lanes", "none") != "none",
         why="ONNX's scatters take no data in lanes",
     ),
     _lacks(
         name="no-such-batches-in-onnx",
-        operations=("Gather-7", "Gather-8", _CUSTOM_GATHER, "GatherND-5"),
+        operations=(GATHER_7, GATHER_8, GATHER_CUSTOM, GATHER_ND_5),
         applies=conditions.gathers_batches,
         why="ONNX's Gather has no batch dimensions, and its GatherND does not fuse them",
     ),
     _lacks(
         name="no-such-reduction-in-onnx",
-        operations=("ScatterElementsUpdate-12", "ScatterNDUpdate-15"),
+        operations=(SCATTER_ELEMENTS_UPDATE_12, SCATTER_ND_UPDATE_15),
         applies=conditions.reduces_beyond_onnx,
         why="ONNX's ScatterElements has no mean, and always includes the initial values; its ScatterND does not subtract",
     ),
@@ -94,14 +99,14 @@ ONNXRUNTIME = (
     ),
     _diverges(
         name="no-zeros-in-onnx",
-        operations=("Gather-8", _CUSTOM_GATHER),
+        operations=(GATHER_8, GATHER_CUSTOM),
         observed=(Observed.REFUSES,),
         applies=conditions.fills_zeros,
         why="in ONNX an index out of bounds is an error, not a zero",
     ),
     _diverges(
         name="first-string-of-each-slice",
-        operations=(*STOCK_GATHERS, _CUSTOM_GATHER),
+        operations=(*STOCK_GATHERS, GATHER_CUSTOM),
         observed=(Observed.DIFFERS,),
         applies=data_is(STRING),
         why="onnxruntime's Gather copies only the first string of each slice",
@@ -109,7 +114,7 @@ ONNXRUNTIME = (
     ),
     _diverges(
         name="last-writer-varies-in-onnxruntime",
-        operations=(*SCATTER_NDS, "ScatterND-ov_gather"),
+        operations=(*SCATTER_NDS, SCATTER_ND_CUSTOM),
         observed=(Observed.DIFFERS,),
         applies=conditions.writes_twice,
         why="onnxruntime lets its threads race if ScatterND updates an element twice",

@@ -8,18 +8,23 @@ from ov_gather.divergences import conditions, cpu_plugin
 from ov_gather.divergences.base import Divergence, Observed
 from ov_gather.divergences.conditions import constant_data_is, data_is
 from ov_gather.ir.element_types import BF16, F4E2M1, F16, F32, I32, I64, STRING, U2, U32
+from ov_gather.ops.gather import GATHER_1, GATHER_7, GATHER_8
+from ov_gather.ops.gather_elements import GATHER_ELEMENTS_6
+from ov_gather.ops.gather_nd import GATHER_ND_5, GATHER_ND_8
+from ov_gather.ops.scatter_elements_update import SCATTER_ELEMENTS_UPDATE_3, SCATTER_ELEMENTS_UPDATE_12
+from ov_gather.ops.scatter_nd_update import SCATTER_ND_UPDATE_3, SCATTER_ND_UPDATE_15
+from ov_gather.ops.scatter_update import SCATTER_UPDATE_3
 from ov_gather.ops.spec import CUSTOM_OPSET
 
 in_stock = partial(Divergence, runtimes=("openvino",))
 in_extension = partial(Divergence, runtimes=("extension",))
 in_cpu_plugin = partial(Divergence, runtimes=("openvino", "extension"))
-_OLD_GATHERS = ("Gather-1", "Gather-7")
-STOCK_GATHERS = (*_OLD_GATHERS, "Gather-8")
-GATHER_NDS = ("GatherND-5", "GatherND-8")
-SCATTER_ELEMENTS = ("ScatterElementsUpdate-3", "ScatterElementsUpdate-12")
-SCATTER_NDS = ("ScatterNDUpdate-3", "ScatterNDUpdate-15")
-SCATTER = "ScatterUpdate-3"
-SCATTERS = (*SCATTER_ELEMENTS, SCATTER, *SCATTER_NDS)
+_OLD_GATHERS = (GATHER_1, GATHER_7)
+STOCK_GATHERS = (*_OLD_GATHERS, GATHER_8)
+GATHER_NDS = (GATHER_ND_5, GATHER_ND_8)
+SCATTER_ELEMENTS = (SCATTER_ELEMENTS_UPDATE_3, SCATTER_ELEMENTS_UPDATE_12)
+SCATTER_NDS = (SCATTER_ND_UPDATE_3, SCATTER_ND_UPDATE_15)
+SCATTERS = (*SCATTER_ELEMENTS, SCATTER_UPDATE_3, *SCATTER_NDS)
 
 OPENVINO = (
     # Operations and types that a runtime lacks.
@@ -49,7 +54,7 @@ OPENVINO = (
     ),
     in_stock(
         name="no-strings",
-        operations=("GatherElements-6", *GATHER_NDS, *SCATTERS),
+        operations=(GATHER_ELEMENTS_6, *GATHER_NDS, *SCATTERS),
         observed=(Observed.LACKS,),
         applies=data_is(STRING),
         why="of the family, the CPU plugin has only Gather for strings",
@@ -98,7 +103,7 @@ OPENVINO = (
     # Deviations in indices.
     in_stock(
         name="negative-indices",
-        operations=("GatherElements-6", "GatherND-5", "ScatterElementsUpdate-3", "ScatterNDUpdate-3"),
+        operations=(GATHER_ELEMENTS_6, GATHER_ND_5, SCATTER_ELEMENTS_UPDATE_3, SCATTER_ND_UPDATE_3),
         observed=(Observed.AGREES,),
         applies=conditions.has_negative_indices,
         why="the specification does not allow negative indices; this runtime counts them from the end, as ONNX does",
@@ -137,7 +142,7 @@ OPENVINO = (
     ),
     in_stock(
         name="batches-of-one",
-        operations=("Gather-7", "Gather-8"),
+        operations=(GATHER_7, GATHER_8),
         observed=(Observed.DIFFERS, Observed.ANSWERS, Observed.CRASHES),
         applies=conditions.has_batches_of_one,
         why="if all batch dimensions are 1 and shapes are static, the CPU plugin reads unrelated memory",

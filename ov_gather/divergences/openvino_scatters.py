@@ -7,10 +7,13 @@ from typing import TYPE_CHECKING, Any
 from ov_gather.divergences import conditions, cpu_plugin, cpu_scatters
 from ov_gather.divergences.base import Observed
 from ov_gather.divergences.conditions import data_is
-from ov_gather.divergences.openvino import SCATTER, SCATTER_ELEMENTS, SCATTER_NDS, in_cpu_plugin, in_extension, in_stock
+from ov_gather.divergences.openvino import SCATTER_ELEMENTS, SCATTER_NDS, in_cpu_plugin, in_extension, in_stock
 from ov_gather.ir.element_types import BF16, F8E4M3, F8E5M2
 from ov_gather.ops.layer_view import LayerView
+from ov_gather.ops.scatter_elements_update import SCATTER_ELEMENTS_CUSTOM, SCATTER_ELEMENTS_UPDATE_12
 from ov_gather.ops.scatter_lanes import are_same_numbers
+from ov_gather.ops.scatter_nd_update import SCATTER_ND_CUSTOM, SCATTER_ND_UPDATE_15
+from ov_gather.ops.scatter_update import SCATTER_UPDATE_3
 
 if TYPE_CHECKING:
     import numpy as np
@@ -39,7 +42,7 @@ def _with_any_nan(view: LayerView, operands: Operands, found: NDArray[Any]) -> N
 OPENVINO_SCATTERS = (
     in_stock(
         name="no-scalars",
-        operations=(SCATTER,),
+        operations=(SCATTER_UPDATE_3,),
         observed=(Observed.REFUSES,),
         applies=conditions.has_scalars,
         why="the CPU plugin has no ScatterUpdate for indices or updates that are scalars",
@@ -54,7 +57,7 @@ OPENVINO_SCATTERS = (
     ),
     in_stock(
         name="no-negative-indices",
-        operations=(SCATTER,),
+        operations=(SCATTER_UPDATE_3,),
         observed=(Observed.REFUSES,),
         applies=conditions.scatters_negative,
         why="the specification does not allow negative indices, and the CPU plugin refuses them",
@@ -62,7 +65,7 @@ OPENVINO_SCATTERS = (
     ),
     in_stock(
         name="unchecked-short-scatter",
-        operations=(SCATTER,),
+        operations=(SCATTER_UPDATE_3,),
         observed=(Observed.DIFFERS, Observed.ANSWERS, Observed.CRASHES),
         applies=conditions.scatters_unchecked,
         why="the CPU plugin has a shortcut for scattering into up to 64 integers (computed as i32; no 8-bit ones), which "
@@ -81,7 +84,7 @@ OPENVINO_SCATTERS = (
     ),
     in_stock(
         name="scattered-otherwise",
-        operations=("ScatterElementsUpdate-12", "ScatterNDUpdate-15"),
+        operations=(SCATTER_ELEMENTS_UPDATE_12, SCATTER_ND_UPDATE_15),
         observed=(Observed.DIFFERS, Observed.ANSWERS),
         applies=conditions.reduces,
         why="the CPU plugin reduces u16, i16 and u32 as i32, rounds bf16 in its own way (on CPUs that compute in bf16, after "
@@ -91,7 +94,7 @@ OPENVINO_SCATTERS = (
     ),
     in_extension(
         name="reduced-otherwise-by-ours",
-        operations=("ScatterElementsUpdate-12", "ScatterNDUpdate-15", "ScatterElements-ov_gather", "ScatterND-ov_gather"),
+        operations=(SCATTER_ELEMENTS_UPDATE_12, SCATTER_ND_UPDATE_15, SCATTER_ELEMENTS_CUSTOM, SCATTER_ND_CUSTOM),
         observed=(Observed.DIFFERS,),
         applies=lambda view, operands: data_is(BF16)(view, operands) and conditions.reduces(view, operands),
         why="on CPUs that do not compute in bf16 the CPU plugin converts bf16 to f32 around our operations, and rounds it back "
@@ -101,7 +104,7 @@ OPENVINO_SCATTERS = (
     ),
     in_stock(
         name="last-writer-varies",
-        operations=(SCATTER, *SCATTER_NDS),
+        operations=(SCATTER_UPDATE_3, *SCATTER_NDS),
         observed=(Observed.DIFFERS, Observed.ANSWERS),
         applies=conditions.writes_twice,
         why="the specification does not say which of several updates of one element wins; with several threads the CPU plugin "
@@ -110,7 +113,7 @@ OPENVINO_SCATTERS = (
     ),
     in_extension(
         name="any-nan-in-lanes",
-        operations=("ScatterElements-ov_gather", "ScatterND-ov_gather"),
+        operations=(SCATTER_ELEMENTS_CUSTOM, SCATTER_ND_CUSTOM),
         observed=(Observed.DIFFERS,),
         applies=conditions.reduces_floats_in_lanes,
         why="the bits of the sum or product of two NaNs depend on the order in which the compiler evaluates them",

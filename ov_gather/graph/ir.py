@@ -30,7 +30,7 @@ class IrGraph:
         self._paths = [path for path, _ in model.walk()]
         self._graphs = [graph for _, graph in model.walk()]
         self._numbers = {id(graph): number for number, graph in enumerate(self._graphs)}
-        self._nodes: dict[tuple[int, int], Node] = {}
+        self._nodes: dict[int, Node] = {}
         self._uses: dict[int, dict[Key, list[tuple[Node, int]]]] = {}
 
     @cached_property
@@ -65,7 +65,8 @@ class IrGraph:
 
     def producer(self, key: Key) -> Node | None:
         """Return the layer that makes a tensor; None for an unknown port."""
-        return None if self._port(key) is None else self.node(_tensor(key)[0], self._layer(key))
+        layer = self._layer(key)
+        return None if self._port(key, layer) is None else self.node(_tensor(key)[0], layer)
 
     def uses(self, key: Key) -> Sequence[tuple[Node, int]]:
         """Return the layers that read an output port, each with the position of the input."""
@@ -82,12 +83,17 @@ class IrGraph:
 
     def type_of(self, key: Key) -> ElementType | None:
         """Return the declared element type of an output port."""
-        layer, port = self._layer(key), self._port(key)
-        return layer.declared_type or (port.element_type if port else None)
+        layer = self._layer(key)
+        declared = layer.declared_type
+        if declared is not None:
+            return declared
+        port = self._port(key, layer)
+        return None if port is None else port.element_type
 
     def shape_of(self, key: Key) -> PartialShape:
         """Return the declared shape of an output port."""
-        layer, port = self._layer(key), self._port(key)
+        layer = self._layer(key)
+        port = self._port(key, layer)
         return UNKNOWN if port is None else layer.declared_shape or port.shape
 
     def size_name(self, key: Key, axis: int) -> str:
@@ -120,23 +126,26 @@ class IrGraph:
 
     def node(self, number: int, layer: Layer) -> Node:
         """Return the node of a layer, in the graph of this number."""
-        if (number, id(layer)) not in self._nodes:  # ids may occur twice (OVG101)
-            self._nodes[number, id(layer)] = self._made(number, layer)
-        return self._nodes[number, id(layer)]
+        found = self._nodes.get(id(layer))  # ids of layers may occur twice (OVG101)
+        if found is None:
+            found = self._nodes[id(layer)] = self._made(number, layer)
+        return found
 
     def _made(self, number: int, layer: Layer) -> Node:
+        producer = self._graphs[number].producer
+        sources = [producer(layer, port) for port in layer.inputs]
         bodies = layer.bodies if layer.type not in LOOPS or len(layer.bodies) == 1 else ()  # otherwise OVG121
         return Node(
             layer.type,
             layer.version or "",
             layer.name,
             self._paths[number],
-            [self._source(number, layer, port) for port in layer.inputs],
-            [(number, layer.id, port.id) for port in layer.outputs],
+            tuple([None if one is None else (number, one[0].id, one[1].id) for one in sources]),
+            tuple([(number, layer.id, port.id) for port in layer.outputs]),
             layer.attributes,
-            tuple(self._body(number, layer, body) for body in bodies),
-            self._around.get(number),
-            decompresses(layer),
+            tuple([self._body(number, layer, body) for body in bodies]) if bodies else (),
+            self._around.get(number) if number else None,
+            layer.type == "Convert" and decompresses(layer),
             layer.line,
             layer,
         )
@@ -179,9 +188,13 @@ class IrGraph:
         number, layer_id, _ = _tensor(key)
         return self._graphs[number].layer_by_id[layer_id]
 
-    def _port(self, key: Key) -> Port | None:
+    def _port(self, key: Key, layer: Layer) -> Port | None:
         """Return the port; None if another layer has the same id (OVG101)."""
-        return next((port for port in self._layer(key).outputs if port.id == _tensor(key)[2]), None)
+        port_id = _tensor(key)[2]
+        for port in layer.outputs:  # a loop: the analyses of a large model spend much of their time here
+            if port.id == port_id:
+                return port
+        return None
 
 
 def decompresses(layer: Layer) -> bool:

@@ -83,7 +83,7 @@ class Body:
         return [*(edge.inner for edge in self.exits), *(edge.next for edge in self.entries if edge.next is not None)]
 
 
-@dataclass(frozen=True, slots=True, eq=False)
+@dataclass(slots=True, eq=False)  # not frozen: a model has many
 class Node:
     """One operation of a graph. In graphs of OpenVINO that includes Parameter, Const and Result.
 

@@ -17,7 +17,7 @@ def meaning(layer: Layer) -> dict[str, str]:
 
     Left out are a Parameter's or Const's declared type and shape, which its output port repeats, and the place of the payload.
     """
-    left_out = _DECLARED if layer.type in ("Parameter", "Const") else (VARIABLE,)
+    left_out = _DECLARED if layer.is_leaf else (VARIABLE,)
     return {name: normal(value) for name, value in layer.attributes.items() if name not in left_out}
 
 

@@ -8,11 +8,27 @@ from dataclasses import dataclass, fields
 from ov_gather.ir.model import Element, Layer, Model, Port, ValueId
 from ov_gather.ir.numbers import parse_digits
 
-BODIES: Mapping[str, tuple[str, ...]] = {"If": ("then_body", "else_body"), "Loop": ("body",), "TensorIterator": ("body",)}
-"""The types of layers with bodies, and the tags of their bodies."""
 
-OWN_INPUTS = {"If": 1, "Loop": 2, "TensorIterator": 0}
-"""Number of leading inputs that the layer reads itself: the condition of If; trip count and execution condition of Loop."""
+@dataclass(frozen=True, slots=True)
+class BodyTags:
+    """The bodies of a type of layers.
+
+    Attributes:
+        tags: the tags of the bodies.
+        own_inputs: number of leading inputs that the layer reads itself: the condition of If; trip count and execution
+            condition of Loop.
+    """
+
+    tags: tuple[str, ...]
+    own_inputs: int
+
+
+BODIES: Mapping[str, BodyTags] = {
+    "If": BodyTags(("then_body", "else_body"), 1),
+    "Loop": BodyTags(("body",), 2),
+    "TensorIterator": BodyTags(("body",), 0),
+}
+"""The types of layers with bodies."""
 
 
 @dataclass(frozen=True, slots=True)

@@ -153,9 +153,14 @@ class Layer:
         return one_line(self, f"{self}, {self.version or 'no version'}: {' -> '.join(sides)}")
 
     @property
+    def is_leaf(self) -> bool:
+        """True for a Parameter or Const, whose attributes declare the type and shape of its output."""
+        return self.type in ("Parameter", "Const")
+
+    @property
     def declared_shape(self) -> PartialShape | None:
         """The attribute `shape` of a Parameter or Const; None for other layers and for malformed text."""
-        if self.type not in ("Parameter", "Const"):
+        if not self.is_leaf:
             return None
         try:
             return PartialShape.parse(self.attributes.get("shape", ""))
@@ -165,7 +170,7 @@ class Layer:
     @property
     def declared_type(self) -> ElementType | None:
         """The attribute `element_type` of a Parameter or Const; None for other layers and for unknown names."""
-        if self.type not in ("Parameter", "Const"):
+        if not self.is_leaf:
             return None
         return element_types.by_name(self.attributes.get("element_type", "dynamic"))
 
@@ -308,6 +313,21 @@ class Model(InNotebooks):
     def of_type(self, *types: str) -> list[Layer]:
         """Return the layers of these types."""
         return [layer for (layer_type, _), layers in self.kinds.items() if layer_type in types for layer in layers]
+
+    @property
+    def parameters(self) -> list[Layer]:
+        """The Parameters: the inputs of a model, or of a body."""
+        return self.of_type("Parameter")
+
+    @property
+    def leaves(self) -> list[Layer]:
+        """The Parameters and Consts."""
+        return [layer for layers in self.kinds.values() if layers[0].is_leaf for layer in layers]
+
+    @property
+    def results(self) -> list[Layer]:
+        """The Results: the outputs of a model, or of a body."""
+        return self.of_type("Result")
 
     def ports(self) -> Iterator[tuple[Layer, Port]]:
         """Yield every port with its layer."""

@@ -13,8 +13,8 @@ from typing import TYPE_CHECKING, Any
 from ov_gather.ops import OPERATIONS
 from ov_gather.ops.fields import OperationError
 from ov_gather.ops.functions import checked, running
-from ov_gather.ops.meanings import ENDS
 from ov_gather.ops.spec import Operation
+from ov_gather.ops.table import ENDS
 
 if TYPE_CHECKING:
     from importlib.metadata import EntryPoint

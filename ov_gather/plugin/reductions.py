@@ -59,6 +59,8 @@ def _is_fused(graph: PatternGraph, node: Node, position: int, neutral: int | Non
 
 def _after_3d(graph: PatternGraph, node: Node) -> bool:
     """Return True for arithmetic with a constant after a reduction of 3-D integers that keeps the first axis."""
+    if graph.made_type(node) not in _INTEGERS:
+        return False
     neutral = 1 if node.type == "Multiply" else 0
     for position in range(len(node.inputs)):
         reduction = _reduction(graph, node, position)

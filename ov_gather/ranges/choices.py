@@ -13,6 +13,7 @@ from math import inf
 
 from ov_gather.graph.protocol import Key, Node
 from ov_gather.ir.element_types import BOOLEAN
+from ov_gather.ops.table import EITHER, OpKind, where
 from ov_gather.ranges.algebra.intervals import Algebra, Interval
 from ov_gather.ranges.algebra.values import Value, is_integer
 from ov_gather.ranges.graph import AnalysedGraph
@@ -20,27 +21,11 @@ from ov_gather.ranges.reading_outside import results_of
 from ov_gather.ranges.rules.call import Operands, Semantics
 from ov_gather.system.traversal import depth_first, reachable
 
-TYPES = frozenset(("Select", "Where"))
+TYPES = where(EITHER, lambda op: op.kind is OpKind.SELECTION)
 """The selecting operations of OpenVINO and ONNX."""
-_IS_LESS = {
-    **dict.fromkeys(("Less", "LessEqual", "LessOrEqual"), True),
-    **dict.fromkeys(("Greater", "GreaterEqual", "GreaterOrEqual"), False),
-}
-"""Comparisons of two operands; True if the first is the smaller one where they hold."""
-_IS_EQUAL = {"Equal": True, "NotEqual": False}
-_COMPARISONS = frozenset((*_IS_LESS, *_IS_EQUAL))
-_AND = frozenset(("And", "BitwiseAnd", "LogicalAnd"))
-_OR = frozenset(("Or", "BitwiseOr", "LogicalOr"))
-_NOT = frozenset(("Not", "BitwiseNot", "LogicalNot"))
-_IS_STRICT = frozenset(("Less", "Greater"))
-_CASTS = frozenset(("Cast", "Convert"))
-_ARITHMETIC = """
-    Abs Add BitwiseAnd Ceil Ceiling Clamp Clip Div Divide Floor FloorMod Log Max Maximum Min Minimum Mod Mul Multiply Neg
-    Negative Relu ReLU Round Select Sign Sqrt Sub Subtract Where
-"""
-_BY_ELEMENT = _CASTS.union(_ARITHMETIC.split())
+_BY_ELEMENT = where(EITHER, lambda op: op.by_element and op.has_bounds and op.kind is not OpKind.COMPARISON)
 """Operations that compute each element of the output from the elements at the same position."""
-_MOVES = frozenset(("Reshape", "Transpose", "Unsqueeze"))  # Squeeze makes one element of an empty axis
+_MOVES = where(EITHER, lambda op: op.meaning.keeps_each) - {"Squeeze"}  # makes one element of an empty axis
 LONGEST = 24
 """Maximum number of tensors visited to refine one operand."""
 
@@ -98,13 +83,14 @@ class BranchRefinement:
             step = None if key is None else self.graph.producer(key)
             if step is None or self.graph.rule(step) is None:
                 continue
-            if step.type in _CASTS:
+            op = EITHER[step.type]
+            if op.kind is OpKind.CAST:
                 waiting.append((step.inputs[0], is_true))
-            elif step.type in _NOT and self.graph.declared(step.outputs[0]).element_type is BOOLEAN:
+            elif op.symbol == "~" and self.graph.declared(step.outputs[0]).element_type is BOOLEAN:
                 waiting.append((step.inputs[0], not is_true))
-            elif step.type in (_AND if is_true else _OR):
+            elif op.symbol == ("&" if is_true else "|"):
                 waiting += [(given, is_true) for given in step.inputs]
-            elif step.type in _COMPARISONS and len(step.inputs) == 2:
+            elif op.kind is OpKind.COMPARISON and len(step.inputs) == 2:
                 yield step, is_true
 
     def _facts(self, key: Key | None, *, is_true: bool) -> dict[Key, Value]:
@@ -123,14 +109,15 @@ class BranchRefinement:
         one, other = comparison.inputs
         if one is None or other is None or not (self._is_exact(one) and self._is_exact(other)):
             return
-        if comparison.type in _IS_EQUAL:
-            is_equal = _IS_EQUAL[comparison.type] is is_true
+        symbol = EITHER[comparison.type].symbol
+        if symbol in ("==", "!="):
+            is_equal = (symbol == "==") is is_true
             refined = self._equal if is_equal else self._unequal
             yield from refined(one, self.value(other).elements)
             yield from refined(other, self.value(one).elements)
             return
-        is_strict = (comparison.type in _IS_STRICT) is is_true
-        less, greater = (one, other) if _IS_LESS[comparison.type] is is_true else (other, one)
+        is_strict = (symbol in ("<", ">")) is is_true
+        less, greater = (one, other) if (symbol in ("<", "<=")) is is_true else (other, one)
         gap = self.algebra.exact(int(is_strict))
         most = self.algebra.subtract(self.value(greater).elements, gap)
         least = self.algebra.add(self.value(less).elements, gap)
@@ -169,7 +156,8 @@ class BranchRefinement:
         for step in self._steps_between(wanted, facts):
             if self.graph.rule(step) is None or not any(key in known for key in step.inputs):
                 continue
-            if step.type in _CASTS and any(key is not None and self.semantics.narrows(self.value(key)) for key in step.inputs):
+            narrows = any(key is not None and self.semantics.narrows(self.value(key)) for key in step.inputs)
+            if narrows and EITHER[step.type].kind is OpKind.CAST:
                 continue  # the conversion may see 64 bits, and the comparison the lower 32
             inputs = [None if key is None else known.get(key) or self.value(key) for key in step.inputs]
             declared = [self.graph.declared(output) for output in step.outputs]

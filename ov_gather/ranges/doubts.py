@@ -2,11 +2,12 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Collection, Sequence
 from dataclasses import dataclass, replace
 
 from ov_gather.graph.protocol import Key, Node
 from ov_gather.ir.element_types import BOOLEAN
+from ov_gather.ops.table import OPENVINO, OpKind, Trait, where
 from ov_gather.ranges.algebra.polynomials import Polynomial
 from ov_gather.ranges.algebra.values import (
     LARGEST_SIZE,
@@ -21,37 +22,26 @@ from ov_gather.ranges.graph import AnalysedGraph
 from ov_gather.ranges.origins import Question, of_integers
 from ov_gather.ranges.rules.call import Operands, TransferFunction
 
-FUSING = ("Convolution", "Einsum", "GroupConvolution", "Interpolate", "MatMul")
-"""Operations, beside Reduce*, that the CPU plugin computes in f32 together with the integer arithmetic that follows."""
-SCALING = ("Add", "Divide", "Multiply", "Negative", "Subtract")
-"""Arithmetic that the CPU plugin fuses with a Reduce of integers, if the other operand is constant. OpenVINO may move some."""
-COMPUTED_ANEW = (
-    *("Bucketize", "CumSum", "Multinomial", "NonMaxSuppression", "NonZero", "OneHot", "RandomUniform", "Range", "SearchSorted"),
-    *("ShapeOf", "TopK", "Unique"),
+
+def _having(traits: Trait) -> frozenset[str]:
+    return where(OPENVINO, lambda op: bool(traits & op.traits))
+
+
+SCALING = _having(Trait.SCALES)
+COMPUTED_ANEW = _having(Trait.ANEW)
+REMOVABLE = _having(Trait.PASSED | Trait.REMOVED)
+_FUSING = _having(Trait.FUSES) | where(OPENVINO, lambda op: op.kind is OpKind.REDUCTION)
+_EXACT = _having(Trait.EXACT | Trait.ANEW)
+_CONVERTING = where(OPENVINO, lambda op: op.meaning.converts)
+_EXTREMES = where(OPENVINO, lambda op: op.kind is OpKind.ARITHMETIC and op.symbol in ("max", "min"))
+_KEEPING = _having(Trait.PASSED) | where(
+    OPENVINO,
+    lambda op: (
+        op.kind is OpKind.CONSTANT
+        or (bool(op.meaning.sources) and not op.meaning.reduces and op.kind not in (OpKind.CAST, OpKind.SCATTER, OpKind.SERIES))
+    ),
 )
-"""Operations whose integers are not fused with what computes their operands. OpenVINO may drop or move most others."""
-MOVES = ("ConvertLike", "Reshape", "Slice", "Split", "Squeeze", "StridedSlice", "Transpose", "Unsqueeze", "VariadicSplit")
-"""Operations above which OpenVINO may move the arithmetic of each element, together with a Gather before them."""
-DROPPED = (
-    *("BatchToSpace", "Broadcast", "Concat", "DepthToSpace", "Gather", "Identity", "Pad", "ReverseSequence", "Roll"),
-    *("ScatterNDUpdate", "ScatterUpdate", "Select", "ShuffleChannels", "SpaceToBatch", "SpaceToDepth", "Tile"),
-)
-"""Operations beside moves that OpenVINO drops if they change nothing."""
-_REMOVABLE = frozenset((*MOVES, *SCALING, *DROPPED, "Convert", "Power", "ScatterElementsUpdate"))
-"""Operations that OpenVINO drops if they change nothing, or does later."""
-_EXTREMES = ("Maximum", "Minimum")
-_EXACT = """
-    Abs Add BitwiseAnd BitwiseNot BitwiseOr BitwiseXor Broadcast Clamp Concat Convert ConvertLike Gather GatherElements GatherND
-    Maximum Minimum Multiply Negative Reshape Select Slice Split Squeeze StridedSlice Subtract Tile Transpose Unsqueeze
-    VariadicSplit
-"""
-"""Operations that the CPU plugin computes in i32 if their operands are i32 or i64: its kernels for integers, and moves."""
-_KEPT = """
-    Broadcast Clamp Concat Constant Gather GatherElements GatherND Maximum Minimum Pad Select Tile
-"""
-"""Operations beside moves whose results are numbers of their operands."""
-_EXACT_TYPES = frozenset((*_EXACT.split(), *COMPUTED_ANEW))
-_KEPT_TYPES = frozenset((*MOVES, *_KEPT.split()))
+"""Operations whose results are numbers of their operands."""
 
 
 def weakened(graph: AnalysedGraph, step: Node, call: Operands, rule: TransferFunction) -> Sequence[Value]:
@@ -89,7 +79,7 @@ class Doubt:
     """
 
     reports: tuple[str, ...]
-    types: tuple[str, ...]
+    types: Collection[str]
     weaken: Weaken
 
 
@@ -136,7 +126,7 @@ def _padded_with_zero(at: Computation, found: Sequence[Value]) -> Sequence[Value
 
 def _folded_in_64_bits(at: Computation, found: Sequence[Value]) -> Sequence[Value]:
     """Arithmetic of constants is folded in 64 bits, before they become i32: (2^31 + 5) - (2^31 - 2) = 7, executed 1."""
-    if at.step.type in _KEPT_TYPES or at.step.reads_shapes_only or not any(map(_is_cut, at.call.inputs)):
+    if at.step.type in _KEEPING or at.step.reads_shapes_only or not any(map(_is_cut, at.call.inputs)):
         return found
     return _unknown(at.call, found) if _is_folded(at.graph, at.step) else found
 
@@ -210,7 +200,7 @@ def _may_have_another_shape(graph: AnalysedGraph, key: Key) -> bool:
 
 def _removable(graph: AnalysedGraph, key: Key) -> Sequence[Key]:
     step = graph.producer(key)
-    given = () if step is None or step.type not in _REMOVABLE else step.inputs
+    given = () if step is None or step.type not in REMOVABLE else step.inputs
     return [one for one in given if one is not None]
 
 
@@ -280,7 +270,7 @@ def _fuses(graph: AnalysedGraph, key: Key) -> bool:
     step = graph.producer(key)
     if step is None:
         return _is_open_entry(graph, key)
-    return step.type.startswith("Reduce") or step.type in FUSING or bool(step.bodies)
+    return step.type in _FUSING or bool(step.bodies)
 
 
 def _is_open_entry(graph: AnalysedGraph, key: Key) -> bool:
@@ -290,7 +280,7 @@ def _is_open_entry(graph: AnalysedGraph, key: Key) -> bool:
 
 def _misreduces(graph: AnalysedGraph, key: Key) -> bool:
     step = graph.producer(key)
-    if step is None or not step.type.startswith("Reduce") or step.inputs[0] is None:
+    if step is None or OPENVINO[step.type].kind is not OpKind.REDUCTION or step.inputs[0] is None:
         return False
     data = graph.declared(step.inputs[0])
     if not is_integer(data.element_type):
@@ -300,12 +290,12 @@ def _misreduces(graph: AnalysedGraph, key: Key) -> bool:
 
 def _is_inexact(graph: AnalysedGraph, key: Key) -> bool:
     step = graph.producer(key)
-    return _is_open_entry(graph, key) if step is None else step.type not in _EXACT_TYPES
+    return _is_open_entry(graph, key) if step is None else step.type not in _EXACT
 
 
 def _converts(graph: AnalysedGraph, key: Key) -> bool:
     step = graph.producer(key)
-    if step is None or step.type not in ("Convert", "ConvertLike") or step.inputs[0] is None:
+    if step is None or step.type not in _CONVERTING or step.inputs[0] is None:
         return False
     return not is_integer(graph.declared(step.inputs[0]).element_type)
 

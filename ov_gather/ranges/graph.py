@@ -78,7 +78,7 @@ class AnalysedGraph:
         if array is not None:
             return constant_value(element_type, array)
         shape, node = self._shape(key), self.producer(key)
-        if node is None or node.type not in ("Shape", "Size"):  # of ONNX
+        if node is None or node.type == "ShapeOf" or not node.reads_shapes_only:
             return Value(element_type, shape, may_be_nan=not is_integer(element_type))
         name = f"size({self.name_of(key)}#{len(self._declared)})"
         self.bounds[name] = (0, LARGEST_SIZE)

@@ -21,19 +21,20 @@ _EXACT = 1 << 24
 """Integers up to this one are exact in float32."""
 
 
-class FaultFinder(Known):
+class FaultFinder:
     """Finds the faults of a graph. The analysis runs if a fault asks for it."""
 
     def __init__(self, graph: Graph) -> None:
         self._graph = graph
-        self._patterns = PatternGraph(graph, self)
+        self._patterns = PatternGraph(graph, _FromRanges(graph))
 
     def found(self, faults: Collection[KnownFault]) -> Iterator[tuple[KnownFault, Node]]:
         """Yield those of some faults that nodes meet, with the nodes, bodies included."""
-        types = [node_type for node_type, known in BY_TYPE.items() if not set(known).isdisjoint(faults)]
-        for node in self._graph.nodes(*types):
-            for fault in BY_TYPE[node.type]:
-                if fault in faults and len(node.inputs) >= fault.operands and self._occurs(fault, node):
+        wanted = {fault.report for fault in faults}
+        by_type = {node_type: [one for one in known if one.report in wanted] for node_type, known in BY_TYPE.items()}
+        for node in self._graph.nodes(*(node_type for node_type, known in by_type.items() if known)):
+            for fault in by_type[node.type]:
+                if len(node.inputs) >= fault.operands and self._occurs(fault, node):
                     yield fault, node
 
     def _occurs(self, fault: KnownFault, node: Node) -> bool:
@@ -42,6 +43,13 @@ class FaultFinder(Known):
         # Attributes or constants that make no sense, for which OpenVINO refuses the model.
         except (ArithmeticError, LookupError, ValueError):
             return False
+
+
+class _FromRanges(Known):
+    """What range analysis knows of the numbers of a graph. It runs when it is asked first."""
+
+    def __init__(self, graph: Graph) -> None:
+        self._graph = graph
 
     def bounds(self, node: Node, position: int) -> tuple[float, float]:
         """Return the least and the greatest integer of an input of a node."""

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Collection, Sequence
 from dataclasses import dataclass
 
 from ov_gather.graph.protocol import Key
@@ -44,7 +44,7 @@ class Question:
         return False
 
 
-def of_integers(name: str, holds: Callable[[AnalysedGraph, Key], bool], without: Sequence[str]) -> Question:
+def of_integers(name: str, holds: Callable[[AnalysedGraph, Key], bool], without: Collection[str]) -> Question:
     """Build a question that is passed on from integers to integers, but not by operations of the types `without`."""
 
     def before(graph: AnalysedGraph, key: Key) -> list[Key]:

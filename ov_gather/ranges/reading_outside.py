@@ -6,19 +6,15 @@ from collections.abc import Sequence
 from dataclasses import replace
 
 from ov_gather.graph.protocol import Node
+from ov_gather.ops.table import OPENVINO, Trait, where
 from ov_gather.ranges.algebra.values import Value, is_integer
-from ov_gather.ranges.doubts import DROPPED, MOVES, is_constant, weakened
+from ov_gather.ranges.doubts import REMOVABLE, is_constant, weakened
 from ov_gather.ranges.graph import AnalysedGraph
 from ov_gather.ranges.rules.call import Operands
 
-_MOVED = """
-    Abs Acos Acosh Add Asin Asinh Atan Atanh Ceiling Clamp Convert Cos Cosh Divide Elu Erf Exp Floor FloorMod Gelu HSigmoid
-    HSwish Log Maximum Minimum Mish Mod Multiply Negative Power ReLU Relu Round Sigmoid Sign Sin Sinh SoftPlus SoftSign Sqrt
-    SquaredDifference Subtract Tan Tanh
-"""
+_LIFTED = where(OPENVINO, lambda op: Trait.LIFTED in op.traits)
 """Arithmetic that OpenVINO may move above a Gather, if the other operand is constant."""
-_MOVED_TYPES = frozenset(_MOVED.split())
-_PASSED_TYPES = frozenset((*MOVES, *DROPPED, "Einsum"))
+_PASSED = REMOVABLE | {"Einsum"}
 """Operations above which arithmetic is moved, or that OpenVINO drops if they change nothing."""
 
 
@@ -43,7 +39,7 @@ def _read_outside(graph: AnalysedGraph, step: Node, call: Operands, found: Value
     if not given or not _is_passed(graph, step, call):
         return found if found.outside is None else replace(found, outside=None)
     outside = call.algebra.join(*given)
-    if step.type not in _MOVED_TYPES:
+    if step.type not in _LIFTED:
         return replace(found, outside=outside)
     elements = call.algebra.join(found.elements, outside)
     may_be_nan = found.may_be_nan or (outside.is_any and not is_integer(found.element_type))
@@ -54,16 +50,16 @@ def _data_of(step: Node, call: Operands) -> Sequence[Value | None]:
     """Return the operands whose elements a step moves, or computes with."""
     if step.type == "Select":
         return call.inputs[1:]
-    return call.inputs if step.type == "Concat" or step.type in _MOVED_TYPES else call.inputs[:1]
+    return call.inputs if step.type == "Concat" or step.type in _LIFTED else call.inputs[:1]
 
 
 def _is_passed(graph: AnalysedGraph, step: Node, call: Operands) -> bool:
     """Return True if the step may be applied before a Gather, or what follows before the step."""
-    if step.type in _MOVED_TYPES:
+    if step.type in _LIFTED:
         return len(step.inputs) == 1 or any(is_constant(graph, key) for key in step.inputs)
     if step.type == "Concat":  # OpenVINO drops operands without elements
         return sum(value is None or not _is_empty(value) for value in call.inputs) == 1
-    return step.type in _PASSED_TYPES
+    return step.type in _PASSED
 
 
 def _is_empty(value: Value) -> bool:

@@ -6,12 +6,12 @@ from collections import Counter
 from collections.abc import Iterator
 
 from ov_gather.ir.model import Edge, Layer, Model
+from ov_gather.ops.table import OPENVINO, Trait, where
 from ov_gather.rules.base import Violation, rule
 from ov_gather.rules.findings import Severity
 from ov_gather.system.traversal import breadth_first
 
-# OpenVINO's reader starts from these and the Parameters, and creates the layers that they depend on.
-SINKS = ("Result", "Assign")
+SINKS = where(OPENVINO, lambda op: Trait.SINK in op.traits)
 
 
 @rule("OVG101", Model, unless=lambda graph: len(graph.layer_by_id) == len(graph.layers))

@@ -56,6 +56,6 @@ def _needs(graph: Model) -> Iterator[tuple[Layer, str | None, str]]:
     for (layer_type, version), layers in graph.kinds.items():
         if version is not None:
             yield layers[0], first_with_operation(layers[0]), f"{layer_type} of {version}"
-    for layer in graph.of_type("Parameter", "Const"):
+    for layer in graph.leaves:
         name = layer.attributes.get("element_type", "")
         yield layer, first_with_element_type(name), f"element_type {name}"

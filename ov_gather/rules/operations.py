@@ -6,17 +6,16 @@ from collections.abc import Iterator
 
 from ov_gather.ir.model import Layer, Model
 from ov_gather.ops import find_operation, versions_of
+from ov_gather.ops.table import OPENVINO, OpKind, where
 from ov_gather.rules.base import Violation, rule
 from ov_gather.rules.findings import Severity
 from ov_gather.rules.fixes import Fix, SetAttribute
+from ov_gather.rules.opset_table import IN_PSEUDO_OPSETS, PSEUDO_OPSETS
 from ov_gather.rules.opsets import in_any_case, operations
 from ov_gather.rules.spelling import closest
 
-# OpenVINO has these types in these pseudo-opsets without an extension, because old converters wrote them.
-_PSEUDO_OPSETS = ("extension", "experimental")
-_OF_THE_INTERFACE = ("Parameter", "Result", "Assign", "ReadValue")
+_OF_THE_INTERFACE = where(OPENVINO, lambda op: op.kind in (OpKind.END, OpKind.STATE))
 """Types by which OpenVINO orders inputs, and finds outputs and states; it requires this exact spelling."""
-_IN_PSEUDO_OPSETS = ("ExperimentalDetectron", "GRUCell", "RNNCell", "Proposal")
 
 
 @rule("OVG105", Model)
@@ -52,7 +51,7 @@ def needs_extension(graph: Model) -> Iterator[Violation]:
     OpenVINO reads the model only after core.add_extension has loaded an extension that adds the operation.
     """
     for layer in _not_in_opsets(graph):
-        pseudo = layer.version in _PSEUDO_OPSETS and layer.type.startswith(_IN_PSEUDO_OPSETS)
+        pseudo = layer.version in PSEUDO_OPSETS and layer.type.startswith(IN_PSEUDO_OPSETS)
         if not pseudo and not (_names_opset(layer) and _meant(layer.type)):
             message = f"{layer.type} of version '{layer.version}' is in no opset of OpenVINO"
             yield Violation.at(layer, message, "reading the model needs an extension that adds it")

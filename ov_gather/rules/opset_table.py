@@ -5,6 +5,10 @@ types with their kinds. A kind is int, float, bool, text, ints, floats, type (an
 allowed.
 """
 
+from __future__ import annotations
+
+from collections.abc import Mapping
+
 TABLE = """
 1-16 Abs Acos Asin Atan Ceiling ConvertLike Cos Cosh Erf Exp Floor GatherTree HardSigmoid Log LogicalNot Negative PReLU ReLU
     Result Selu Sigmoid Sign Sin Sinh Sqrt Tan Tanh TensorIterator Tile Transpose Unsqueeze VariadicSplit
@@ -203,3 +207,23 @@ TABLE = """
 17 ErfInv GroupedMatMul
 17 BGRtoNV12 RGBtoNV12 single_plane:bool
 """
+
+PSEUDO_OPSETS = ("extension", "experimental")
+"""Versions by which old converters named some operations, as OpenVINO reads them without an extension."""
+IN_PSEUDO_OPSETS = ("ExperimentalDetectron", "GRUCell", "RNNCell", "Proposal")
+"""How the types of these operations begin."""
+
+PORTS = {
+    "Parameter": ((), ("the value",)),
+    "Const": ((), ("the value",)),
+    "Result": (("the value",), ()),
+    "Assign": (("the value",), ("the value",)),
+}
+"""Inputs and outputs of types that are the same in every opset."""
+OWN_TYPES = ("FakeConvert", "ConvertPromoteTypes")
+"""Operations with an attribute of kind `type` that is the type to compute with, and not that of an output."""
+OLDER: Mapping[tuple[str, str], tuple[str, str, tuple[str, ...]]] = {
+    ("AvgPool", "opset16"): ("opset14", "dilations", ("1", "1,1", "1,1,1", "")),
+    ("OneHot", "opset16"): ("opset1", "negative_indices_mode", ("ignore_negative",)),
+}
+"""An older version that lacks one attribute, and is equivalent if that is missing or has one of these values."""

@@ -13,6 +13,7 @@ from ov_gather.ir.model import Layer
 from ov_gather.ir.numbers import parse_digits
 from ov_gather.ops.gather_elements import GATHER_ELEMENTS_6
 from ov_gather.ops.layer_view import LayerView
+from ov_gather.ops.table import OPENVINO, OpKind
 from ov_gather.plugin.base import report_page
 from ov_gather.rules.base import Violation, rule
 from ov_gather.rules.findings import Severity
@@ -55,14 +56,14 @@ def _from_the_start(view: LayerView) -> Fix | None:
     size = np.array(sizes) if len(sizes) > 1 else sizes[0]
     mended = np.where((indices < 0) & (indices >= -size), indices + size, indices).astype(indices.dtype)
     offset, _ = check_payload(view.graph, source[0])
-    is_safe = view.operation.name not in _KNOWN["zeros-for-negative-indices"].operations and _has_certain_data_shape(view)
+    is_safe = view.operation not in _KNOWN["zeros-for-negative-indices"].operations and _has_certain_data_shape(view)
     return Fix(WriteWeights(offset, mended.tobytes()), is_safe)
 
 
 def _has_certain_data_shape(view: LayerView) -> bool:
     """Return True if OpenVINO reads the shape of data from the document rather than inferring it."""
     source = view.producer(0)
-    return view.graph.tag == "net" and source is not None and source[0].type in ("Parameter", "Const")
+    return view.graph.tag == "net" and source is not None and source[0].is_leaf
 
 
 @rule("OVG702", LayerView, Severity.NOTE)
@@ -72,7 +73,7 @@ def narrowed_by_cpu(view: LayerView) -> Iterator[Violation]:
     Integers wrap around at 2^32, and f64 becomes f32. Results are exact only for values that fit in 32 bits.
     """
     data_type, source = view.input_types[0], view.producer(0)
-    if data_type in NARROWED_BY_CPU and not (source and source[0].type == "ShapeOf"):  # sizes fit
+    if data_type in NARROWED_BY_CPU and not (source and OPENVINO[source[0].type].kind is OpKind.SHAPE):  # sizes fit
         message = f"data is {data_type}, which the OpenVINO CPU plugin computes as {NARROWED_BY_CPU[data_type]}"
         hint = "results are exact only for values that 32 bits hold"
         yield Violation.at(view.layer, message, hint, port=view.layer.inputs[0])

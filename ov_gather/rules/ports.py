@@ -10,14 +10,7 @@ from ov_gather.ops import find_operation, known_types
 from ov_gather.rules.base import Violation, rule
 from ov_gather.rules.findings import Severity
 from ov_gather.rules.fixes import Fix, NumberPorts, SetAttribute
-
-# Inputs and outputs of types that are the same in every opset.
-_PORTS = {
-    "Parameter": ((), ("the value",)),
-    "Const": ((), ("the value",)),
-    "Result": (("the value",), ()),
-    "Assign": (("the value",), ("the value",)),
-}
+from ov_gather.rules.opset_table import PORTS
 
 
 @rule("OVG104", Model)
@@ -27,9 +20,9 @@ def port_count(graph: Model) -> Iterator[Violation]:
     The position of a port defines its role, e.g. data or indices, so the roles are ambiguous. Declare exactly the inputs and
     outputs of the operation. Most rules about gathers skip such a layer.
     """
-    for layer in graph.of_type(*_PORTS, *known_types()):
-        if layer.type in _PORTS:
-            name, (inputs, outputs) = layer.type, _PORTS[layer.type]
+    for layer in graph.of_type(*PORTS, *known_types()):
+        if layer.type in PORTS:
+            name, (inputs, outputs) = layer.type, PORTS[layer.type]
         elif operation := find_operation(layer):
             name, inputs, outputs = operation.name, tuple(given.name for given in operation.inputs), operation.outputs
         else:

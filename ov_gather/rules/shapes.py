@@ -65,7 +65,7 @@ def declared_shape(graph: Model) -> Iterator[Violation]:
 
     OpenVINO uses the attribute, but other tools may use the port. Make the two agree, and separate dimensions by commas.
     """
-    for layer in graph.of_type("Parameter", "Const"):
+    for layer in graph.leaves:
         declared = layer.declared_shape
         if declared is None:
             try:

@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections import Counter
 from collections.abc import Iterator
 
-from ov_gather.ir.bodies import BODIES, MAPPING, OWN_INPUTS, SLICING, Entry, back_edges, entries, port_map
+from ov_gather.ir.bodies import BODIES, MAPPING, SLICING, Entry, back_edges, entries, port_map
 from ov_gather.ir.model import Layer, Model, Port
 from ov_gather.ir.shapes import PartialShape, listed
 from ov_gather.ops.attribute import parse_integer
@@ -20,11 +20,12 @@ def bodies(graph: Model) -> Iterator[Violation]:
     each body and its port map exactly once.
     """
     for layer in graph.layers:
-        if layer.type not in BODIES and not layer.bodies:
+        known = BODIES.get(layer.type)
+        if known is None and not layer.bodies:
             continue
         maps = (section.tag for section in layer.sections if section.tag.endswith("port_map"))
         found = Counter((*(body.tag for body in layer.bodies), *maps))
-        wanted = {tag for body in BODIES.get(layer.type, ()) for tag in (body, port_map(body))}
+        wanted = {tag for body in (known.tags if known else ()) for tag in (body, port_map(body))}
         for tag in sorted(wanted | found.keys()):
             if tag in wanted and found[tag] != 1:
                 yield Violation.at(layer, f"<{tag}> stands {found[tag] or 'no'} times", "one is right")
@@ -55,11 +56,11 @@ def unmapped(graph: Model) -> Iterator[Violation]:
     """
     for layer in _with_bodies(graph):
         mapped = _entries(layer)
-        for tag in BODIES[layer.type]:
+        for tag in BODIES[layer.type].tags:
             of_body = [entry for entry in mapped if entry.body.tag == tag]
             inner = Counter(entry.inner.id for entry in of_body if entry.inner and entry.is_input)
             for body in (body for body in layer.bodies if body.tag == tag):
-                for parameter in body.of_type("Parameter"):
+                for parameter in body.parameters:
                     if inner[parameter.id] != 1:
                         text = f"{parameter} of <{tag}> stands in {inner[parameter.id] or 'no'} <input> entries of its port map"
                         hint = "every Parameter of a body gets its value from one"
@@ -74,7 +75,7 @@ def unmapped(graph: Model) -> Iterator[Violation]:
             text = f"{conditions or 'no'} <output> entries have the purpose execution_condition"
             yield Violation.at(layer, text, "a Result of the body tells whether to go on")
         used = {entry.port.id for entry in mapped if entry.port and entry.is_input}
-        for port in layer.inputs[OWN_INPUTS[layer.type] :]:
+        for port in layer.inputs[BODIES[layer.type].own_inputs :]:
             if port.id not in used:
                 yield Violation.at(layer, "no entry of a port map uses this input", "map it, or remove it", port=port)
 
@@ -153,7 +154,7 @@ def _with_bodies(graph: Model) -> list[Layer]:
 
 
 def _entries(layer: Layer) -> list[Entry]:
-    return [entry for body in layer.bodies if body.tag in BODIES[layer.type] for entry in entries(layer, body)]
+    return [entry for body in layer.bodies if body.tag in BODIES[layer.type].tags for entry in entries(layer, body)]
 
 
 def _wrong(layer: Layer, entry: Entry) -> Iterator[tuple[str, str]]:

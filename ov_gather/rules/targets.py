@@ -41,7 +41,7 @@ def element_type_of_later_release(targeted: Targeted) -> Iterator[Violation]:
 
     That release refuses the model. Use another type. This rule runs only with --target.
     """
-    for layer in targeted.graph.of_type("Parameter", "Const"):
+    for layer in targeted.graph.leaves:
         name = layer.attributes.get("element_type", "")
         first = first_with_element_type(name)
         if is_before(targeted.release, first):

@@ -11,10 +11,8 @@ from ov_gather.ops.layer_view import LayerView
 from ov_gather.ops.spec import TypeRuleError
 from ov_gather.rules.base import Violation, rule
 from ov_gather.rules.fixes import Fix, SetAttribute
+from ov_gather.rules.opset_table import OWN_TYPES
 from ov_gather.rules.opsets import attribute_kinds
-
-# OVG305 checks the element_type of Parameter and Const. The other two name the type that they compute with.
-_TYPE_OF_NO_OUTPUT = ("Parameter", "Const", "FakeConvert", "ConvertPromoteTypes")
 
 
 def _has_known_precisions(graph: Model) -> bool:
@@ -63,7 +61,7 @@ def attribute_and_output_type(graph: Model) -> Iterator[Violation]:
     """
     for layers in graph.kinds.values():
         names = [name for name, kind in (attribute_kinds(layers[0]) or {}).items() if kind == "type"]
-        if not names or layers[0].type in _TYPE_OF_NO_OUTPUT:
+        if not names or layers[0].is_leaf or layers[0].type in OWN_TYPES:  # OVG305 checks the element_type of leaves
             continue
         for layer, name in ((layer, name) for layer in layers for name in names):
             stated = by_name(layer.attributes.get(name, "dynamic"))
@@ -123,7 +121,7 @@ def declared_element_type(graph: Model) -> Iterator[Violation]:
 
     OpenVINO uses the attribute, but other tools may use the port. Make the two agree.
     """
-    for layer in graph.of_type("Parameter", "Const"):
+    for layer in graph.leaves:
         text, declared = layer.attributes.get("element_type", ""), layer.declared_type
         if declared is None:
             hint = "write one such as f32, f16, i64, i32, boolean"

@@ -15,8 +15,8 @@ from ov_gather.ir.shapes import PartialShape
 from ov_gather.kernels.native import set_num_threads
 from ov_gather.ops import find_operation
 from ov_gather.ops.fields import OperationError
-from ov_gather.ops.meanings import ENDS
 from ov_gather.ops.spec import Operation
+from ov_gather.ops.table import ENDS
 from ov_gather.runtimes.base import RefusedError, Runtime
 
 

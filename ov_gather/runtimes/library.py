@@ -17,6 +17,7 @@ from ov_gather.extension import reason
 from ov_gather.extension.users import UserExtension
 from ov_gather.ir.element_types import ElementType
 from ov_gather.ir.model import Model
+from ov_gather.ops.table import ENDS
 from ov_gather.runtimes.base import Evaluation, RefusedError
 from ov_gather.runtimes.openvino import OpenVINORuntime
 from ov_gather.runtimes.session import Inference, Session, to_array, to_tensor
@@ -44,8 +45,7 @@ class LibraryRuntime(OpenVINORuntime):
         self.extensions = self.extensions if extensions is None else extensions
         with _refusing():
             self._model = self.read(model)
-        ends = ("Parameter", "Constant", "Result")
-        (self._node,) = (node for node in self._model.get_ops() if node.get_type_name() not in ends)
+        (self._node,) = (node for node in self._model.get_ops() if node.get_type_name() not in (*ENDS, "Constant"))
 
     def execution_devices(self) -> tuple[str, ...]:
         """Return the only device."""

@@ -13,11 +13,10 @@ from ov_gather.ir.model import Model
 from ov_gather.ir.shapes import PartialShape
 from ov_gather.kernels.reduction_names import onnx_name
 from ov_gather.ops.layer_view import LayerView, family_layers
+from ov_gather.ops.table import ONNX, OPENVINO, Along
 from ov_gather.runtimes.base import RefusedError
 
 _OPSET = 18
-_TYPES = {"ScatterElementsUpdate": "ScatterElements", "ScatterNDUpdate": "ScatterND"}
-_BY_TUPLES = ("GatherND", "ScatterND", "ScatterNDUpdate")
 
 
 def onnx_model(model: Model) -> bytes:
@@ -39,7 +38,7 @@ def onnx_model(model: Model) -> bytes:
     if view.input_types[port] is not None and not _takes(view, port):
         nodes.append(helper.make_node("Cast", [names[port]], ["cast"], to=onnx.TensorProto.INT64))
         names[port] = "cast"
-    operator = _TYPES.get(view.operation.type, view.operation.type)
+    operator = view.operation.type.removesuffix("Update")  # which OpenVINO adds to ONNX's names
     nodes.append(helper.make_node(operator, names, ["output"], **_attributes(operator, attributes)))
     output = _info("output", view.input_types[0], PartialShape(None))
     graph = helper.make_graph(nodes, "layer", inputs, [output], initializers)
@@ -55,15 +54,15 @@ def _info(name: str, element_type: ElementType | None, shape: PartialShape) -> o
 def _takes(view: LayerView, port: int) -> bool:
     """Return True if ONNX's operator accepts the index type."""
     element_type = view.input_types[port]
-    return element_type is not None and element_type.name in (("i64",) if view.operation.type in _BY_TUPLES else ("i32", "i64"))
+    by_tuples = OPENVINO[view.operation.type].along is Along.COORDINATES
+    return element_type is not None and element_type.name in (("i64",) if by_tuples else ("i32", "i64"))
 
 
 def _attributes(operator: str, attributes: dict[str, Any]) -> dict[str, Any]:
-    if operator == "GatherND":
-        return {"batch_dims": attributes["batch_dims"]}
-    reduction = {"reduction": onnx_name(attributes.get("reduction", "none"))} if operator in _TYPES.values() else {}
-    if operator == "ScatterND":
-        return reduction
+    op = ONNX[operator]
+    reduction = {"reduction": onnx_name(attributes.get("reduction", "none"))} if op.meaning.reduces else {}
+    if op.along is Along.COORDINATES:
+        return reduction or {"batch_dims": attributes["batch_dims"]}
     if "axis" not in attributes:
         raise RefusedError(f"the axis of ONNX's {operator} is an attribute, here it is an input")
     return {"axis": attributes["axis"], **reduction}

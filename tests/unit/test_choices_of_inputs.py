@@ -12,7 +12,7 @@ from ov_gather.crosscheck.inputs.bounds import index_bounds
 from ov_gather.crosscheck.inputs.onnx import choices
 from ov_gather.crosscheck.models.trials import Attempt, ConversionTrial
 from ov_gather.graph.protocol import Node
-from ov_gather.ops.meanings import ONNX
+from ov_gather.ops.table import ONNX
 
 
 def attempt(name, problem="", is_conclusive=True):

@@ -17,6 +17,7 @@ from ov_gather.divergences.register import DIVERGENCES
 from ov_gather.ir.builder import ModelBuilder
 from ov_gather.ir.element_types import F32, I64, by_name
 from ov_gather.ir.shapes import PartialShape
+from ov_gather.ops.gather import GATHER_1, GATHER_7, GATHER_8
 from ov_gather.ops.layer_view import family_layers
 from ov_gather.runtimes.base import CrashedError, RefusedError
 from ov_gather.runtimes.isolated import RUNTIMES
@@ -41,8 +42,8 @@ def test_only_outputs_are_predicted():
     [
         (KNOWN, True),
         (replace(KNOWN, runtimes=("extension",)), False),
-        (replace(KNOWN, operations=("Gather-7", "Gather-8")), True),
-        (replace(KNOWN, operations=("Gather-1",)), False),
+        (replace(KNOWN, operations=(GATHER_7, GATHER_8)), True),
+        (replace(KNOWN, operations=(GATHER_1,)), False),
         (replace(KNOWN, since="2025.3"), True),
         (replace(KNOWN, since="2026.4.1"), True),
         (replace(KNOWN, since="2026.10"), False),
@@ -92,7 +93,7 @@ DATED = [known for known in DIVERGENCES if (known.since or known.before) and kno
 @pytest.mark.parametrize("known", DATED, ids=lambda known: known.name)
 def test_a_divergence_of_some_releases_was_seen_in_each_of_them(known):
     seen = {release for release, counts in MEASURED["counts"].items() if counts.get(known.name, (0, 0))[0]}
-    operation = known.operations[0] if known.operations else ""
+    operation = known.operations[0].name if known.operations else ""
     concerned = {release for release in MEASURED["counts"] if known.concerns("openvino", release, operation)}
     assert concerned
     assert concerned <= seen

@@ -16,7 +16,7 @@ from ov_gather.graph.protocol import Graph, Key, Node
 from ov_gather.ir.gc_paused import paused_collection
 from ov_gather.ir.model import Layer, Model, Port
 from ov_gather.ir.states import stored_values
-from ov_gather.ops.meanings import ENDS
+from ov_gather.ops.table import ENDS
 from ov_gather.system.traversal import breadth_first, reachable
 
 

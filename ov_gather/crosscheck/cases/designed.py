@@ -203,7 +203,7 @@ def as_cases(inputs: Sequence[NDArray[Any]]) -> list[Case]:
 
 def check_given(model: Model, arrays: Sequence[NDArray[Any]]) -> None:
     """Raise TypeError or ValueError if the arrays do not match the Parameters of an isolated layer."""
-    parameters = model.of_type("Parameter")
+    parameters = model.parameters
     if len(arrays) != len(parameters):
         names = " and ".join(layer.name for layer in parameters) or "nothing"
         raise ValueError(f"{len(arrays)} inputs are given; the layer needs {names}")

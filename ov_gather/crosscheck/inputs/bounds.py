@@ -1,29 +1,27 @@
 """Bounds of the integers that a model input may hold without an index going out of bounds.
 
 The algorithm follows an input to its uses as indices, through operators that move elements and through additions of a constant
-number. `ov_gather.ops.meanings` defines the operators.
+number. `ov_gather.ops.table` defines the operators.
 """
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterator, Mapping
+from collections.abc import Callable, Iterator
 from typing import Any
 
 from numpy.typing import NDArray
 
 from ov_gather.graph.protocol import Graph, Key, Node
 from ov_gather.ops.attribute import parse_integer
-from ov_gather.ops.meanings import ONNX, Along, Indices, Meaning, carries
+from ov_gather.ops.table import ONNX, Along, Indices, Op, Operators
 
-_SUMS = ("Add", "Sub", "Subtract")
-_DIFFERENCES = ("Sub", "Subtract")
 _SMALLEST_DEPTH = 2
 
 Sizes = Callable[[Key], tuple[int, ...]]
 """A function that returns the shape of a tensor, with the smallest size for open dimensions; () if the rank is unknown."""
 
 
-def index_bounds(graph: Graph, source: Key, meanings: Mapping[str, Meaning], sizes: Sizes) -> Iterator[tuple[int, int]]:
+def index_bounds(graph: Graph, source: Key, operators: Operators, sizes: Sizes) -> Iterator[tuple[int, int]]:
     """Yield the valid interval of `source` (lowest, exclusive end) for each node that it reaches as indices."""
     seen: set[Key] = set()
     waiting = [(source, 0)]  # each tensor with the constant added so far
@@ -32,18 +30,19 @@ def index_bounds(graph: Graph, source: Key, meanings: Mapping[str, Meaning], siz
         uses = () if key in seen else graph.uses(key)
         seen.add(key)
         for node, position in uses:
-            meaning = meanings.get(node.type)
-            if meaning and meaning.indices and meaning.indices.position == position:
-                yield -shift, _smallest_size(graph, node, meaning.indices, sizes, meanings) - shift
-            elif node.type == "Equal":
+            op = operators[node.type]
+            indices = op.meaning.indices
+            if indices is not None and indices.position == position:
+                yield -shift, _smallest_size(graph, node, indices, operators, sizes) - shift
+            elif op.symbol == "==":
                 yield from _compared_with(_constant(graph, node, 1 - position), shift)
-            elif node.type in _SUMS:
-                waiting += [(output, shift + _added(graph, node, position)) for output in node.outputs]
-            elif carries(meanings, node.type, position):
+            elif op.symbol in ("+", "-"):
+                waiting += [(output, shift + _added(graph, node, position, op)) for output in node.outputs]
+            elif op.carries(position):
                 waiting += [(output, shift) for output in node.outputs]
 
 
-def _smallest_size(graph: Graph, node: Node, indices: Indices, sizes: Sizes, meanings: Mapping[str, Meaning]) -> int:
+def _smallest_size(graph: Graph, node: Node, indices: Indices, operators: Operators, sizes: Sizes) -> int:
     """Return the size of the axis that indices refer to; the smallest one if there are several."""
     if indices.along is Along.CLASSES:
         depth = _number(graph, node, 1)
@@ -53,7 +52,7 @@ def _smallest_size(graph: Graph, node: Node, indices: Indices, sizes: Sizes, mea
         tuples = node.inputs[indices.position]
         start, length = _attribute(node, "batch_dims") or 0, () if tuples is None else sizes(tuples)[-1:]
         return min(data[start : start + length[0]] if length else data, default=1)
-    axis = _attribute(node, "axis") if "axis" in node.attributes or meanings is ONNX else _number(graph, node, -1)
+    axis = _attribute(node, "axis") if "axis" in node.attributes or operators is ONNX else _number(graph, node, -1)
     if axis is None:
         return min(data, default=1)
     return data[axis] if -len(data) <= axis < len(data) else 1
@@ -80,12 +79,12 @@ def _number(graph: Graph, node: Node, position: int) -> int | None:
     return None if constant is None or constant.size != 1 else int(constant.reshape(()))
 
 
-def _added(graph: Graph, node: Node, position: int) -> int:
+def _added(graph: Graph, node: Node, position: int, op: Op) -> int:
     """Return the constant that a sum or difference adds to the input at this position; 0 if it is not one constant number."""
-    number = _number(graph, node, 1 - position)
-    if number is None or (node.type in _DIFFERENCES and position == 1):
+    number, subtracts = _number(graph, node, 1 - position), op.symbol == "-"
+    if number is None or (subtracts and position == 1):
         return 0
-    return -number if node.type in _DIFFERENCES else number
+    return -number if subtracts else number
 
 
 def _compared_with(row: NDArray[Any] | None, shift: int) -> Iterator[tuple[int, int]]:

@@ -13,7 +13,7 @@ from ov_gather.crosscheck.inputs.bounds import index_bounds
 from ov_gather.graph.ir import IrGraph
 from ov_gather.graph.protocol import Key
 from ov_gather.ir.model import Model
-from ov_gather.ops.meanings import OPENVINO
+from ov_gather.ops.table import OPENVINO
 
 
 def generate_inputs(model: Model, seed: int) -> list[NDArray[Any]]:
@@ -33,7 +33,7 @@ def generate_inputs(model: Model, seed: int) -> list[NDArray[Any]]:
         return tuple(dim.closest_to(open_size) for dim in graph.shape_of(key).dims or ())
 
     arrays = []
-    for layer in model.of_type("Parameter"):
+    for layer in model.parameters:
         if layer.declared_type is None or layer.declared_shape is None or layer.declared_shape.dims is None:
             raise ValueError(f"{layer} may have any type or rank")
         shape = tuple(dim.closest_to(OPEN_DIMENSION) for dim in layer.declared_shape.dims)

@@ -18,7 +18,7 @@ from ov_gather.crosscheck.cases.sizes import OPEN_DIMENSION
 from ov_gather.crosscheck.cases.values import for_model
 from ov_gather.crosscheck.inputs.bounds import index_bounds
 from ov_gather.ir.element_types import ElementType, by_onnx
-from ov_gather.ops.meanings import ONNX
+from ov_gather.ops.table import ONNX
 
 Inputs = dict[str, NDArray[Any]]
 

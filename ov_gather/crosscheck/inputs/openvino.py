@@ -12,7 +12,7 @@ from ov_gather.crosscheck.cases.values import for_model
 from ov_gather.crosscheck.inputs.bounds import index_bounds
 from ov_gather.graph.openvino import OpenvinoGraph
 from ov_gather.graph.protocol import Key
-from ov_gather.ops.meanings import OPENVINO
+from ov_gather.ops.table import OPENVINO
 from ov_gather.runtimes.session import element_type_of
 
 

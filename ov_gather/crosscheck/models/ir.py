@@ -25,7 +25,7 @@ from ov_gather.ir.element_types import I64
 from ov_gather.ir.model import Layer, Model
 from ov_gather.ir.shapes import PartialShape, element_count
 from ov_gather.ops.layer_view import LayerView
-from ov_gather.ops.meanings import ENDS, RANDOM
+from ov_gather.ops.table import ENDS, RANDOM
 from ov_gather.runtimes.base import FAILURES, CrashedError, RefusedError
 from ov_gather.runtimes.devices import CPU
 from ov_gather.runtimes.isolated import borrowed
@@ -56,7 +56,7 @@ class ModelRun:
         self._expected: Arrays | None = None
         try:
             self._inputs = generate_inputs(model, seed)
-            if not all(layer.declared_shape and layer.declared_shape.is_static for layer in model.of_type("Parameter")):
+            if not all(layer.declared_shape and layer.declared_shape.is_static for layer in model.parameters):
                 self._run("openvino", _closed(model, self._inputs))
             self._expected = self._run("openvino", model)
         except _OBSTACLES as error:
@@ -101,7 +101,7 @@ class ModelRun:
             return ()
         excuses = self._excuses(views, layers)
         compared = []
-        for i, (result, right) in enumerate(zip(_results(self._model), self._expected, strict=True)):
+        for i, (result, right) in enumerate(zip(self._model.results, self._expected, strict=True)):
             name = _name(self._model, result)
             comparison = _compare(right, found, i, excuses.get(result.id), tolerances.of_output(name))
             compared.append(OutputResult(name, str(right.dtype), right.shape, comparison))
@@ -116,7 +116,7 @@ class ModelRun:
         """Compute the values of ports, given as (layer id, port id), by adding Results to the model."""
         if self._expected is None or not ports:
             return {}
-        inputs = zip(self._model.of_type("Parameter"), self._inputs, strict=True)
+        inputs = zip(self._model.parameters, self._inputs, strict=True)
         given = {(layer.id, port.id): array for layer, array in inputs for port in layer.outputs}
         wanted = [port for port in dict.fromkeys(ports) if port not in given]
         if not wanted:
@@ -151,7 +151,7 @@ def _closed(model: Model, inputs: Arrays) -> Model:
     With open shapes, OpenVINO's MatMul would read beyond its operands instead.
     """
     arrays = iter(inputs)
-    closed = {layer.id: PartialShape.of(next(arrays).shape).attribute() for layer in model.of_type("Parameter")}
+    closed = {layer.id: PartialShape.of(next(arrays).shape).attribute() for layer in model.parameters}
     layers = (
         replace(layer, attributes={**layer.attributes, "shape": closed[layer.id]}) if layer.id in closed else layer
         for layer in model.layers
@@ -178,13 +178,9 @@ def _operands(view: LayerView) -> list[tuple[int, int]]:
     return [(source[0].id, source[1].id) for source in sources if source and source[0].type != "Const"]
 
 
-def _results(model: Model) -> list[Layer]:
-    return [layer for layer in model.layers if layer.type == "Result"]
-
-
 def output_names(model: Model) -> list[str]:
     """Return the names of the outputs, in order."""
-    return [_name(model, result) for result in _results(model)]
+    return [_name(model, result) for result in model.results]
 
 
 def _name(model: Model, result: Layer) -> str:

@@ -14,12 +14,12 @@ from ov_gather.converters.graphs import bodies_of
 from ov_gather.crosscheck.models import intermediates
 from ov_gather.graph.protocol import Node
 from ov_gather.ir.model import Layer
-from ov_gather.ops.meanings import RANDOM
 from ov_gather.ops.onnx_nodes import attribute
+from ov_gather.ops.table import ONNX, OPENVINO, OpKind, where
 from ov_gather.runtimes.base import Runtime
 from ov_gather.system.traversal import reachable
 
-_RANDOM = ("RandomNormal", "RandomNormalLike", "RandomUniform", "RandomUniformLike", "Bernoulli", "Multinomial")
+_RANDOM = where(ONNX, lambda op: op.kind is OpKind.RANDOM)
 
 Picked = Sequence["NDArray[Any] | None"]
 """The outputs of a TopK: numbers, and their indices along the axis; None if unknown."""
@@ -122,7 +122,7 @@ def random_nodes(model: onnx_ir.Model) -> Iterator[onnx_ir.Node]:
 
 def is_random(node: Node) -> bool:
     """Return True if the outputs of a node of an ONNX model or an IR are random; bodies are ignored."""
-    return node.handle.type in RANDOM if isinstance(node.handle, Layer) else _is_random(node.handle)
+    return OPENVINO[node.type].kind is OpKind.RANDOM if isinstance(node.handle, Layer) else _is_random(node.handle)
 
 
 def _is_random(node: onnx_ir.Node) -> bool:

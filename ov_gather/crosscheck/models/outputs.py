@@ -32,8 +32,8 @@ from ov_gather.crosscheck.models.nondeterminism import dependents
 from ov_gather.crosscheck.results import Comparison, Difference, OutputResult, Status
 from ov_gather.crosscheck.tolerances import NO_TOLERANCES, Tolerance, Tolerances
 from ov_gather.crosscheck.verdict import deviation_of, difference_at, difference_beyond, first_difference
-from ov_gather.ops.meanings import ONNX, operators
 from ov_gather.ops.onnx_nodes import attribute
+from ov_gather.ops.table import ONNX, OpKind, where
 from ov_gather.runtimes.base import Runtime
 
 TOLERANCE = 1e-3
@@ -41,9 +41,9 @@ NEAR = 1e-5
 NOISE = 10
 ROUNDING = "rounding-decides"
 NARROWED = "narrowed-to-32-bits"
-_EXACT = operators(ONNX, lambda meaning: not meaning.computes)
+_EXACT = where(ONNX, lambda op: not op.meaning.computes)
 """Operators that only move or convert data, and so are exact: a Cast rounds alike in every runtime."""
-_PICKS = ("TopK", "ArgMax", "ArgMin")
+_PICKS = where(ONNX, lambda op: op.kind is OpKind.ORDER)
 
 
 def compare_outputs(
@@ -190,7 +190,7 @@ def _is_near(node: onnx_ir.Node, scores: NDArray[Any], *, with_equal: bool) -> b
     """Return True if a near tie exists among the picked values, or between the last picked and the first rejected one."""
     default = -1 if node.op_type == "TopK" else 0
     axis = attribute(node, "axis", default)
-    largest = node.op_type == "ArgMax" or (node.op_type == "TopK" and attribute(node, "largest", 1) == 1)
+    largest = node.op_type != "ArgMin" and attribute(node, "largest", 1) == 1
     ordered = np.sort(np.moveaxis(scores, axis, -1).astype(np.float64))
     ordered = ordered[..., ::-1] if largest else ordered
     count = _picked(node, axis, ordered.shape[-1])

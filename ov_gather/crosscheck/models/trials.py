@@ -183,7 +183,7 @@ class ConversionTrial:
 
     def _in_order(self, inputs: Inputs) -> list[NDArray[Any]]:
         """Return the inputs in the order of the IR's Parameters. Raises ValueError if the names differ."""
-        names = [layer.name for layer in self._converted.of_type("Parameter")]
+        names = [layer.name for layer in self._converted.parameters]
         in_lanes = {name: as_lanes(inputs[given]) for name, (given, _) in self._lanes.items() if given in inputs}
         known = {**inputs, **in_lanes}
         if not set(names) <= set(known):

@@ -30,15 +30,15 @@ from ov_gather.ir.model import Model
 from ov_gather.ir.reader import read_ir
 from ov_gather.kernels.gather_elements import kernel_name
 from ov_gather.ops.layer_view import family_layers
-from ov_gather.ops.meanings import ENDS, OPENVINO, operators
 from ov_gather.ops.reference import evaluate
+from ov_gather.ops.table import ENDS, OPENVINO, where
 from ov_gather.runtimes.base import CrashedError, RefusedError
 from ov_gather.runtimes.isolated import IsolatedRuntime, borrowed
 from ov_gather.system.imports import require
 
 _EXECUTED_BY = {"stock": "openvino", "extension": "extension"}
 """The runtime for models converted for each target."""
-_EXACT = operators(OPENVINO, lambda meaning: not meaning.computes) | {*ENDS}
+_EXACT = where(OPENVINO, lambda op: not op.meaning.computes) | ENDS
 """Layer types that do not round."""
 
 Arrays = Mapping[str, NDArray[Any]]
@@ -182,7 +182,7 @@ def verify_program(
             return replace(result, not_run=f"PyTorch does not execute the program: {error}")
         except NoInputsError as error:
             return replace(result, not_run=f"{error}: give --input")
-        found = runtime.run(ir_path.resolve(), [arrays[layer.name] for layer in model.of_type("Parameter")])
+        found = runtime.run(ir_path.resolve(), [arrays[layer.name] for layer in model.parameters])
     if isinstance(found, Exception):
         return replace(result, inputs=arrays, problem=f"{runtime.name} does not execute the result: {found}")
     exact = all(layer.type in _EXACT for layer in model.layers)
@@ -197,7 +197,7 @@ def verify_program(
 def _executed(origin: IsolatedRuntime[Any], model: Model, given: Arrays | None) -> tuple[Arrays, list[NDArray[Any]]]:
     """Choose inputs, and execute the program on them; return both the inputs and the outputs."""
     names = origin.ask("input_names")
-    parameters = [layer.name for layer in model.of_type("Parameter")]
+    parameters = [layer.name for layer in model.parameters]
     if sorted(names) != sorted(parameters):
         raise NoInputsError(f"the inputs are {', '.join(names)} in the program, and {', '.join(parameters)} in the result")
     if given is not None:

@@ -52,8 +52,8 @@ def named_roles(a: Model, b: Model) -> tuple[Roles, Roles]:
     If the names differ, there is no telling which was renamed to which: the structure decides then.
     """
     both: tuple[dict[int, Role], dict[int, Role]] = {}, {}
-    for kind, names_of in (("Parameter", _input_names), ("Result", _output_names)):
-        found = [{layer.id: names_of(graph, layer) for layer in graph.of_type(kind)} for graph in (a, b)]
+    for (of_a, of_b), names_of in ((a.parameters, b.parameters), _input_names), ((a.results, b.results), _output_names):
+        found = [{layer.id: names_of(a, layer) for layer in of_a}, {layer.id: names_of(b, layer) for layer in of_b}]
         first, second = (sorted(names.values()) for names in found)
         if first == second and len(set(first)) == len(first) and "" not in first:
             for roles, names in zip(both, found, strict=True):

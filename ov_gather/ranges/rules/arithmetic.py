@@ -1,15 +1,15 @@
-"""Transfer functions of arithmetic, shared by ONNX and OpenVINO."""
+"""Transfer functions of arithmetic, shared by ONNX and OpenVINO, by the names of `ov_gather.ops.table`."""
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Sequence
 from dataclasses import replace
 from functools import partial
 from math import ceil, floor, inf, log, sqrt
 
 from ov_gather.ranges.algebra.intervals import ANY, Algebra, Interval
 from ov_gather.ranges.algebra.values import Value, are_exact, is_integer
-from ov_gather.ranges.rules.call import Operands, TransferFunction
+from ov_gather.ranges.rules.call import Operands
 from ov_gather.ranges.rules.elementwise import binary, extreme, limited, rounded, rounding_of, unary
 
 LOGARITHM_ERROR = 2**-16
@@ -140,22 +140,17 @@ def _nearest(_: Algebra, values: Interval) -> Interval:
     return replace(values, low=low, high=high if high == inf else floor(high + 0.5))
 
 
-ARITHMETIC: Mapping[str, TransferFunction] = {
-    "Abs": partial(unary, Algebra.absolute),
-    "Add": partial(binary, Algebra.add),
-    "Ceil": partial(unary, rounded(ceil)),
-    "Div": divide,
-    "Floor": partial(unary, rounded(floor)),
-    "Log": logarithm,
-    "Max": partial(extreme, Algebra.maximum),
-    "Min": partial(extreme, Algebra.minimum),
-    "Mul": partial(binary, Algebra.multiply),
-    "Neg": partial(unary, lambda algebra, values: -values),
-    "Relu": partial(unary, lambda algebra, values: algebra.maximum(values, algebra.exact(0))),
-    "Round": partial(unary, _nearest),
-    "Sqrt": square_root,
-    "Sub": partial(binary, Algebra.subtract),
-    **dict.fromkeys(("Cos", "Erf", "Sign", "Sin", "Tanh"), partial(unary, lambda algebra, values: Interval(-1, 1))),
-    **dict.fromkeys(("Sigmoid", "Softmax"), partial(unary, lambda algebra, values: Interval(0, 1))),
-}
-"""Transfer functions by ONNX's names of the operators."""
+absolute = partial(unary, Algebra.absolute)
+add = partial(binary, Algebra.add)
+at_least_zero = partial(unary, lambda algebra, values: algebra.maximum(values, algebra.exact(0)))
+fraction = partial(unary, lambda algebra, values: Interval(0, 1))
+maximum = partial(extreme, Algebra.maximum)
+minimum = partial(extreme, Algebra.minimum)
+multiply = partial(binary, Algebra.multiply)
+nearest = partial(unary, _nearest)
+negate = partial(unary, lambda algebra, values: -values)
+round_down = partial(unary, rounded(floor))
+round_up = partial(unary, rounded(ceil))
+subtract = partial(binary, Algebra.subtract)
+unit = partial(unary, lambda algebra, values: Interval(-1, 1))
+sign = unit  # of a small number it may be 0

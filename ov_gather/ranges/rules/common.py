@@ -1,19 +1,32 @@
-"""Transfer functions of operations that ONNX and OpenVINO name alike, without other attributes than an axis."""
+"""The transfer functions of a vocabulary, and those with attributes that ONNX and OpenVINO have in common."""
 
 from __future__ import annotations
 
+from collections import ChainMap
 from collections.abc import Callable, Mapping, Sequence
 from functools import partial
 from typing import Any
 
+from ov_gather.graph.protocol import Node
+from ov_gather.ops.table import Operators
 from ov_gather.ranges.algebra.values import Value
-from ov_gather.ranges.rules import bits, comparing, indexing, shaping
-from ov_gather.ranges.rules.arithmetic import ARITHMETIC
-from ov_gather.ranges.rules.call import TransferFunction
-from ov_gather.ranges.rules.comparing import COMPARISONS
+from ov_gather.ranges.rules import arithmetic, bits, comparing, elementwise, indexing, linear, reducing, shaping
+from ov_gather.ranges.rules.call import Operands, TransferFunction
 
-Make = Callable[[Any], TransferFunction]
+Make = Callable[[Node], TransferFunction]
 """A function from an operation, with its attributes, to its transfer function."""
+
+
+def transfer_functions(operators: Operators, module: Mapping[str, Any]) -> dict[str, Make]:
+    """Return the transfer functions of a vocabulary, by the names of its operators.
+
+    For each rule of the table there is a function `bind_<rule>`, which binds attributes, or else a function `<rule>`: in the
+    module of the vocabulary, here, or in the modules that vocabularies share.
+    """
+    shared = map(vars, (arithmetic, bits, comparing, elementwise, indexing, linear, shaping))
+    functions: Mapping[str, Any] = ChainMap(dict(module), globals(), *shared)
+    rules = {name: op.rule for name, op in operators.items() if op.rule}
+    return {name: functions.get(f"bind_{rule}") or always(functions[rule]) for name, rule in rules.items()}
 
 
 def always(rule: TransferFunction) -> Make:
@@ -26,23 +39,20 @@ def along(rule: Callable[..., Sequence[Value]], default: int = 0) -> Make:
     return lambda operation: partial(rule, axis=operation.integer("axis", default))
 
 
-_ARITHMETIC = "Abs Add Cos Erf Floor Log Relu Round Sigmoid Sign Sin Softmax Sqrt Tanh"
-_SAME_SHAPE = """
-    Acos Acosh Asin Asinh Atan Atanh BitwiseNot Cosh Elu Exp Gelu GroupNormalization HardSigmoid LogSoftmax Mish Selu Sinh Tan
-"""
-COMMON: Mapping[str, Make] = {
-    **{name: always(ARITHMETIC[name]) for name in _ARITHMETIC.split()},
-    **{name: always(COMPARISONS[name]) for name in ("Equal", "Greater", "Less")},
-    **dict.fromkeys(_SAME_SHAPE.split(), always(shaping.shape_only)),
-    **dict.fromkeys(("BitwiseOr", "BitwiseXor"), always(bits.disjunction)),
-    "BitwiseAnd": always(bits.conjunction),
-    **dict.fromkeys(("DepthToSpace", "SpaceToDepth"), always(shaping.elements_only)),
-    **dict.fromkeys(("IsInf", "IsNaN"), always(comparing.truth)),
-    "Concat": along(shaping.concatenate),
-    "Identity": always(shaping.same_shape),
-    "NonZero": always(indexing.non_zero),
-    "Range": always(indexing.count_up),
-    "ReverseSequence": always(shaping.computed_elements),
-    "Tile": always(shaping.tile),
-    "TopK": along(indexing.top_k, -1),
-}
+bind_concatenate = along(shaping.concatenate)
+bind_top_k = along(indexing.top_k, -1)
+
+
+def bind_einsum(operation: Node) -> TransferFunction:
+    """Bind the equation."""
+    return partial(linear.einsum, equation=operation.text("equation"))
+
+
+def bind_scatter(operation: Node) -> TransferFunction:
+    """Bind the reduction."""
+    return partial(indexing.scatter, reduction=operation.text("reduction", "none").lower())
+
+
+def running_total(call: Operands) -> Sequence[Value]:
+    """Infer CumSum, whose axis is an operand."""
+    return reducing.running_total(call, call.integer(1))

@@ -2,14 +2,14 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Callable, Sequence
 from dataclasses import replace
 from functools import partial
 from math import inf
 
 from ov_gather.ranges.algebra.intervals import TRUTH, Algebra, Interval
 from ov_gather.ranges.algebra.values import Value, count
-from ov_gather.ranges.rules.call import Operands, TransferFunction
+from ov_gather.ranges.rules.call import Operands
 from ov_gather.ranges.rules.elementwise import broadcast_shape, limited, together
 
 Comparison = Callable[[Algebra, Interval, Interval], "bool | None"]
@@ -64,14 +64,9 @@ def is_unequal(algebra: Algebra, one: Interval, other: Interval) -> bool | None:
     return None if known is None else not known
 
 
-COMPARISONS: Mapping[str, TransferFunction] = {
-    name: partial(compare, work=work)
-    for name, work in {
-        "Equal": is_equal,
-        "Greater": lambda algebra, one, other: is_less(algebra, other, one),
-        "GreaterOrEqual": lambda algebra, one, other: is_less_or_equal(algebra, other, one),
-        "Less": is_less,
-        "LessOrEqual": is_less_or_equal,
-    }.items()
-}
-"""Transfer functions by ONNX's names of the operators."""
+equal = partial(compare, work=is_equal)
+greater = partial(compare, work=lambda algebra, one, other: is_less(algebra, other, one))
+greater_or_equal = partial(compare, work=lambda algebra, one, other: is_less_or_equal(algebra, other, one))
+less = partial(compare, work=is_less)
+less_or_equal = partial(compare, work=is_less_or_equal)
+unequal = partial(compare, work=is_unequal)

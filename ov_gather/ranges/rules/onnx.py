@@ -2,19 +2,18 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Callable, Sequence
 from dataclasses import replace
 from functools import partial
 
 from ov_gather.graph.protocol import Node
+from ov_gather.ops.table import ONNX
 from ov_gather.ranges.algebra.intervals import Interval
 from ov_gather.ranges.algebra.polynomials import Polynomial
 from ov_gather.ranges.algebra.values import LARGEST_SIZE, Value, product
-from ov_gather.ranges.rules import comparing, elementwise, indexing, linear, moves, reducing, shaping, slicing
-from ov_gather.ranges.rules.arithmetic import ARITHMETIC, remainder
+from ov_gather.ranges.rules import arithmetic, indexing, linear, moves, reducing, shaping, slicing
 from ov_gather.ranges.rules.call import Operands, TransferFunction, or_declared
-from ov_gather.ranges.rules.common import COMMON, Make, along, always
-from ov_gather.ranges.rules.comparing import COMPARISONS
+from ov_gather.ranges.rules.common import Make, along, transfer_functions
 
 
 def rule_of(operator: Node) -> TransferFunction | None:
@@ -60,7 +59,9 @@ def _reduced(rule: Callable[..., Sequence[Value]]) -> Make:
     return make
 
 
-def _squeeze(operator: Node) -> TransferFunction:
+def bind_squeeze(operator: Node) -> TransferFunction:
+    """Bind the axes."""
+
     def rule(call: Operands) -> Sequence[Value]:
         is_known, axes = _axes(operator, call)
         return shaping.squeeze(call, axes) if is_known else shaping.declared_shape(call)
@@ -68,21 +69,23 @@ def _squeeze(operator: Node) -> TransferFunction:
     return rule
 
 
-def _clip(operator: Node) -> TransferFunction:
+def bind_clip(operator: Node) -> TransferFunction:
+    """Bind the bounds."""
     if "min" in operator.attributes or "max" in operator.attributes:  # before opset 11, floating-point only
         return shaping.shape_only
 
     def rule(call: Operands) -> Sequence[Value]:
         found, low, high = (call.value(position) for position in range(3))
-        for bound, name in ((low, "Max"), (high, "Min")):
+        for bound, limit in ((low, arithmetic.maximum), (high, arithmetic.minimum)):
             if found is not None and bound is not None:
-                (found,) = ARITHMETIC[name](replace(call, inputs=[found, bound]))
+                (found,) = limit(replace(call, inputs=[found, bound]))
         return [call.outputs[0] if found is None else call.output(found)]
 
     return rule
 
 
-def _split(operator: Node) -> TransferFunction:
+def bind_split(operator: Node) -> TransferFunction:
+    """Bind the axis and the lengths."""
     axis = operator.integer("axis")
 
     def rule(call: Operands) -> Sequence[Value]:
@@ -97,7 +100,8 @@ def _split(operator: Node) -> TransferFunction:
     return rule
 
 
-def _pad(operator: Node) -> TransferFunction:
+def bind_pad(operator: Node) -> TransferFunction:
+    """Bind the mode."""
     if "pads" in operator.attributes:  # before opset 11, floating-point only
         return lambda call: list(call.outputs)
     with_value = operator.text("mode", "constant") == "constant"
@@ -113,18 +117,21 @@ def _pad(operator: Node) -> TransferFunction:
     return rule
 
 
-def _slice(operator: Node) -> TransferFunction:
+def bind_slice(operator: Node) -> TransferFunction:
+    """Bind the positions of the operands."""
     if "starts" in operator.attributes:  # before opset 10
         return shaping.elements_only
     return partial(slicing.slice_of, axes=3, steps=4)
 
 
-def _shape(operator: Node) -> TransferFunction:
+def bind_shape_of(operator: Node) -> TransferFunction:
+    """Bind which axes count."""
     end = operator.integer("end") if "end" in operator.attributes else None
     return partial(shaping.shape_of, start=operator.integer("start"), end=end)
 
 
-def _constant_of_shape(operator: Node) -> TransferFunction:
+def bind_filled(operator: Node) -> TransferFunction:
+    """Bind the fill value."""
     fill = operator.attributes.get("value")
 
     def rule(call: Operands) -> Sequence[Value]:
@@ -137,11 +144,7 @@ def _constant_of_shape(operator: Node) -> TransferFunction:
     return rule
 
 
-def _scatter(operator: Node) -> TransferFunction:
-    return partial(indexing.scatter, reduction=operator.text("reduction", "none"))
-
-
-def _one_hot(call: Operands) -> Sequence[Value]:
+def one_hot(call: Operands) -> Sequence[Value]:
     """Infer OneHot: one of the two values."""
     values = call.operand(2)
     return [call.output(elements=values.elements, may_be_nan=values.may_be_nan)]
@@ -153,7 +156,8 @@ def _with_places(call: Operands) -> Sequence[Value]:
     return [*shaping.elements_only(call), *places]
 
 
-def _boxes_kept(call: Operands) -> Sequence[Value]:
+def boxes_kept(call: Operands) -> Sequence[Value]:
+    """Infer NonMaxSuppression: rows of three indices."""
     return indexing.boxes_kept(replace(call, outputs=[_three_columns(call.outputs[0]), *call.outputs[1:]]), is_padded=False)
 
 
@@ -163,7 +167,8 @@ def _three_columns(declared: Value) -> Value:
     return declared if shape is None or len(shape) != 2 else replace(declared, shape=(shape[0], Polynomial.constant(3)))
 
 
-def _flatten(operator: Node) -> TransferFunction:
+def bind_flatten(operator: Node) -> TransferFunction:
+    """Bind the axis."""
     axis = operator.integer("axis", 1)
 
     def rule(call: Operands) -> Sequence[Value]:
@@ -176,47 +181,56 @@ def _flatten(operator: Node) -> TransferFunction:
     return rule
 
 
-_SAME_SHAPE = """
-    BatchNormalization Celu Dropout HardSwish InstanceNormalization LayerNormalization LeakyRelu Reciprocal Softplus Softsign
-    ThresholdedRelu
-"""
-_RULES: Mapping[str, Make] = {
-    **COMMON,
-    **{name: always(rule) for name, rule in {**ARITHMETIC, **COMPARISONS}.items()},
-    **dict.fromkeys(["And", "Not", "Or", "Xor"], always(comparing.truth)),
-    **dict.fromkeys(["BitShift", "Pow", "PRelu"], always(elementwise.any_value)),
-    **dict.fromkeys(_SAME_SHAPE.split(), always(shaping.shape_only)),
-    **dict.fromkeys(["ArgMax", "ArgMin"], along(indexing.arg_extreme)),
-    **dict.fromkeys(["Cast", "CastLike"], always(elementwise.cast)),
-    "MaxPool": always(_with_places),
-    **dict.fromkeys(["ReduceMax", "ReduceMin"], _reduced(reducing.extreme)),
-    **dict.fromkeys(["Scatter", "ScatterElements", "ScatterND"], _scatter),
-    "Clip": _clip,
-    "Compress": always(shaping.elements_only),
-    "ConstantOfShape": _constant_of_shape,
-    "CumSum": always(lambda call: reducing.running_total(call, call.integer(1))),
-    "Einsum": lambda operator: partial(linear.einsum, equation=operator.text("equation", "")),
-    "Expand": always(partial(shaping.broadcast, both_ways=True)),
-    "Flatten": _flatten,
-    "Gather": lambda operator: partial(indexing.gather, axis=operator.integer("axis"), batch_dims=0, from_end=True),
-    "GatherElements": along(indexing.gather_elements),
-    "GatherND": lambda operator: partial(indexing.gather_nd, batch_dims=operator.integer("batch_dims")),
-    "MatMul": always(partial(linear.matrix_product, transposed=(False, False))),
-    "Mod": lambda operator: partial(remainder, sign_of_dividend=bool(operator.integer("fmod"))),
-    "NonMaxSuppression": always(_boxes_kept),
-    "OneHot": always(_one_hot),
-    "Pad": _pad,
-    "ReduceMean": _reduced(reducing.mean),
-    "ReduceProd": _reduced(reducing.multiplied),
-    "ReduceSum": _reduced(reducing.total),
-    "Reshape": lambda operator: partial(shaping.reshape, copies_zeros=not operator.integer("allowzero")),
-    "Shape": _shape,
-    "Size": always(shaping.size_of),
-    "Slice": _slice,
-    "Split": _split,
-    "Squeeze": _squeeze,
-    "Transpose": lambda operator: partial(shaping.transpose, order=operator.integers("perm") or []),
-    "Unique": lambda operator: _with_places if "axis" in operator.attributes else indexing.unique,
-    "Unsqueeze": lambda operator: lambda call: shaping.unsqueeze(call, _axes(operator, call)[1]),
-    "Where": always(elementwise.select),
-}
+def broadcast(call: Operands) -> Sequence[Value]:
+    """Infer Expand."""
+    return shaping.broadcast(call, both_ways=True)
+
+
+def matrix_product(call: Operands) -> Sequence[Value]:
+    """Infer MatMul."""
+    return linear.matrix_product(call, transposed=(False, False))
+
+
+def bind_gather(operator: Node) -> TransferFunction:
+    """Bind the axis."""
+    return partial(indexing.gather, axis=operator.integer("axis"), batch_dims=0, from_end=True)
+
+
+def bind_gather_nd(operator: Node) -> TransferFunction:
+    """Bind the number of batch dimensions."""
+    return partial(indexing.gather_nd, batch_dims=operator.integer("batch_dims"))
+
+
+def bind_remainder(operator: Node) -> TransferFunction:
+    """Bind the sign of Mod."""
+    return partial(arithmetic.remainder, sign_of_dividend=bool(operator.integer("fmod")))
+
+
+def bind_reshape(operator: Node) -> TransferFunction:
+    """Bind what a size of 0 means."""
+    return partial(shaping.reshape, copies_zeros=not operator.integer("allowzero"))
+
+
+def bind_transpose(operator: Node) -> TransferFunction:
+    """Bind the order of axes."""
+    return partial(shaping.transpose, order=operator.integers("perm") or [])
+
+
+def bind_unique(operator: Node) -> TransferFunction:
+    """Bind whether elements, or slices along an axis, are unique."""
+    return _with_places if "axis" in operator.attributes else indexing.unique
+
+
+def bind_unsqueeze(operator: Node) -> TransferFunction:
+    """Bind the axes."""
+    return lambda call: shaping.unsqueeze(call, _axes(operator, call)[1])
+
+
+bind_arg_extreme = along(indexing.arg_extreme)
+bind_gather_elements = along(indexing.gather_elements)
+pool = _with_places
+bind_reduce_extreme = _reduced(reducing.extreme)
+bind_reduce_mean = _reduced(reducing.mean)
+bind_reduce_product = _reduced(reducing.multiplied)
+bind_reduce_sum = _reduced(reducing.total)
+_RULES = transfer_functions(ONNX, globals())

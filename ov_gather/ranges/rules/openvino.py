@@ -8,13 +8,12 @@ from functools import partial
 
 from ov_gather.graph.protocol import Node
 from ov_gather.ops.spec import CUSTOM_OPSET
+from ov_gather.ops.table import OPENVINO
 from ov_gather.ranges.algebra.polynomials import Polynomial
 from ov_gather.ranges.algebra.values import ONE, Value, at_least_one
-from ov_gather.ranges.rules import comparing, cutting, elementwise, indexing, linear, moves, reducing, shaping, slicing
-from ov_gather.ranges.rules.arithmetic import ARITHMETIC, remainder
+from ov_gather.ranges.rules import arithmetic, cutting, elementwise, indexing, linear, moves, reducing, shaping, slicing
 from ov_gather.ranges.rules.call import Operands, TransferFunction, UndeterminedError, or_declared
-from ov_gather.ranges.rules.common import COMMON, Make, along, always
-from ov_gather.ranges.rules.comparing import COMPARISONS
+from ov_gather.ranges.rules.common import Make, along, always, transfer_functions
 from ov_gather.ranges.rules.windows import windows
 
 
@@ -37,7 +36,8 @@ def rule_of(operation: Node) -> TransferFunction | None:
     return or_declared(make(operation)) if make is not None else None
 
 
-def _gather(operation: Node) -> TransferFunction:
+def bind_gather(operation: Node) -> TransferFunction:
+    """Bind the batch dimensions, and where indices count from."""
     batch_dims, from_end = operation.integer("batch_dims"), counts_from_end(operation)
     is_stock = operation.opset != CUSTOM_OPSET
 
@@ -50,14 +50,16 @@ def _gather(operation: Node) -> TransferFunction:
     return rule
 
 
-def _gather_elements(operation: Node) -> TransferFunction:
+def bind_gather_elements(operation: Node) -> TransferFunction:
+    """Bind the axis."""
     axis = operation.integer("axis")
     if any(map(operation.is_set, ("broadcast", "transpose", "lanes"))):
         return lambda call: [replace(indexing.gather_elements(call, axis)[0], shape=call.outputs[0].shape)]
     return partial(indexing.gather_elements, axis=axis)
 
 
-def _even_split(operation: Node) -> TransferFunction:
+def bind_split(operation: Node) -> TransferFunction:
+    """Bind the number of parts."""
     number = operation.integer("num_splits", 1)
 
     def rule(call: Operands) -> Sequence[Value]:
@@ -74,7 +76,8 @@ def _even_split(operation: Node) -> TransferFunction:
     return rule
 
 
-def _variadic_split(call: Operands) -> Sequence[Value]:
+def variadic_split(call: Operands) -> Sequence[Value]:
+    """Infer VariadicSplit."""
     axis, lengths = call.integer(1), call.integers(2)
     if lengths is not None and -1 not in lengths:
         return shaping.split(call, axis, lengths)
@@ -101,7 +104,8 @@ def _of_size(value: Value, axis: int, size: Polynomial | None, *, is_some: bool)
     return replace(value, shape=moves.with_dim(value.shape, axis % len(value.shape), size))
 
 
-def _strided_slice(operation: Node) -> TransferFunction:
+def bind_strided_slice(operation: Node) -> TransferFunction:
+    """Bind the masks."""
     masks = {name: operation.integers(f"{name}_mask") or [] for name in ("begin", "end", "ellipsis", "new_axis", "shrink_axis")}
     if any(masks["new_axis"]) and any(masks["shrink_axis"]):
         return lambda call: list(call.outputs)  # the plugin leaves most of the output uninitialized
@@ -151,7 +155,8 @@ def _one_slice(axis: int, start: Polynomial | None) -> cutting.Cut:
     return cutting.Cut(axis, start, None if start.value == -1 else start + 1)
 
 
-def _broadcast(operation: Node) -> TransferFunction:
+def bind_broadcast(operation: Node) -> TransferFunction:
+    """Bind how axes are aligned."""
     mode = operation.attributes.get("mode", "numpy").lower()
     is_lined_up_at_the_end = mode in ("numpy", "bidirectional")  # otherwise an operand or an attribute aligns the axes
     return partial(shaping.broadcast, both_ways=mode == "bidirectional") if is_lined_up_at_the_end else shaping.broadcast_along
@@ -172,17 +177,20 @@ def _along_axes(rule: Callable[..., Sequence[Value]]) -> Make:
     return make
 
 
-def _squeeze(call: Operands) -> Sequence[Value]:
+def squeeze(call: Operands) -> Sequence[Value]:
+    """Infer Squeeze, whose axes are an operand."""
     axes = call.integers(1)
     return shaping.declared_shape(call) if len(call.inputs) > 1 and axes is None else shaping.squeeze(call, axes or None)
 
 
-def _clamp(operation: Node) -> TransferFunction:
+def bind_clamp(operation: Node) -> TransferFunction:
+    """Bind the bounds."""
     low, high = (float(operation.attributes[name]) for name in ("min", "max"))
     return partial(elementwise.clamp, low=low, high=high)
 
 
-def _interpolate(operation: Node) -> TransferFunction:
+def bind_interpolate(operation: Node) -> TransferFunction:
+    """Bind how sizes are given."""
     number = operation.opset.removeprefix("opset")
     is_padded = any(any(operation.integers(name) or ()) for name in ("pads_begin", "pads_end"))
     if is_padded or not number.isdecimal() or int(number) < 4:  # before version 4 the axes are an attribute
@@ -191,7 +199,7 @@ def _interpolate(operation: Node) -> TransferFunction:
     return partial(linear.resize, axes=3 if int(number) < 11 else 2, sizes=1 if has_sizes else None)
 
 
-def _boxes_kept(operation: Node) -> TransferFunction:
+def bind_boxes_kept(operation: Node) -> TransferFunction:
     """Bind whether outputs are padded: those of a declared size."""
 
     def rule(call: Operands) -> Sequence[Value]:
@@ -201,70 +209,68 @@ def _boxes_kept(operation: Node) -> TransferFunction:
     return rule if operation.opset == "opset9" else lambda call: indexing.boxes_kept(call, is_padded=True)
 
 
-def _scatter(operation: Node) -> TransferFunction:
-    return partial(indexing.scatter, reduction=operation.attributes.get("reduction", "none").lower())
+def remainder(call: Operands) -> Sequence[Value]:
+    """Infer Mod."""
+    return arithmetic.remainder(call, sign_of_dividend=True)
 
 
-_OTHER_NAMES = {
-    **{"Ceiling": "Ceil", "Divide": "Div", "Maximum": "Max", "Minimum": "Min", "Multiply": "Mul", "Negative": "Neg"},
-    **{"ReLU": "Relu", "SoftMax": "Softmax", "Subtract": "Sub", "GreaterEqual": "GreaterOrEqual", "LessEqual": "LessOrEqual"},
-}
-"""Names of operations, and ONNX's names for the same. An IR names ReLU and SoftMax so, and OpenVINO as ONNX does."""
-_LOGICAL = "IsFinite LogicalAnd LogicalNot LogicalOr LogicalXor"
-_SAME_SHAPE = """
-    BatchNormInference FakeQuantize GRN HSigmoid HSwish LRN MVN NormalizeL2 PReLU RMS Reverse Roll ShuffleChannels SoftPlus
-    SoftSign Swish
-"""
-_RULES: Mapping[str, Make] = {
-    **COMMON,
-    **{name: always(ARITHMETIC[other] if other in ARITHMETIC else COMPARISONS[other]) for name, other in _OTHER_NAMES.items()},
-    "FloorMod": always(partial(remainder, sign_of_dividend=False)),
-    "Mod": always(partial(remainder, sign_of_dividend=True)),
-    "NotEqual": always(partial(comparing.compare, work=comparing.is_unequal)),
-    **dict.fromkeys(_LOGICAL.split(), always(comparing.truth)),
-    **dict.fromkeys(["Power", "SquaredDifference"], always(elementwise.any_value)),
-    **dict.fromkeys(_SAME_SHAPE.split(), always(shaping.shape_only)),
-    **dict.fromkeys(["ReduceMax", "ReduceMin"], _along_axes(reducing.extreme)),
-    **dict.fromkeys(["ReduceLogicalAnd", "ReduceLogicalOr"], _along_axes(reducing.truth)),
-    **dict.fromkeys(["Convert", "ConvertLike"], always(elementwise.cast)),
-    **dict.fromkeys(["AvgPool", "MaxPool"], lambda operation: partial(linear.pool, moved=windows(operation.attributes))),
-    **dict.fromkeys(["Assign", "Result"], always(shaping.same_shape)),
-    "Broadcast": _broadcast,
-    "Bucketize": always(indexing.bucketize),
-    "Clamp": _clamp,
-    "Convolution": lambda operation: partial(linear.convolution, filter_axes=1, moved=windows(operation.attributes)),
-    "CumSum": lambda operation: lambda call: reducing.running_total(call, axis=call.integer(1)),
-    "Einsum": lambda operation: partial(linear.einsum, equation=operation.attributes.get("equation", "")),
-    "Gather": _gather,
-    "GatherElements": _gather_elements,
-    "GatherND": lambda operation: partial(
-        indexing.gather_nd, batch_dims=operation.integer("batch_dims"), merges_batches=operation.opset == "opset5"
-    ),
-    "GridSample": always(linear.sample),
-    "GroupConvolution": lambda operation: partial(linear.convolution, filter_axes=2, moved=windows(operation.attributes)),
-    "Interpolate": _interpolate,
-    "MatMul": lambda operation: partial(
-        linear.matrix_product, transposed=(operation.is_set("transpose_a"), operation.is_set("transpose_b"))
-    ),
-    "NonMaxSuppression": _boxes_kept,
-    "OneHot": along(indexing.one_hot, -1),
-    "Pad": lambda operation: partial(shaping.pad, with_value=operation.attributes.get("pad_mode", "constant") == "constant"),
-    "RandomUniform": always(elementwise.random_uniform),
-    "ReduceMean": _along_axes(reducing.mean),
-    "ReduceProd": _along_axes(reducing.multiplied),
-    "ReduceSum": _along_axes(reducing.total),
-    "Reshape": lambda operation: partial(shaping.reshape, copies_zeros=operation.is_set("special_zero")),
-    "Select": always(elementwise.select),
-    **dict.fromkeys(["ScatterElements", "ScatterElementsUpdate", "ScatterND", "ScatterNDUpdate", "ScatterUpdate"], _scatter),
-    "ScaledDotProductAttention": always(linear.attention),
-    "SearchSorted": always(indexing.search_sorted),
-    "ShapeOf": always(shaping.shape_of),
-    "Slice": always(partial(slicing.slice_of, axes=4, steps=3)),
-    "Split": _even_split,
-    "Squeeze": always(_squeeze),
-    "StridedSlice": _strided_slice,
-    "Transpose": always(lambda call: shaping.transpose(call, call.integers(1))),
-    "Unique": always(indexing.unique),
-    "Unsqueeze": always(lambda call: shaping.unsqueeze(call, call.integers(1))),
-    "VariadicSplit": always(_variadic_split),
-}
+def floor_remainder(call: Operands) -> Sequence[Value]:
+    """Infer FloorMod."""
+    return arithmetic.remainder(call, sign_of_dividend=False)
+
+
+def transpose(call: Operands) -> Sequence[Value]:
+    """Infer Transpose, whose order of axes is an operand."""
+    return shaping.transpose(call, call.integers(1))
+
+
+def unsqueeze(call: Operands) -> Sequence[Value]:
+    """Infer Unsqueeze, whose axes are an operand."""
+    return shaping.unsqueeze(call, call.integers(1))
+
+
+def bind_convolution(operation: Node) -> TransferFunction:
+    """Bind the windows."""
+    return partial(linear.convolution, filter_axes=1, moved=windows(operation.attributes))
+
+
+def bind_group_product(operation: Node) -> TransferFunction:
+    """Bind the windows."""
+    return partial(linear.convolution, filter_axes=2, moved=windows(operation.attributes))
+
+
+def bind_gather_nd(operation: Node) -> TransferFunction:
+    """Bind the number of batch dimensions, and whether they are merged."""
+    batch_dims = operation.integer("batch_dims")
+    return partial(indexing.gather_nd, batch_dims=batch_dims, merges_batches=operation.opset == "opset5")
+
+
+def bind_matrix_product(operation: Node) -> TransferFunction:
+    """Bind the order of axes."""
+    transposed = (operation.is_set("transpose_a"), operation.is_set("transpose_b"))
+    return partial(linear.matrix_product, transposed=transposed)
+
+
+def bind_pad(operation: Node) -> TransferFunction:
+    """Bind the mode."""
+    return partial(shaping.pad, with_value=operation.attributes.get("pad_mode", "constant") == "constant")
+
+
+def bind_pool(operation: Node) -> TransferFunction:
+    """Bind the windows."""
+    return partial(linear.pool, moved=windows(operation.attributes))
+
+
+def bind_reshape(operation: Node) -> TransferFunction:
+    """Bind what a size of 0 means."""
+    return partial(shaping.reshape, copies_zeros=operation.is_set("special_zero"))
+
+
+bind_one_hot = along(indexing.one_hot, -1)
+bind_reduce_extreme = _along_axes(reducing.extreme)
+bind_reduce_mean = _along_axes(reducing.mean)
+bind_reduce_product = _along_axes(reducing.multiplied)
+bind_reduce_sum = _along_axes(reducing.total)
+bind_reduce_truth = _along_axes(reducing.truth)
+bind_slice = always(partial(slicing.slice_of, axes=4, steps=3))
+_RULES = transfer_functions(OPENVINO, globals())

@@ -23,7 +23,7 @@ def shape_only(call: Operands) -> Sequence[Value]:
     return [replace(call.outputs[0], shape=call.operand(0).shape)]
 
 
-def computed_elements(call: Operands) -> Sequence[Value]:
+def rounded_elements(call: Operands) -> Sequence[Value]:
     """Infer elements at other positions. Some runtimes compute them, which rounds large integers."""
     value = call.operand(0)
     return [call.output(elements=limited(call, value.elements), shape=value.shape, may_be_nan=value.may_be_nan)]

@@ -48,7 +48,7 @@ def cells(known: Divergence) -> list[str]:
     for release in RELEASES:
         shown, absent = MEASURED["counts"][release].get(known.name, (0, 0))
         cell = f"{shown}/{shown + absent}" if shown + absent else ""
-        is_known = known.concerns("openvino", release, *known.operations[:1] or ("",))
+        is_known = known.concerns("openvino", release, known.operations[0].name if known.operations else "")
         found.append(cell if is_known or not cell else f"({cell})")
     return found
 
@@ -73,7 +73,8 @@ def _divergence(known: Divergence) -> Iterator[str]:
     rows = [("runtimes", "; ".join(RUNTIMES[name] for name in known.runtimes)), ("what comes out", _outcome(known))]
     if condition := _condition(known):
         rows.append(("if", condition))
-    rows += [("operations", ", ".join(known.operations) or "all of the family"), ("devices", ", ".join(known.devices))]
+    concerned = ", ".join(operation.name for operation in known.operations) or "all of the family"
+    rows += [("operations", concerned), ("devices", ", ".join(known.devices))]
     rows += [("releases", known.releases)] * bool(known.releases)
     rows += [("upstream", ", ".join(f"[{name}]({address(name)})" for name in known.upstream))] * bool(known.upstream)
     reports = [f"[{name}](../../evidence/upstream/{name}.md)" for name in known.reports]

@@ -73,7 +73,7 @@ class Recorder:
     def _count(self, expected: Outcome, found: Outcome, view: LayerView, operands: Sequence[Any]) -> None:
         observed = observed_as(expected, found, first_difference(expected, found))
         for known in DIVERGENCES:
-            of_operation = not known.operations or view.operation.name in known.operations
+            of_operation = not known.operations or view.operation in known.operations
             if RUNTIME not in known.runtimes or known.devices != CPU or not of_operation or not known.applies(view, operands):
                 continue
             is_predicted = is_predicted_by(known, view, operands, found)
