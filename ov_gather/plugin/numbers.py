@@ -74,9 +74,12 @@ def _away(graph: PatternGraph, node: Node) -> bool:
 
 def _asks_for_sign(graph: PatternGraph, choice: Node, node: Node) -> bool:
     """Return True if a Select chooses by whether the step of a Range is greater than 0."""
-    compared = graph.producer(choice, 0, "Greater")
-    zero = graph.constant(compared, 1) if compared else None
-    return bool(compared and graph.source(compared) == graph.source(node, 2) and zero is not None and not zero.any())
+    condition = graph.viewed(choice, 0, ("Convert",))
+    compared = None if condition is None else graph.graph.producer(condition)
+    if compared is None or compared.type != "Greater" or graph.source(compared) != graph.source(node, 2):
+        return False
+    zero = graph.constant(compared, 1)
+    return zero is not None and not zero.any()
 
 
 def _inner(graph: PatternGraph, node: Node) -> bool:

@@ -129,6 +129,22 @@ IDIOMS = {
         d = Constant<value = int32 {-1}>() y = Range(p, l, d)""",
         "int32[n] y",
     ),
+    "Range by a computed step": Idiom(
+        {"x": np.int32([5]), "z": np.int32([2]), "g": np.int32([1])},
+        "a = Identity(z)",
+        "int32",
+        """empty = Constant<value = int64[0] {}>() p = Reshape(x, empty) l = Reshape(b, empty) d = Reshape(g, empty)
+        y = Range(p, l, d)""",
+        "int32[n] y",
+    ),
+    "Range to the most of two": Idiom(
+        {"x": np.int32([5]), "z": np.int32([2]), "g": np.int32([1])},
+        "a = Max(z, g)",
+        "int32",
+        """empty = Constant<value = int64[0] {}>() p = Reshape(x, empty) l = Reshape(b, empty)
+        d = Constant<value = int32 {1}>() y = Range(p, l, d)""",
+        "int32[n] y",
+    ),
     "Abs of folded": Idiom(
         {"x": X[:2]},
         "k = Constant<value = int32[2] {-7, 2}>() a = Cast<to = 1>(k)",

@@ -96,7 +96,7 @@ def said_of(model: Path, folder: Path, servers: SimpleQueue[CommandServer]) -> I
             except TimeoutExpired:
                 yield "it takes too long\n"
             servers.put(server)
-            for file in sorted(Path(made).iterdir()):
+            for file in sorted(path for path in Path(made).iterdir() if path.is_file()):
                 yield f"{file.name}: {hashlib.sha256(file.read_bytes()).hexdigest()[:16]}\n"
 
 
