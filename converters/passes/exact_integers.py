@@ -2,8 +2,7 @@
 
 1. Div(i8, i8), rounded to the nearest      ->  Cast(Div(Cast(i8), Cast(i8))), with i32 in between
    Add(u8, u8), 254 + 3 = 255               ->  Cast(Add(Cast(u8), Cast(u8))), which wraps around
-2. Relu(i32), as f32                        ->  Max(i32, 0)
-3. BitShift of scalars, of shape [1]        ->  Reshape(BitShift), of shape []
+2. BitShift of scalars, of shape [1]        ->  Reshape(BitShift), of shape []
 """
 
 from __future__ import annotations
@@ -14,7 +13,6 @@ import onnx_ir
 from ov_gather.ops.table import ONNX, Trait, where
 
 from ..graphs import nodes_of
-from ..moves import element_type_of
 from .rewriter import Rewriter
 
 _ROUNDED = where(ONNX, lambda op: Trait.I8 in op.traits)
@@ -26,10 +24,6 @@ def exact_integers(rewriter: Rewriter) -> None:
     for node in nodes_of(rewriter.model, *_ROUNDED):
         if node.outputs[0].dtype in _BYTES:
             _widen(rewriter, node)
-    for node in nodes_of(rewriter.model, "Relu"):
-        element_type = element_type_of(node.inputs[0])
-        if element_type is not None and element_type.name[0] in "iu":
-            _compare(rewriter, node)
     for node in nodes_of(rewriter.model, "BitShift"):
         if all(value is not None and value.shape is not None and value.shape.rank() == 0 for value in node.inputs):
             _flatten(rewriter, node)
@@ -47,16 +41,8 @@ def _widen(rewriter: Rewriter, node: onnx_ir.Node) -> None:
     rewriter.report(node, "bytes computed as 32-bit integers, as OpenVINO rounds and saturates them")
 
 
-def _compare(rewriter: Rewriter, node: onnx_ir.Node) -> None:
-    """Apply case 2."""
-    value = node.inputs[0]
-    assert value is not None and value.dtype is not None
-    rewriter.instead(node).Max(value, rewriter.constant(node, np.array(0, value.dtype.numpy())))
-    rewriter.report(node, "Relu of integers compared with 0, as OpenVINO rounds them to f32")
-
-
 def _flatten(rewriter: Rewriter, node: onnx_ir.Node) -> None:
-    """Apply case 3."""
+    """Apply case 2."""
     output = node.outputs[0]
     direction = node.attributes["direction"].as_string()
     shifted = rewriter.before(node).BitShift(*node.inputs, dtype=output.dtype, shape=[1], direction=direction)
