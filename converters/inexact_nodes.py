@@ -83,7 +83,7 @@ def seeing_high_bits(value: onnx_ir.Value, ranges: Ranges) -> str | None:
     def reads_input(node: onnx_ir.Node) -> bool:
         """Return True for a Cast of the value itself, an input, to a floating-point type: the plugin casts all 64 bits."""
         made = element_type_of(node.outputs[0])
-        return value.is_graph_input() and is_default(node, ("Cast",)) and node.inputs[0] is value and made in (F16, F32, F64)
+        return value.is_graph_input() and is_default(node, ("Cast",)) and node.inputs[0] is value and made in (F16, F32)
 
     for reached, is_moved in reachable([(value, True)], passed):
         if reached.is_graph_output():

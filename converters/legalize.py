@@ -7,6 +7,7 @@ import onnx_ir
 from .passes.compress import compress
 from .passes.constant_indices import constant_indices
 from .passes.copies import copies
+from .passes.early_casts import early_casts
 from .passes.empty_constants import empty_constants
 from .passes.empty_operands import empty_gathers, empty_scatters
 from .passes.exact_integers import exact_integers
@@ -59,6 +60,7 @@ def legalize(model: onnx_ir.Model, *, target: str = "stock", assume_in_bounds: b
     rewriter = Rewriter(model, Ranges(model))
     fold_arithmetic(rewriter)
     exact_integers(rewriter)
+    early_casts(rewriter)
     uneven_splits(rewriter)
     compress(rewriter)
     one_hot(rewriter)

@@ -18,7 +18,11 @@ def reports(model):
 
 
 @pytest.mark.sampled(12)
-@pytest.mark.parametrize("sample", sorted({*SAMPLES.glob("valid/*.xml")} - {SAMPLES / "valid" / "spec_layer_fragment.xml"}), ids=lambda path: path.stem)
+@pytest.mark.parametrize(
+    "sample",
+    sorted({*SAMPLES.glob("valid/*.xml")} - {SAMPLES / "valid" / "spec_layer_fragment.xml"}),
+    ids=lambda path: path.stem,
+)
 def test_samples(sample):
     model = register(openvino.Core()).read_model(sample)
     before = reports(model)

@@ -8,6 +8,7 @@ from collections import Counter
 
 import numpy as np
 import onnx
+import onnxruntime
 import openvino
 import pytest
 from onnx import helper
@@ -161,6 +162,31 @@ def test_what_is_no_loss():
         shape = Shape (x) columns = Gather (shape, one) as_float = Cast <to = 1> (columns) best, where = TopK (x, one)
         y = Gather <axis = 0> (table, where) negative = Mul (columns, minus) }"""
     assert losses(model(text, one=[1], minus=[-1], table=np.zeros((4, 2), np.float32))) == []
+
+
+@pytest.mark.onnxruntime
+@pytest.mark.parametrize(
+    ("kind", "nodes"),
+    [
+        ("float", "y = Cast <to = 1> (m)"),
+        ("float", "u = Unsqueeze (m, axes) y = Cast <to = 1> (u)"),
+        ("float16", "u = Unsqueeze (m, axes) e = Expand (u, sizes) y = Cast <to = 10> (e)"),
+        ("bool", "y = Cast <to = 9> (m)"),
+        ("bool", "u = Unsqueeze (m, axes) t = Transpose <perm = [3, 1, 2, 0]> (u) y = Cast <to = 9> (t)"),
+    ],
+)
+@pytest.mark.parametrize("shape", ["2,3", "a,b"])
+def test_a_mask_of_64_bits_is_cast_exactly(shape, kind, nodes):
+    """A strict conversion takes a model with token ids and an attention mask."""
+    inputs = f"float[9,4] table, int64[{shape}] ids, int64[{shape}] m"
+    text = f"({inputs}) => (float[] rows, {kind}[] y) {{ rows = Gather (table, ids) {nodes} }}"
+    proto = model(text, axes=[1, 2], sizes=[2, 5, 1, 3])
+    converted = convert_model(proto, strict=True, assume_in_bounds=True)
+    feed = {"table": np.zeros((9, 4), np.float32), "ids": np.array([[1, 2, 3], [4, 5, 6]])}
+    feed["m"] = np.array([[2**33, 0, 1], [1, 2**40, 2**32]]) if kind != "float16" else np.array([[1, 0, 1], [2**32, 1, 0]])
+    expected = onnxruntime.InferenceSession(proto.SerializeToString(), providers=["CPUExecutionProvider"]).run(None, feed)[1]
+    names = [port.get_any_name() for port in converted.inputs]
+    np.testing.assert_array_equal(Session(openvino.Core(), converted)([feed[name] for name in names])[1], expected)
 
 
 @pytest.mark.parametrize(
