@@ -134,8 +134,13 @@ class PatternGraph:
         return len(set(self._reading(node))) == 1
 
     def _reading(self, node: Node) -> list[Node]:
-        found = [one for key in node.outputs for one in self.readers(key)]
-        return [one for one in found if one.type != "ShapeOf" or not self.shape(one).is_static]
+        return [one for key in node.outputs for one in self.readers(key) if not self._is_folded_shape(one)]
+
+    def _is_folded_shape(self, node: Node) -> bool:
+        """Return True for a ShapeOf of a known shape, or one that only the rank is taken of."""
+        if node.type != "ShapeOf":
+            return False
+        return self.shape(node).is_static or all(one.type == "ShapeOf" for key in node.outputs for one in self.readers(key))
 
     def is_output(self, node: Node) -> bool:
         """Return True if a node is an output of the model or body."""

@@ -38,13 +38,14 @@ def returned_input(graph: PatternGraph, node: Node, *, is_folded: bool = False) 
     if node.type in ("Convert", "ConvertLike"):
         return 0 if graph.type(node) == graph.made_type(node) else None
     if node.type in _OF_EQUAL_SIZE:
-        return 0 if given.is_static and given == made else None
+        is_equal = given.is_static and given == made
+        return 0 if is_equal or _has_shape_of(graph, node, graph.source(node)) else None
     if node.type in _ALL_OF_IT:
         return 0 if _ALL_OF_IT[node.type](graph, node) else None
     if node.type == "Select" and not is_folded:
         return _selected(graph, node)
     if node.type == "Transpose":
-        return 0 if _is_identity(graph.constant(node, 1)) else None
+        return 0 if given.rank == 1 or _is_identity(graph.constant(node, 1)) else None
     is_commutative = node.type in ("Add", "Multiply") and not is_folded
     for position in (0, 1) if is_commutative else (0,) if node.type in _NEUTRAL else ():
         operand = graph.constant(node, 1 - position)
@@ -68,6 +69,13 @@ def _is_single(graph: PatternGraph, node: Node) -> bool:
     """Return True for a Concat of one operand beside empty ones, or a Split into one part."""
     given, made = graph.shape(node), graph.made(node)
     return len(node.inputs if node.type == "Concat" else node.outputs) == 1 or (given.is_static and given == made)
+
+
+def _has_shape_of(graph: PatternGraph, node: Node, key: Key | None) -> bool:
+    """Return True if the second input is the shape of a tensor."""
+    shape = graph.viewed(node, 1, ("Convert",))
+    found = None if shape is None else graph.graph.producer(shape)
+    return found is not None and found.type == "ShapeOf" and graph.source(found) == key
 
 
 def _keeps_shape(graph: PatternGraph, node: Node) -> bool:
@@ -135,7 +143,8 @@ def _undoes(graph: PatternGraph, node: Node, inner: Node) -> bool:
         return _is_identity(before.ravel().take(order.ravel(), mode="clip"))
     if node.type in VIEWS:
         given = graph.shape(inner)
-        return _is_squeezed_again(graph, node, inner) or (given.is_static and given == graph.made(node))
+        is_equal = given.is_static and given == graph.made(node)
+        return is_equal or _is_squeezed_again(graph, node, inner) or _has_shape_of(graph, node, graph.source(inner))
     return node.type == "Negative"
 
 

@@ -42,7 +42,8 @@ ANY_RANK = tuple(name for name in LAYERS if name not in ("Transpose", "Concat", 
 OPSETS = tuple(range(11, 25))
 PLACES = ("top", "If", "Loop", "Scan")
 OUTSIDE_OF_BODIES = ("top", "If")
-SOURCES = ("input", "computed", "constant")
+SOURCES = ("input", "open", "computed", "constant")
+"""Where values come from: an input of a known or an open shape, what is computed of one, or a constant."""
 
 
 @dataclass(frozen=True)
@@ -57,6 +58,7 @@ class Idiom:
         operators: those that a report may name, in ONNX or OpenVINO.
         layers: those that suit the shape of a.
         places: where it may stand.
+        closed: inputs of a known shape in every form.
     """
 
     inputs: Mapping[str, NDArray[Any]]
@@ -67,6 +69,7 @@ class Idiom:
     operators: tuple[str, ...] = ()
     layers: Sequence[str] = tuple(LAYERS)
     places: Sequence[str] = PLACES
+    closed: tuple[str, ...] = ()
 
 
 X, W = np.float32([-0.5, 0.5, 2, 0]), np.float32([-1, -2, 3, -4])
@@ -223,6 +226,7 @@ IDIOMS = {
         "y = Tile(x, b)",
         "float[o, p, q, s, t] y",
         ("Tile",),
+        closed=("r",),
     ),
     "Tile of four axes": Idiom(
         {"x": np.arange(16, dtype=np.float32).reshape(2, 2, 2, 2), "r": np.int64([2, 2, 2, 2])},
@@ -231,6 +235,7 @@ IDIOMS = {
         "y = Tile(x, b)",
         "float[o, p, q, s] y",
         ("Tile",),
+        closed=("r",),
     ),
     "Expand of no elements": Idiom(
         {"x": np.zeros((0, 1), np.float32)},
@@ -422,8 +427,10 @@ class Form:
             kind = _kind(value)
             if self.source == "constant":
                 made.append(f"{name} = Constant<value = {kind}{list(value.shape) or ''} {{{_numbers(value)}}}>()")
-            elif self.source == "input":
-                declared.append(f"{kind}{list(value.shape) or ''} {name}")
+            elif self.source in ("input", "open"):
+                is_open = self.source == "open" and name not in IDIOMS[self.idiom].closed
+                shape = [f"{name}{axis}" for axis in range(value.ndim)] if is_open else map(str, value.shape)
+                declared.append(f"{kind}[{', '.join(shape)}] {name}" if value.ndim else f"{kind} {name}")
                 feeds[name] = np.asarray(value)
             else:
                 shape = f"int64[{value.ndim}] {{{_numbers(np.array(value.shape))}}}"
@@ -445,6 +452,10 @@ def _renamed(text: str, names: Sequence[str], suffix: str) -> str:
     return re.sub(rf"(?<![\[<=])\b({'|'.join(names)})\b(?![\]=])", rf"\1_{suffix}", text)
 
 
+_OF_SCAN = ("input", "computed")
+"""The states of a Scan are inputs of its body, of known shapes."""
+
+
 def forms() -> list[Form]:
     """Return every form, of which some are no model of their opset."""
     return [
@@ -454,7 +465,7 @@ def forms() -> list[Form]:
         for opset in OPSETS
         for place in found.places
         for source in SOURCES
-        if (place, source) != ("Scan", "constant")  # the states of a Scan are inputs of its body
+        if place != "Scan" or source in _OF_SCAN
     ]
 
 
@@ -466,7 +477,9 @@ def balanced(rounds: int) -> list[Form]:
             for j, layer in enumerate(one.layers):
                 k = i + j + 3 * number
                 place = one.places[(k + i // len(PLACES) + j // len(PLACES)) % len(one.places)]
-                sources = SOURCES[:2] if place == "Scan" else SOURCES
-                opset = OPSETS[(5 * i + 2 * j + 7 * number) % len(OPSETS)]
-                found.append(Form(idiom, layer, opset, place, sources[(i // 3 + j + number) % len(sources)]))
+                sources = _OF_SCAN if place == "Scan" else SOURCES
+                opset = OPSETS[(5 * i + 3 * j + i // len(OPSETS) + 9 * number) % len(OPSETS)]
+                found.append(
+                    Form(idiom, layer, opset, place, sources[(i + 3 * j + j // len(SOURCES) + number) % len(sources)])
+                )
     return found
