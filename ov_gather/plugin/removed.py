@@ -39,7 +39,8 @@ def returned_input(graph: PatternGraph, node: Node, *, is_folded: bool = False) 
         return 0 if graph.type(node) == graph.made_type(node) else None
     if node.type in _OF_EQUAL_SIZE:
         is_equal = given.is_static and given == made
-        return 0 if is_equal or _has_shape_of(graph, node, graph.source(node)) else None
+        is_own = node.type in VIEWS and _has_shape_of(graph, node, graph.source(node))
+        return 0 if is_equal or is_own else None
     if node.type in _ALL_OF_IT:
         return 0 if _ALL_OF_IT[node.type](graph, node) else None
     if node.type == "Select" and not is_folded:

@@ -85,7 +85,8 @@ def test_each_divergence_has_a_page():
     failures = []
     for known in DIVERGENCES:
         text = pages[f"{divergences.FOLDER}/{known.name}.md"]
-        facts = (known.since, known.before, *known.operations, *known.upstream, *(seen.value for seen in known.observed))
+        names = (operation.name for operation in known.operations)
+        facts = (known.since, known.before, *names, *known.upstream, *(seen.value for seen in known.observed))
         failures += [f"{known.name}: {fact} is missing" for fact in facts if fact not in text]
         if not text.startswith(f"# {known.name}\n"):
             failures.append(f"{known.name}: the title is {text.splitlines()[0]}")
