@@ -26,6 +26,8 @@ LAYERS = {
     "there and back": "row = Constant<value = int64[2] {1, -1}>() m = Reshape(a, row) sizes = Shape(a) b = Reshape(m, sizes)",
     "Slice": """f = Constant<value = int64[1] {0}>() end = Constant<value = int64[1] {9223372036854775807}>()
         b = Slice(a, f, end, f)""",
+    "Slice by i32": """f = Constant<value = int32[1] {0}>() end = Constant<value = int32[1] {2147483647}>()
+        b = Slice(a, f, end, f)""",
     "Concat": "b = Concat<axis = 0>(a)",
     "Max": "b = Max(a)",
     "Sum": "b = Sum(a)",
@@ -38,7 +40,7 @@ LAYERS = {
     "Cast": "b = Cast<to = N>(a)",
 }
 """Layers that OpenVINO removes, folds or moves. They suit vectors; those of `ANY_RANK` suit every shape."""
-ANY_RANK = tuple(name for name in LAYERS if name not in ("Transpose", "Concat", "Slice"))
+ANY_RANK = tuple(name for name in LAYERS if name not in ("Transpose", "Concat", "Slice", "Slice by i32"))
 OPSETS = tuple(range(11, 25))
 PLACES = ("top", "If", "Loop", "Scan")
 OUTSIDE_OF_BODIES = ("top", "If")
@@ -234,6 +236,15 @@ IDIOMS = {
         "int64",
         "y = Tile(x, b)",
         "float[o, p, q, s] y",
+        ("Tile",),
+        closed=("r",),
+    ),
+    "Tile to more axes": Idiom(
+        {"x": np.arange(16, dtype=np.float32).reshape(2, 2, 2, 2), "r": np.int64([2, 2, 2, 2, 2])},
+        "a = Identity(r)",
+        "int64",
+        "y = Tile(x, b)",
+        "float[o, p, q, s, t] y",
         ("Tile",),
         closed=("r",),
     ),
@@ -479,7 +490,5 @@ def balanced(rounds: int) -> list[Form]:
                 place = one.places[(k + i // len(PLACES) + j // len(PLACES)) % len(one.places)]
                 sources = _OF_SCAN if place == "Scan" else SOURCES
                 opset = OPSETS[(5 * i + 3 * j + i // len(OPSETS) + 9 * number) % len(OPSETS)]
-                found.append(
-                    Form(idiom, layer, opset, place, sources[(i + 3 * j + j // len(SOURCES) + number) % len(sources)])
-                )
+                found.append(Form(idiom, layer, opset, place, sources[(i + 3 * j + j // len(SOURCES) + number) % len(sources)]))
     return found

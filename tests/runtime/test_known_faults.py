@@ -128,6 +128,25 @@ def test_what_other_rules_find(report, rule, tmp_path):
     assert rule in [finding.rule for finding in validate(tmp_path / "model.xml")]
 
 
+@pytest.mark.parametrize(
+    ("node", "inputs", "noted"),
+    [
+        (lambda x: op.matmul(x, op.constant(np.ones((2, 3), np.float32)), False, False), [4, -1], ["matmul_inner_dimension"]),
+        (lambda x: op.matmul(x, op.constant(np.ones((1, 3), np.float32)), False, False), [4, -1], []),
+        (lambda x: op.unique(x).output(0), [4, -1], ["unique_of_nothing"]),
+        (lambda x: op.unique(x).output(0), [4, ov.Dimension(1, 9)], []),
+        (lambda x: op.unique(x, sorted=False).output(1), [4, 2], ["unique_without_inverse"]),
+        (lambda x: op.unique(x, sorted=False).output(2), [4, 2], []),
+        (lambda x: op.unique(x, op.constant(0), sorted=False).output(0), [4, 2], []),
+        (lambda x: op.add(x, op.abs(op.convert(op.constant(np.array([0, 2])), "f32"))), [2], []),
+        (lambda x: op.add(x, op.abs(op.convert(op.constant(np.array([-1, 2])), "f32"))), [2], ["abs_of_folded_convert"]),
+    ],
+)
+def test_sizes_and_uses_decide(node, inputs, noted, tmp_path):
+    x = op.parameter(inputs, np.float32)
+    assert list(found(ov.Model([node(x)], [x]), tmp_path / "model.xml")) == noted
+
+
 AVOIDED, REFUSED = ([known.report for known in KNOWN if known.converter == what] for what in ("avoids", "refuses"))
 
 
