@@ -29,6 +29,8 @@ _EXACT = 2**53  # float64 represents all integers up to this one
 def evaluate(node: onnx_ir.Node, operands: Sequence[_Array | None], opset: int) -> list[_Array] | None:
     """Return the outputs of a node of opset 9 or later; None if it is not in the tables, undefined by ONNX, or too large."""
     is_known = is_default(node, (*_EVALUATE, *_BY_REFERENCE)) and bool(operands)
+    if not attribute(node, "sorted", 1):  # ONNX's reference sorts the elements of Unique in any case
+        return None
     if not is_known or any(array is not None and array.dtype.kind not in "biuf" for array in operands):
         return None
     with np.errstate(all="ignore"):

@@ -45,7 +45,11 @@ def compare_with_zero(model: Model) -> None:
     """Rewrite in place, bodies included, Convert(x) to boolean  ->  NotEqual(x, 0), which is true of NaN, as ONNX's Cast."""
     for convert in nodes_of(model, "Convert-1"):
         value = convert.input_value(0)
-        if convert.get_element_type() == Type.boolean and value.get_element_type() not in (Type.boolean, Type.string):
+        if convert.get_element_type() != Type.boolean or value.get_element_type() == Type.string:
+            continue
+        if value.get_element_type() == Type.boolean:  # the plugin, which has bytes instead, does not remove it
+            convert.output(0).replace(value)
+        else:
             replace_node(convert, ops.not_equal(value, ops.constant(0, value.get_element_type())))
 
 

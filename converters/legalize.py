@@ -17,6 +17,7 @@ from .passes.fold_constants import fold_constants
 from .passes.inline_functions import inline_functions
 from .passes.loop_states import loop_states
 from .passes.one_hot import one_hot
+from .passes.reduce_l1 import reduce_l1
 from .passes.reverse_sequence import reverse_sequence
 from .passes.rewriter import Rewrite, Rewriter
 from .passes.slice_data import keep_slices, slice_data
@@ -61,6 +62,7 @@ def legalize(model: onnx_ir.Model, *, target: str = "stock", assume_in_bounds: b
     fold_arithmetic(rewriter)
     exact_integers(rewriter)
     early_casts(rewriter)
+    reduce_l1(rewriter)
     uneven_splits(rewriter)
     compress(rewriter)
     one_hot(rewriter)

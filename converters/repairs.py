@@ -3,8 +3,10 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Mapping
+from typing import Any
 
 import numpy as np
+from numpy.typing import NDArray
 
 from ov_gather.acceleration.graph import copied, replace_node
 from ov_gather.extension.python_api import Model, Output
@@ -125,18 +127,32 @@ def _of_vector(non_zero: OpenvinoNode) -> None:
 
 
 def _empty(broadcast: OpenvinoNode) -> None:
-    """Broadcast(x, shape) without elements  ->  a constant without elements."""
+    """Broadcast(x, shape) of no elements  ->  a constant without elements."""
     data, target = (value.get_node() for value in broadcast.input_values())
     is_known = target.get_type_name() == "Constant"
     shape = np.broadcast_shapes(data.get_output_shape(0), target.get_data()) if is_known else broadcast.get_output_shape(0)
     replace_node(broadcast, ops.constant(np.empty(shape), broadcast.get_element_type()))
 
 
+def _sliced_to_nothing(broadcast: OpenvinoNode) -> None:
+    """Broadcast(x, [0, 2])  ->  Slice(Broadcast(x, [1, 2]), 0, 0, axis 0)."""
+    data, target = broadcast.input_values()
+    sizes = target.get_node().get_data()
+    filled = ops.broadcast(data, ops.constant(np.maximum(sizes, 1)), broadcast_spec="BIDIRECTIONAL")
+    axes = np.flatnonzero(sizes == 0) - sizes.size  # counted from the last
+    zeros = ops.constant(np.zeros_like(axes))
+    replace_node(broadcast, ops.slice(filled, zeros, zeros, ops.constant(np.ones_like(axes)), ops.constant(axes)))
+
+
 def _read_inverse(unique: OpenvinoNode) -> None:
     """Unique(x), whose inverse is not read  ->  its positions (or counts) are gathered from them and the inverse, joined.
 
-    The elements are then gathered at these positions.
+    The elements are then gathered at these positions. Of constants, all outputs are computed here.
     """
+    source = unique.input_value(0).get_node()
+    if source.get_type_name() == "Constant":
+        _fold_unique(unique, source.get_data().ravel())
+        return
     is_read = [bool(unique.output(position).get_target_inputs()) for position in range(4)]
     position = 1 if is_read[0] or is_read[1] else 3
     short, zero = unique.output(position), ops.constant(0)
@@ -152,13 +168,23 @@ def _read_inverse(unique: OpenvinoNode) -> None:
             target.replace_source_output(elements.output(0))
 
 
+def _fold_unique(unique: OpenvinoNode, data: NDArray[Any]) -> None:
+    elements, first, inverse, counts = np.unique(data, return_index=True, return_inverse=True, return_counts=True)
+    order = np.argsort(first)
+    outputs = elements[order], first[order], np.argsort(order)[inverse], counts[order]
+    for port, array in zip(unique.outputs(), outputs, strict=True):
+        made = ops.constant(array, port.get_element_type())
+        for target in port.get_target_inputs():
+            target.replace_source_output(made.output(0))
+
+
 REPAIRS: Mapping[str, Callable[[OpenvinoNode], None]] = {
     "abs_of_clamp": _as_matrix,
     "abs_of_folded_convert": _as_matrix,
     "abs_overwrites_concat": _as_matrix,
     "arithmetic_after_integer_reduction": _apart,
     "bidirectional_broadcast_of_no_elements": _empty,
-    "bidirectional_broadcast_to_no_elements": _empty,
+    "bidirectional_broadcast_to_no_elements": _sliced_to_nothing,
     "broadcast_of_empty_constant": _empty,
     "broadcast_of_no_elements": _empty,
     "bytes_saturate": _in_32_bits,

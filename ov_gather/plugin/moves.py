@@ -137,20 +137,23 @@ def _broadcast_of_empty_constant(graph: PatternGraph, node: Node) -> bool:
 
 def _is_refused(graph: PatternGraph, node: Node) -> bool:
     """Return True if a bidirectional Broadcast has to turn a 1 of the target into a 0."""
-    return (0, 1) in _pairs(graph, node)
+    return graph.shape(node).is_static and (0, 1) in _pairs(graph, node)
 
 
-def _pairs(graph: PatternGraph, node: Node) -> Sequence[tuple[int, int]]:
-    """Return the sizes of the operand, each beside that of the target, of a bidirectional Broadcast; none if one is open."""
-    shape, target = graph.shape(node), graph.constant(node, 1)
-    if node.attributes.get("mode") != "bidirectional" or target is None or not shape.is_static:
+def _pairs(graph: PatternGraph, node: Node) -> Sequence[tuple[int | None, int]]:
+    """Return the sizes of the operand, None if open, each beside that of the target, of a bidirectional Broadcast."""
+    dims, target = graph.shape(node).dims, graph.constant(node, 1)
+    if node.attributes.get("mode") != "bidirectional" or target is None or dims is None:
         return ()
-    return list(zip(reversed(shape.sizes), reversed(target.ravel().tolist()), strict=False))
+    sizes = (dim.lower if dim.is_static else None for dim in reversed(dims))
+    return list(zip(sizes, reversed(target.ravel().tolist()), strict=False))
 
 
 def _broadcast_to_nothing(graph: PatternGraph, node: Node) -> bool:
     """Return True if a bidirectional Broadcast has to turn a 1 of the operand into a 0."""
-    return (1, 0) in _pairs(graph, node) and 0 not in graph.shape(node).sizes and not graph.origins(node, 0)
+    dims = graph.shape(node).dims or ()
+    is_empty = any(dim.is_static and dim.lower == 0 for dim in dims)
+    return (1, 0) in _pairs(graph, node) and not is_empty and not graph.origins(node, 0)
 
 
 def _boolean_of_another_output(graph: PatternGraph, node: Node) -> bool:

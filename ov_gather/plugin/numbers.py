@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from math import prod
+
 from ov_gather.graph.protocol import Node
 from ov_gather.plugin.base import Effect, KnownFault
 from ov_gather.plugin.pattern_graph import PatternGraph
@@ -107,7 +109,9 @@ def _nothing(graph: PatternGraph, node: Node) -> bool:
 
 def _without_inverse(graph: PatternGraph, node: Node) -> bool:
     """Return True for a Unique of all elements, in the order of their positions, of which the inverse alone is not read."""
-    reads = [bool(graph.readers(key)) for key in node.outputs]
+    reads, shape = [bool(graph.readers(key)) for key in node.outputs], graph.shape(node)
+    if shape.is_static and prod(shape.sizes) <= 1:
+        return False
     return len(node.inputs) == 1 and node.attributes.get("sorted") == "false" and any(reads) and not any(reads[2:3])
 
 

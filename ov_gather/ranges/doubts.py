@@ -12,7 +12,6 @@ from ov_gather.ranges.algebra.polynomials import Polynomial
 from ov_gather.ranges.algebra.values import (
     LARGEST_SIZE,
     Value,
-    count,
     every_value,
     is_integer,
     is_of_sizes,
@@ -172,10 +171,7 @@ def _exchanged(at: Computation, found: Sequence[Value]) -> Sequence[Value]:
 
 
 def _unset(at: Computation, found: Sequence[Value]) -> Sequence[Value]:
-    """Unique leaves outputs unset if it does not sort; of data without elements it returns those of its previous inference."""
-    data = at.call.inputs[0]
-    if data is None or data.shape is None or count(at.call.algebra, data.shape)[0] < 1:
-        return at.call.outputs
+    """Unique leaves outputs unset if it does not sort."""
     return found if at.step.is_set("sorted") else _unknown(at.call, found)
 
 
@@ -341,7 +337,7 @@ DOUBTS = (
     Doubt(("max_of_nan",), _EXTREMES, _nan_lost),
     Doubt((), ("Clamp",), _nan_kept),
     Doubt(("arithmetic_after_integer_reduction", "constant_minus_byte_reduction"), SCALING, _misreduced),
-    Doubt(("unique_of_nothing", "unique_without_inverse"), ("Unique",), _unset),
+    Doubt(("unique_without_inverse",), ("Unique",), _unset),
     Doubt(("divide_after_reduction",), ("Divide",), _rounded_quotient),
     Doubt(("constant_divided_by_reduction",), ("Divide",), _exchanged),
 )

@@ -189,6 +189,38 @@ def test_a_mask_of_64_bits_is_cast_exactly(shape, kind, nodes):
     np.testing.assert_array_equal(Session(openvino.Core(), converted)([feed[name] for name in names])[1], expected)
 
 
+@pytest.mark.onnxruntime
+@pytest.mark.parametrize(
+    ("opset", "text", "x"),
+    [
+        (
+            13,
+            "(float[4,2] x) => (float[4] y) { y = ReduceL1 <axes = [1], keepdims = 0> (x) }",
+            [[-4, 3], [-1, 6], [2, -2], [5, 1]],
+        ),
+        (17, "(float[4,2] x) => (float[4,1] y) { y = ReduceL1 <axes = [-1]> (x) }", [[-4, 3], [-1, 6], [2, -2], [5, 1]]),
+        (18, "(bool[2] x) => (bool[1] y) { p, q = Split <num_outputs = 2> (x) y = Cast <to = 9> (q) }", [True, False]),
+        (18, "(bool[n] x) => (bool[m] y) { p, q = Split <num_outputs = 2> (x) y = Cast <to = 9> (q) }", [True, False]),
+        (18, "(float[1] x) => (float[p] y) { y = Unique <sorted = 0> (x) }", [2]),
+        (18, "(float[2] x) => (int64[m] y) { v = ArgMin <keepdims = 0> (x) a, y = Unique <sorted = 0> (v) }", [2, 1]),
+        (18, "(float[4] x) => (int64[m] y) { a, b, c, y = Unique <sorted = 0> (x) }", [2, 1, 2, 0]),
+        (18, "(int64[1] x) => (int64[m] y) { u = Unique <sorted = 0> (few) y = Add (u, x) }", [0]),
+        (18, "(float[1,a] x) => (float[p,q] y) { y = Expand (x, no_rows) }", [[1, 2, 3, 4]]),
+        (14, "(float[2,1,2] x) => (float[p,q,r] y) { e = Expand (x, nothing) y = Trilu (e) }", [[[1, 2]], [[3, 4]]]),
+    ],
+)
+def test_forms_that_an_adversary_found(opset, text, x):
+    proto = parsed(text, opset, few=[5, 9, 2, 5], no_rows=[0, 4], nothing=[2, 0, 2])
+    array = np.array(x, {"f": np.float32, "b": bool, "i": np.int64}[text[1]])
+    expected = onnxruntime.InferenceSession(proto.SerializeToString(), providers=["CPUExecutionProvider"]).run(
+        None, {"x": array}
+    )
+    with warnings.catch_warnings():
+        warnings.simplefilter("ignore", LossyConversionWarning)
+        (found,) = Session(openvino.Core(), convert_model(proto))([array])
+    np.testing.assert_array_equal(found, expected[0], strict=True)
+
+
 @pytest.mark.parametrize(
     ("text", "place"),
     [
