@@ -28,6 +28,22 @@ def _data(graph: PatternGraph, node: Node) -> bool:
     return _is_large(graph, node, 0)
 
 
+def _power(graph: PatternGraph, node: Node) -> bool:
+    """Return True unless float32 is exact: for small operands, and for powers of 2."""
+    base = graph.constant(node, 0)
+    return _both(graph, node) and not (base is not None and bool((base == 2).all()))
+
+
+def _quotient(graph: PatternGraph, node: Node) -> bool:
+    """Return True for a large dividend: a small one is exact, as its quotient by a large number is 0."""
+    return _both(graph, node) and _data(graph, node)
+
+
+def _remainder(graph: PatternGraph, node: Node) -> bool:
+    """Return True for large operands; a small dividend is the remainder itself, unless the remainder has the divisor's sign."""
+    return _both(graph, node) and (node.type == "FloorMod" or _data(graph, node))
+
+
 def _reduced(graph: PatternGraph, node: Node) -> bool:
     return _data(graph, node) and not graph.is_folded(node, 0)
 
@@ -190,7 +206,7 @@ NUMBERS = (
     KnownFault(
         report="power_through_float32",
         types=("Power",),
-        occurs=_both,
+        occurs=_power,
         operands=2,
         instead="the power of integers is computed in float32",
         remedy="multiply",
@@ -243,7 +259,7 @@ NUMBERS = (
     KnownFault(
         report="divide_in_float32",
         types=("Divide",),
-        occurs=_both,
+        occurs=_quotient,
         operands=2,
         instead="the quotient of integers is computed in float32",
         remedy=_IN_FLOAT,
@@ -252,7 +268,7 @@ NUMBERS = (
     KnownFault(
         report="floor_mod_in_float32",
         types=("FloorMod", "Mod"),
-        occurs=_both,
+        occurs=_remainder,
         operands=2,
         instead="the remainder of integers is computed in float32",
         remedy=_IN_FLOAT,
