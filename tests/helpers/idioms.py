@@ -143,12 +143,12 @@ IDIOMS = {
         "int32[n] y",
     ),
     "Range to the most of two": Idiom(
-        {"x": np.int32([5]), "z": np.int32([2]), "g": np.int32([1])},
-        "a = Max(z, g)",
+        {"x": np.int32(5), "z": np.int32(2), "g": np.int32(1)},
+        "a = Identity(g)",
         "int32",
-        """empty = Constant<value = int64[0] {}>() p = Reshape(x, empty) l = Reshape(b, empty)
-        d = Constant<value = int32 {1}>() y = Range(p, l, d)""",
+        "l = Max(z, b) d = Constant<value = int32 {1}>() y = Range(x, l, d)",
         "int32[n] y",
+        layers=("nothing", "plus 0", "times 1", "Max", "Where", "Cast"),
     ),
     "Abs of folded": Idiom(
         {"x": X[:2]},
