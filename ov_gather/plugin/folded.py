@@ -253,6 +253,7 @@ FOLDED = (
         operands=4,
         instead="the value with which integers are padded is rounded to float32",
         remedy="pad with 0, and add or select the value afterwards",
+        converter="avoids",
     ),
     KnownFault(
         report="pad_value_of_run_time",
@@ -261,5 +262,6 @@ FOLDED = (
         operands=4,
         instead="with constant widths and a computed value, new elements are 0, or hold the value of an earlier inference",
         remedy="use Concat with a Broadcast of the value, or make the value a constant",
+        converter="avoids",
     ),
 )

@@ -130,8 +130,11 @@ class PatternGraph:
         return len(self._reading(node)) == 1
 
     def only_node(self, node: Node) -> bool:
-        """Return True if one node reads the value of a node, maybe twice, as Select(true, x, x), which is removed."""
-        return len(set(self._reading(node))) == 1
+        """Return True if one node reads the value of a node, maybe twice, as Select(true, x, x), which is removed.
+
+        Nodes that read its shape do not count: OpenVINO removes a Reshape to its own shape together with that.
+        """
+        return len({one for one in self._reading(node) if one.type != "ShapeOf"}) == 1
 
     def _reading(self, node: Node) -> list[Node]:
         return [one for key in node.outputs for one in self.readers(key) if not self._is_folded_shape(one)]

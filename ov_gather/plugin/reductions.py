@@ -106,6 +106,7 @@ REDUCTIONS = (
         occurs=_after_3d,
         instead="arithmetic after a reduction of 3-D integers is right in the first slice only",
         remedy=_APART,
+        converter="avoids",
     ),
     KnownFault(
         report="constant_divided_by_reduction",

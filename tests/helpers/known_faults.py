@@ -44,6 +44,16 @@ IN_ONNX = {
     "convert_to_boolean_of_another_output": """g (float[4] x) => (bool[2] y) {
         a, b = Split<num_outputs = 2>(x) y = Cast<to = 9>(b)
     }""",
+    "unique_without_inverse": "g (float[4] x) => (float[n] y) { y = Unique<sorted = 0>(x) }",
+    "pad_value_of_run_time": """g (float[3] x, float v) => (float[6] y) {
+        w = Constant<value_ints = [1, 2]>() y = Pad(x, w, v)
+    }""",
+    "pad_value_through_float32": """g (int32[3] x) => (int32[6] y) {
+        w = Constant<value_ints = [1, 2]>() v = Constant<value = int32 {16777217}>() y = Pad(x, w, v)
+    }""",
+    "arithmetic_after_integer_reduction": """g (int32[4,2,3] x) => (int32[4,2,1] y) {
+        axis = Constant<value_ints = [2]>() c = Constant<value = int32 {20}>() m = ReduceMax(x, axis) y = Sub(c, m)
+    }""",
     "relu_through_float32": "g (int32[2] x) => (int32[2] y) { y = Relu(x) }",
     "divide_after_reduction": """g (int32[4] x) => (int32[1] y) {
         axis = Constant<value_ints = [0]>() c = Constant<value = int32 {3}>() s = ReduceMax(x, axis) y = Div(s, c)
