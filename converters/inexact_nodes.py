@@ -106,7 +106,7 @@ def _is_size(node: onnx_ir.Node, position: int) -> bool:
 
 
 def _is_compared_with_small(node: onnx_ir.Node, position: int, ranges: Ranges) -> bool:
-    """Return True for a comparison with numbers that float32 represents, sizes included."""
+    """Return True for a comparison with numbers that fit in 32 bits, sizes included."""
     if not is_default(node, _COMPARISONS):
         return False
     other = ranges.of(node.inputs[1 - position])

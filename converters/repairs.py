@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Mapping
+from collections.abc import Callable, Iterable, Mapping
 from typing import Any
 
 import numpy as np
@@ -156,16 +156,14 @@ def _read_inverse(unique: OpenvinoNode) -> None:
     is_read = [bool(unique.output(position).get_target_inputs()) for position in range(4)]
     position = 1 if is_read[0] or is_read[1] else 3
     short, zero = unique.output(position), ops.constant(0)
-    targets = short.get_target_inputs()
+    readers = short.get_target_inputs()
     joined = ops.concat([short, ops.convert(unique.output(2), short.get_element_type())], 0)
     places = ops.range(zero, ops.squeeze(ops.shape_of(short), zero), ops.constant(1), "i64")
     found = ops.gather(joined, places, zero).output(0)
-    for target in targets:
-        target.replace_source_output(found)
+    _feed(readers, found)
     if is_read[0]:
         elements = ops.gather(ops.reshape(unique.input_value(0), ops.constant(np.array([-1])), False), found, zero)
-        for target in unique.output(0).get_target_inputs():
-            target.replace_source_output(elements.output(0))
+        _feed(unique.output(0).get_target_inputs(), elements.output(0))
 
 
 def _fold_unique(unique: OpenvinoNode, data: NDArray[Any]) -> None:
@@ -173,9 +171,12 @@ def _fold_unique(unique: OpenvinoNode, data: NDArray[Any]) -> None:
     order = np.argsort(first)
     outputs = elements[order], first[order], np.argsort(order)[inverse], counts[order]
     for port, array in zip(unique.outputs(), outputs, strict=True):
-        made = ops.constant(array, port.get_element_type())
-        for target in port.get_target_inputs():
-            target.replace_source_output(made.output(0))
+        _feed(port.get_target_inputs(), ops.constant(array, port.get_element_type()).output(0))
+
+
+def _feed(readers: Iterable[Any], value: Output) -> None:
+    for reader in readers:
+        reader.replace_source_output(value)
 
 
 REPAIRS: Mapping[str, Callable[[OpenvinoNode], None]] = {

@@ -208,7 +208,7 @@ _UNBOUNDED = ("", "any_value", "fraction", "shape_only", "truth", "unit")
 
 @dataclass(frozen=True, slots=True)
 class Op:
-    """A row of the table. Names of an operator that no row has stand for an operator of which nothing is known.
+    """A row of the table. A name without a row stands for an unknown operator.
 
     Attributes:
         kind: what it does; None if nothing is known.

@@ -124,7 +124,7 @@ def _nothing(graph: PatternGraph, node: Node) -> bool:
 
 
 def _without_inverse(graph: PatternGraph, node: Node) -> bool:
-    """Return True for a Unique of all elements, in the order of their positions, of which the inverse alone is not read."""
+    """Return True for a Unique that does not sort, if another output than the inverse is read, and the inverse is not."""
     reads, shape = [bool(graph.readers(key)) for key in node.outputs], graph.shape(node)
     if shape.is_static and prod(shape.sizes) <= 1:
         return False

@@ -34,19 +34,18 @@ def returned_input(graph: PatternGraph, node: Node, *, is_folded: bool = False) 
 
     `is_folded`: it is computed from constants, and OpenVINO folds 0 + x or Select before it could remove them, but not x + 0.
     """
-    given, made = graph.shape(node), graph.made(node)
+    made = graph.made(node)
     if node.type in ("Convert", "ConvertLike"):
         return 0 if graph.type(node) == graph.made_type(node) else None
     if node.type in _OF_EQUAL_SIZE:
-        is_equal = given.is_static and given == made
         is_own = node.type in VIEWS and _has_shape_of(graph, node, graph.source(node))
-        return 0 if is_equal or is_own else None
+        return 0 if is_own or _keeps_shape(graph, node) else None
     if node.type in _ALL_OF_IT:
         return 0 if _ALL_OF_IT[node.type](graph, node) else None
     if node.type == "Select" and not is_folded:
         return _selected(graph, node)
     if node.type == "Transpose":
-        return 0 if given.rank == 1 or _is_identity(graph.constant(node, 1)) else None
+        return 0 if graph.shape(node).rank == 1 or _is_identity(graph.constant(node, 1)) else None
     is_commutative = node.type in ("Add", "Multiply") and not is_folded
     for position in (0, 1) if is_commutative else (0,) if node.type in _NEUTRAL else ():
         operand = graph.constant(node, 1 - position)
@@ -68,8 +67,7 @@ def _selected(graph: PatternGraph, node: Node) -> int | None:
 
 def _is_single(graph: PatternGraph, node: Node) -> bool:
     """Return True for a Concat of one operand beside empty ones, or a Split into one part."""
-    given, made = graph.shape(node), graph.made(node)
-    return len(node.inputs if node.type == "Concat" else node.outputs) == 1 or (given.is_static and given == made)
+    return len(node.inputs if node.type == "Concat" else node.outputs) == 1 or _keeps_shape(graph, node)
 
 
 def _has_shape_of(graph: PatternGraph, node: Node, key: Key | None) -> bool:

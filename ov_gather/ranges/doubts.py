@@ -176,7 +176,7 @@ def _unset(at: Computation, found: Sequence[Value]) -> Sequence[Value]:
 
 
 def _unknown(call: Operands, found: Sequence[Value]) -> Sequence[Value]:
-    """Return outputs of which only shape and type are known."""
+    """Return the outputs with unknown elements: only shapes and types are known."""
     return [replace(value, elements=call.semantics.widest(value.element_type), parts=None) for value in found]
 
 

@@ -75,14 +75,13 @@ def compare_outputs(
 
 
 def narrowed(inputs: Mapping[str, NDArray[Any]]) -> dict[str, NDArray[Any]]:
-    """Return inputs of which integers of 64 bits have wrapped around at 32 bits; empty if all fit."""
+    """Return the inputs with their 64-bit integers wrapped around at 32 bits; empty if all fit in 32 bits."""
     wrapped = {
         name: array.astype(np.int32).astype(array.dtype) if array.dtype.kind in "iu" and array.dtype.itemsize == 8 else array
         for name, array in inputs.items()
     }
-    return (
-        {} if all(wrapped[name] is array or np.array_equal(wrapped[name], array) for name, array in inputs.items()) else wrapped
-    )
+    is_changed = any(array is not wrapped[name] and not np.array_equal(array, wrapped[name]) for name, array in inputs.items())
+    return wrapped if is_changed else {}
 
 
 def excuse_narrowing(
