@@ -9,9 +9,7 @@ from __future__ import annotations
 
 from collections.abc import Callable, Collection
 from dataclasses import dataclass, replace
-from enum import Enum, Flag, auto
-from functools import reduce
-from operator import or_
+from enum import Enum, auto
 
 
 class OpKind(Enum):
@@ -155,7 +153,7 @@ _MEANINGS = {
 """The meanings by the words of the table. A number is the position of the inputs with values to pad or to mark classes with."""
 
 
-class Trait(Flag):
+class Trait(Enum):
     """What OpenVINO does to an operator, by its front end, its transformations and its CPU plugin; and what ONNX's tools do."""
 
     EXACT = auto()
@@ -202,7 +200,6 @@ class Trait(Flag):
     """The inputs after the first are settings: axes, sizes, a region. The front end reads empty ones correctly."""
 
 
-_NONE = Trait(0)
 _UNBOUNDED = ("", "any_value", "fraction", "shape_only", "truth", "unit")
 
 
@@ -222,7 +219,7 @@ class Op:
     symbol: str = ""
     meaning: Meaning = _MEANINGS["."]
     rule: str = ""
-    traits: Trait = _NONE
+    traits: frozenset[Trait] = frozenset()
 
     @property
     def by_element(self) -> bool:
@@ -509,8 +506,8 @@ def _read(table: str) -> tuple[Operators, Operators]:
             kind = OpKind[line[:-1].upper()]
             continue
         name, types, symbol, meaning, rule, *traits = line.split()
-        flags = reduce(or_, (Trait[trait.upper()] for trait in traits), _NONE)
-        op = Op(kind, symbol.strip("."), _MEANINGS[meaning], rule.strip("."), flags)
+        found = frozenset(Trait[trait.upper()] for trait in traits)
+        op = Op(kind, symbol.strip("."), _MEANINGS[meaning], rule.strip("."), found)
         onnx |= {} if name == "." else {name: op}
         openvino |= {} if types == "." else dict.fromkeys(types.split(","), op)
     return onnx, openvino

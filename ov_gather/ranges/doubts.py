@@ -22,15 +22,15 @@ from ov_gather.ranges.origins import Question, of_integers
 from ov_gather.ranges.rules.call import Operands, TransferFunction
 
 
-def _having(traits: Trait) -> frozenset[str]:
-    return where(OPENVINO, lambda op: bool(traits & op.traits))
+def _having(*traits: Trait) -> frozenset[str]:
+    return where(OPENVINO, lambda op: not op.traits.isdisjoint(traits))
 
 
 SCALING = _having(Trait.SCALES)
 COMPUTED_ANEW = _having(Trait.ANEW)
-REMOVABLE = _having(Trait.PASSED | Trait.REMOVED)
+REMOVABLE = _having(Trait.PASSED, Trait.REMOVED)
 _FUSING = _having(Trait.FUSES) | where(OPENVINO, lambda op: op.kind is OpKind.REDUCTION)
-_EXACT = _having(Trait.EXACT | Trait.ANEW)
+_EXACT = _having(Trait.EXACT, Trait.ANEW)
 _CONVERTING = where(OPENVINO, lambda op: op.meaning.converts)
 _EXTREMES = where(OPENVINO, lambda op: op.kind is OpKind.ARITHMETIC and op.symbol in ("max", "min"))
 _KEEPING = _having(Trait.PASSED) | where(

@@ -7,11 +7,10 @@ from functools import cached_property
 from math import inf
 from typing import TYPE_CHECKING
 
-from ov_gather.graph.protocol import Graph, Node
+from ov_gather.graph.protocol import Graph, Key, Node
 from ov_gather.plugin.base import Effect, KnownFault
 from ov_gather.plugin.pattern_graph import Known, PatternGraph
 from ov_gather.plugin.register import BY_TYPE
-from ov_gather.ranges.algebra.values import are_exact
 
 if TYPE_CHECKING:
     from ov_gather.ranges.analysis import Analysis
@@ -61,8 +60,15 @@ class _FromRanges(Known):
 
     def is_small(self, node: Node, position: int) -> bool:
         """Return True if the integers of an input of a node are exact in float32. Sizes of tensors are taken to be."""
+        from ov_gather.ranges.algebra.values import are_exact
+
         key = node.inputs[position]
-        return key is not None and are_exact(self._analysis.algebra, self._analysis.value(key).elements, _EXACT)
+        if key is None or key in self._inputs:
+            return False
+        numbers = self._graph.constant(key)
+        if numbers is not None and numbers.size:  # most comparisons are with constants; the analysis takes much longer
+            return bool((numbers >= -_EXACT).all() and (numbers <= _EXACT).all())
+        return are_exact(self._analysis.algebra, self._analysis.value(key).elements, _EXACT)
 
     def is_chosen(self, node: Node, position: int, axis: int) -> bool:
         """Return True if the size of an axis of an input of a node is an open one of an input of the model or the body."""
@@ -80,6 +86,10 @@ class _FromRanges(Known):
         }
         chosen = [name for name in (size.names if size else ()) if is_dynamic_dim(name) or name in given]
         return any(size == Polynomial.name(name) for name in chosen)
+
+    @cached_property
+    def _inputs(self) -> Collection[Key]:
+        return set(self._graph.inputs.values())
 
     @cached_property
     def _analysis(self) -> Analysis:

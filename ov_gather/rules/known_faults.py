@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator
+from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 from functools import cached_property
 
@@ -33,13 +33,11 @@ class Executed:
         """Return the model with the release of that name, or with the newest known one if the name is empty."""
         return cls(model, release or RELEASES[-1], bool(release))
 
-    def meets(self, effect: Effect) -> Iterator[tuple[KnownFault, Node]]:
-        """Yield the faults of this release with this effect, and the nodes that meet them."""
-        return self._finder.found([fault for fault in KNOWN if fault.effect is effect and self._has(fault)])
-
     @cached_property
-    def _finder(self) -> FaultFinder:
-        return FaultFinder(IrGraph(self.model))
+    def met(self) -> Sequence[tuple[KnownFault, Node]]:
+        """The faults of this release, and the nodes that meet them; for some inputs, too, if the release is named."""
+        faults = [fault for fault in KNOWN if self._has(fault) and (self.is_named or fault.effect is not Effect.DEPENDS)]
+        return list(FaultFinder(IrGraph(self.model)).found(faults))
 
     def _has(self, fault: KnownFault) -> bool:
         starts = not fault.since or not is_before(self.release, fault.since)
@@ -47,7 +45,9 @@ class Executed:
 
 
 def _violations(executed: Executed, effect: Effect) -> Iterator[Violation]:
-    for fault, node in executed.meets(effect):
+    for fault, node in executed.met:
+        if fault.effect is not effect:
+            continue
         message = f"{fault.instead} (OpenVINO {executed.release})"
         yield Violation.at(node.handle, message, fault.hint, subgraph_path=node.path)
 
