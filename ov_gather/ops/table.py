@@ -192,6 +192,8 @@ class Trait(Enum):
     """Crashes if the first input is a constant without elements."""
     SINK = auto()
     """OpenVINO's reader starts from it, and keeps what it depends on."""
+    UNFOLDED = auto()
+    """OpenVINO executes it even if all operands are constants."""
     ORACLE = auto()
     """Every release of ONNX's reference evaluator computes it correctly."""
     VALUES = auto()
@@ -281,12 +283,12 @@ arithmetic:
  Mul                   Multiply                  *   .         multiply         exact scales removed lifted mod32 i16 i8 values
  Neg                   Negative                  .   .         negate           exact scales removed lifted i16 i8
  Pow                   Power                     **  .         any_value        removed lifted in_f32 real
- PRelu                 PReLU                     .   .         shape_only
+ PRelu                 PReLU                     .   .         shape_only       unfolded
  Relu                  ReLU,Relu                 .   .         at_least_zero    lifted
  Round                 Round                     .   .         nearest          lifted
  Sign                  Sign                      .   .         sign             lifted
  Sqrt                  Sqrt                      .   .         square_root      lifted real
- .                     SquaredDifference         .   .         any_value        lifted
+ .                     SquaredDifference         .   .         any_value        lifted unfolded
  Sub                   Subtract                  -   .         subtract         exact scales removed lifted mod32 i16 i8 values
  Sum                   .                         .   .         .                mod32 i16
 
@@ -323,16 +325,16 @@ function:
 
 bitwise:
  BitShift              .                         .   .         any_value        i16 i8
- BitwiseAnd            BitwiseAnd                &   .         conjunction      exact mod32
- BitwiseNot            BitwiseNot                ~   .         shape_only       exact mod32 i16
- BitwiseOr             BitwiseOr                 |   .         disjunction      exact mod32
- BitwiseXor            BitwiseXor                ^   .         disjunction      exact mod32
+ BitwiseAnd            BitwiseAnd                &   .         conjunction      exact mod32 unfolded
+ BitwiseNot            BitwiseNot                ~   .         shape_only       exact mod32 i16 unfolded
+ BitwiseOr             BitwiseOr                 |   .         disjunction      exact mod32 unfolded
+ BitwiseXor            BitwiseXor                ^   .         disjunction      exact mod32 unfolded
 
 logical:
  And                   LogicalAnd                &   .         truth
- .                     IsFinite                  .   .         truth
- IsInf                 IsInf                     .   .         truth
- IsNaN                 IsNaN                     .   .         truth
+ .                     IsFinite                  .   .         truth            unfolded
+ IsInf                 IsInf                     .   .         truth            unfolded
+ IsNaN                 IsNaN                     .   .         truth            unfolded
  Not                   LogicalNot                ~   .         truth
  Or                    LogicalOr                 |   .         truth
  Xor                   LogicalXor                ^   .         truth
@@ -364,8 +366,8 @@ move:
  .                     Pad                       .   pad_3     pad              removed
  Reshape               Reshape                   .   in_order  reshape          exact passed view strings settings oracle
  .                     Reverse                   .   .         shape_only
- ReverseSequence       ReverseSequence           .   reordered rounded_elements removed mod32 in_f32
- .                     Roll                      .   .         shape_only       removed
+ ReverseSequence       ReverseSequence           .   reordered rounded_elements removed mod32 in_f32 unfolded
+ .                     Roll                      .   .         shape_only       removed unfolded
  .                     ShuffleChannels           .   .         shape_only       removed
  Slice                 Slice                     .   in_part   slice            exact passed view settings values oracle
  .                     SpaceToBatch              .   .         .                removed
@@ -380,8 +382,8 @@ move:
 
 gather:
  Gather                Gather                    .   at_index  gather           exact removed strings values oracle
- GatherElements        GatherElements            .   at_index  gather_elements  exact raises strings
- GatherND              GatherND                  .   at_tuple  gather_nd        exact strings oracle
+ GatherElements        GatherElements            .   at_index  gather_elements  exact raises strings unfolded
+ GatherND              GatherND                  .   at_tuple  gather_nd        exact strings oracle unfolded
 
 scatter:
  Scatter               .                         .   to_index  scatter          strings
@@ -393,7 +395,7 @@ scatter:
 
 reduction:
  ReduceL1              ReduceL1                  .   .         .                settings in_f32 oracle
- ReduceL2              ReduceL2                  .   .         .                settings
+ ReduceL2              ReduceL2                  .   .         .                settings unfolded
  .                     ReduceLogicalAnd          .   .         reduce_truth
  .                     ReduceLogicalOr           .   .         reduce_truth
  ReduceLogSum          .                         .   .         .                settings
@@ -407,7 +409,7 @@ reduction:
 
 product:
  .                     Convolution               .   .         convolution      fuses
- Einsum                Einsum                    .   .         einsum           fuses
+ Einsum                Einsum                    .   .         einsum           fuses unfolded
  .                     GroupConvolution          .   .         group_product    fuses
  MatMul                MatMul                    .   .         matrix_product   fuses in_f32
  .                     ScaledDotProductAttention .   .         attention
@@ -415,7 +417,7 @@ product:
 resampling:
  .                     AvgPool                   .   .         pool
  .                     GridSample                .   .         sample
- .                     Interpolate               .   .         interpolate      fuses
+ .                     Interpolate               .   .         interpolate      fuses unfolded
  MaxPool               MaxPool                   .   .         pool
  Resize                .                         .   .         .                settings in_f32
  Upsample              .                         .   .         .                settings in_f32
@@ -430,7 +432,7 @@ normalization:
  LogSoftmax            LogSoftmax                .   .         shape_only       real
  .                     LRN                       .   .         shape_only
  .                     MVN                       .   .         shape_only
- .                     NormalizeL2               .   .         shape_only
+ .                     NormalizeL2               .   .         shape_only       unfolded
  .                     RMS                       .   .         shape_only
  Softmax               SoftMax,Softmax           .   .         fraction         real
 
@@ -444,14 +446,14 @@ order:
  TopK                  TopK                      .   .         top_k            anew oracle
 
 search:
- .                     Bucketize                 .   .         bucketize        anew
+ .                     Bucketize                 .   .         bucketize        anew unfolded
  NonMaxSuppression     NonMaxSuppression         .   .         boxes_kept       anew
  NonZero               NonZero                   .   .         non_zero         anew oracle
- .                     SearchSorted              .   .         search_sorted    anew
- Unique                Unique                    .   .         unique           anew fatal oracle
+ .                     SearchSorted              .   .         search_sorted    anew unfolded
+ Unique                Unique                    .   .         unique           anew fatal oracle unfolded
 
 series:
- CumSum                CumSum                    .   .         running_total    anew oracle
+ CumSum                CumSum                    .   .         running_total    anew oracle unfolded
  OneHot                .                         .   marks_2   one_hot          oracle
  .                     OneHot                    .   marks_23  one_hot          anew
  Range                 Range                     .   .         count_up         anew oracle

@@ -9,6 +9,7 @@ from typing import TYPE_CHECKING, Any
 
 from ov_gather.graph.protocol import Graph, Key, Node
 from ov_gather.ir.shapes import UNKNOWN, PartialShape
+from ov_gather.ops.table import OPENVINO, Trait, where
 from ov_gather.system.traversal import reachable
 
 if TYPE_CHECKING:
@@ -18,12 +19,7 @@ VIEWS = ("Reshape", "Squeeze", "Unsqueeze")
 """Operations that keep the elements and their order."""
 LAYERS = 64
 """Most nodes that one question looks at, so that a whole model takes linear time."""
-_NOT_FOLDED = (
-    *("BitwiseAnd", "BitwiseNot", "BitwiseOr", "BitwiseXor", "Bucketize", "CumSum", "Einsum", "GatherElements", "GatherND"),
-    *("Interpolate", "IsFinite", "IsInf", "IsNaN", "NormalizeL2", "PReLU", "ReduceL2", "ReverseSequence", "Roll"),
-    *("SearchSorted", "SquaredDifference", "Unique"),
-)
-"""Operations that OpenVINO 2026.4 executes even if all operands are constants."""
+_UNFOLDED = where(OPENVINO, lambda op: Trait.UNFOLDED in op.traits)
 _LONGEST = 1 << 16
 """Most elements of a constant that is read: more are no axes, steps or factors."""
 
@@ -170,7 +166,7 @@ class PatternGraph:
     def is_folded(self, node: Node, position: int) -> bool:
         """Return True if OpenVINO computes an input while it compiles the model, exactly."""
         found = self.origins(node, position)
-        return bool(found) and not any(one.type in _NOT_FOLDED for one in found)
+        return bool(found) and not any(one.type in _UNFOLDED for one in found)
 
     def depends_on(self, keys: Sequence[Key]) -> Iterator[Node]:
         """Yield the nodes that compute some tensors."""
