@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator
+from collections.abc import Collection, Iterator
 from functools import cached_property
 from typing import TYPE_CHECKING, Any
 
@@ -52,10 +52,11 @@ class OnnxGraph:
         """The number of inputs."""
         return len(self.inputs)
 
-    def nodes(self, *types: str) -> Iterator[Node]:
-        """Yield the nodes of these operators of the default domain, or all nodes, bodies included."""
+    def nodes(self, *types: str, of: Collection[str] = ()) -> Iterator[Node]:
+        """Yield the nodes of these operators of the default domain, or all nodes, bodies included; if `of`, of these types."""
         for node in self._model.graph.all_nodes():
-            if is_default(node, types) if types else not _is_constant(node):
+            is_wanted = is_default(node, types) if types else not _is_constant(node)
+            if is_wanted and (not of or str(self.type_of(node.outputs[0]) or "") in of):
                 yield self.node(node)
 
     def nodes_in(self, body: Body | None) -> Iterator[Node]:

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Iterator, Sequence
+from collections.abc import Collection, Iterable, Iterator, Sequence
 from functools import cached_property
 from typing import TYPE_CHECKING, Any
 
@@ -47,21 +47,21 @@ class IrGraph:
     def _parameters(self) -> list[Layer]:
         return [layer for layer in self._graphs[0].of_type("Parameter") if layer.outputs]
 
-    def nodes(self, *types: str) -> Iterator[Node]:
-        """Yield the nodes of these types, or all, bodies included."""
+    def nodes(self, *types: str, of: Collection[str] = ()) -> Iterator[Node]:
+        """Yield the nodes of these types, or all, bodies included; if `of` is given, of these element types."""
         for number in range(len(self._graphs)):
-            yield from self._nodes_of(number, types)
+            yield from self._nodes_of(number, types, of)
 
     def nodes_in(self, body: Body | None) -> Iterator[Node]:
         """Yield the nodes of a body, or of the main graph."""
         number = 0 if body is None else body.id
         assert isinstance(number, int)
-        return self._nodes_of(number, ())
+        return self._nodes_of(number)
 
-    def _nodes_of(self, number: int, types: tuple[str, ...]) -> Iterator[Node]:
+    def _nodes_of(self, number: int, types: Sequence[str] = (), of: Collection[str] = ()) -> Iterator[Node]:
         graph = self._graphs[number]
         layers: Iterable[Layer] = graph.of_type(*types) if types else graph.layers
-        return (self.node(number, layer) for layer in layers)
+        return (self.node(number, layer) for layer in layers if not of or _made_type(layer) in of)
 
     def producer(self, key: Key) -> Node | None:
         """Return the layer that makes a tensor; None for an unknown port."""
@@ -75,7 +75,7 @@ class IrGraph:
     def _uses_in(self, number: int) -> dict[Key, list[tuple[Node, int]]]:
         if number not in self._uses:
             found = self._uses[number] = {}
-            for node in self._nodes_of(number, ()):
+            for node in self._nodes_of(number):
                 for position, source in enumerate(node.inputs):
                     if source is not None:
                         found.setdefault(source, []).append((node, position))
@@ -204,6 +204,12 @@ def decompresses(layer: Layer) -> bool:
     """
     marks = (mark.attributes.get("name") for section in layer.sections for mark in section.children)
     return layer.type == "Convert" and "decompression" in marks
+
+
+def _made_type(layer: Layer) -> str:
+    """Return the name of the element type of the first output; "" if there is none, or it is unknown."""
+    found = layer.declared_type or (layer.outputs[0].element_type if layer.outputs else None)
+    return str(found or "")
 
 
 def _slicing(entry: Entry) -> Slicing | None:

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Iterator
+from collections.abc import Collection, Iterable, Iterator
 from functools import cached_property
 from typing import TYPE_CHECKING, Any
 
@@ -45,10 +45,11 @@ class OpenvinoGraph:
         """The number of inputs, which may share a name."""
         return len(self._model.get_parameters())
 
-    def nodes(self, *types: str) -> Iterator[Node]:
-        """Yield the nodes of these types, or all, bodies included."""
+    def nodes(self, *types: str, of: Collection[str] = ()) -> Iterator[Node]:
+        """Yield the nodes of these types, or all, bodies included; if `of` is given, of these element types."""
         for found in self._in_graph.values():
-            yield from self._nodes_of(found, types)
+            nodes = self._nodes_of(found, types)
+            yield from (node for node in nodes if not of or str(self.type_of(node.outputs[0]) or "") in of)
 
     def nodes_in(self, body: Body | None) -> Iterator[Node]:
         """Yield the nodes of a body, or of the main graph."""

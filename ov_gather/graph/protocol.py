@@ -5,7 +5,7 @@ Adapters build it from an IR (`graph.ir`), an `openvino.Model` (`graph.openvino`
 
 from __future__ import annotations
 
-from collections.abc import Hashable, Iterable, Mapping, Sequence
+from collections.abc import Collection, Hashable, Iterable, Mapping, Sequence
 from dataclasses import dataclass, field
 from enum import Enum
 from typing import TYPE_CHECKING, Any, Protocol
@@ -21,8 +21,6 @@ Key = Hashable
 """Identity of a tensor; unique across the model and its bodies."""
 LOOPS = ("Loop", "Scan", "TensorIterator")
 """The operators that repeat a body."""
-LEAVES = ("Const", "Parameter")
-"""The types of nodes that compute nothing: constants, and inputs of the model or of a body."""
 OF_SHAPES = ("Shape", "ShapeOf", "Size")
 """The operators whose outputs depend on the shape of their input alone."""
 
@@ -171,8 +169,11 @@ class Graph(Protocol):
     def input_count(self) -> int:
         """The number of inputs, which may share a name."""
 
-    def nodes(self, *types: str) -> Iterable[Node]:
-        """Return the nodes of these types, bodies included, or all if none are given; in the order of the model."""
+    def nodes(self, *types: str, of: Collection[str] = ()) -> Iterable[Node]:
+        """Return the nodes of these types, bodies included, or all if none are given; in the order of the model.
+
+        If `of` has names of element types, only those whose first output has one of them.
+        """
 
     def nodes_in(self, body: Body | None) -> Iterable[Node]:
         """Return the nodes of a body, or of the main graph for None, without those of bodies in it."""

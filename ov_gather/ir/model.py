@@ -26,6 +26,8 @@ else:
         return dataclass(slots=slots, unsafe_hash=frozen)
 
 
+LEAVES = ("Const", "Parameter")
+"""The types of layers that compute nothing: constants, and inputs of the model or of a body."""
 ValueId = tuple[int, int]
 """Identity of a value: the ids of its layer and of the layer's output port."""
 
@@ -155,12 +157,12 @@ class Layer:
     @property
     def is_leaf(self) -> bool:
         """True for a Parameter or Const, whose attributes declare the type and shape of its output."""
-        return self.type in ("Parameter", "Const")
+        return self.type in LEAVES
 
     @property
     def declared_shape(self) -> PartialShape | None:
         """The attribute `shape` of a Parameter or Const; None for other layers and for malformed text."""
-        if not self.is_leaf:
+        if self.type not in LEAVES:
             return None
         try:
             return PartialShape.parse(self.attributes.get("shape", ""))
@@ -170,7 +172,7 @@ class Layer:
     @property
     def declared_type(self) -> ElementType | None:
         """The attribute `element_type` of a Parameter or Const; None for other layers and for unknown names."""
-        if not self.is_leaf:
+        if self.type not in LEAVES:
             return None
         return element_types.by_name(self.attributes.get("element_type", "dynamic"))
 

@@ -29,6 +29,7 @@ class KnownFault:
     Attributes:
         report: the page in docs/evidence/upstream/ that reports it, with a reproducer.
         types: the types of the nodes that meet it.
+        element_types: the element types of the first output of such a node; empty for all.
         occurs: whether a node of one of these types meets it. Operand counts are checked before by `operands`.
         instead: what OpenVINO does instead of what is right.
         remedy: how to write the model so that it is right.
@@ -48,6 +49,7 @@ class KnownFault:
     effect: Effect = Effect.WRONG
     since: str = ""
     before: str = ""
+    element_types: tuple[str, ...] = ()
     operands: int = 1
     is_of_refused_inputs: bool = False
     converter: str = ""

@@ -135,9 +135,9 @@ def _too_few(graph: PatternGraph, node: Node) -> bool:
 
 def _large_unsigned(graph: PatternGraph, node: Node) -> bool:
     """Return True for a constant, possibly converted, that is stored with values from 2^31 on, unless OVG704 checks it."""
-    name = graph.made_type(node)
-    if name not in ("u32", "u64") or not _is_stored(graph, node):
+    if not _is_stored(graph, node):
         return False
+    name = graph.made_type(node)
     const = graph.const(node, 0) if node.inputs else node.outputs[0]
     value = None if const is None else graph.value(const)
     return value is not None and bool((value.astype(f"uint{name[1:]}") >= 2**31).any())
@@ -241,6 +241,7 @@ FOLDED = (
     KnownFault(
         report="u32_constants_saturate",
         types=("Const", *_CONVERSIONS),
+        element_types=("u32", "u64"),
         occurs=_large_unsigned,
         operands=0,
         instead="values from 2^31 on become 2^31 - 1",

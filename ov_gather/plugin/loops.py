@@ -6,7 +6,8 @@ from collections.abc import Iterator
 from dataclasses import dataclass
 from functools import cached_property
 
-from ov_gather.graph.protocol import LEAVES, Body, Key, Node, Passing
+from ov_gather.graph.protocol import Body, Key, Node, Passing
+from ov_gather.ir.model import LEAVES
 from ov_gather.plugin.base import Effect, KnownFault
 from ov_gather.plugin.pattern_graph import VIEWS, PatternGraph
 

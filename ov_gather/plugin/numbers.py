@@ -11,7 +11,6 @@ from ov_gather.plugin.removed import before_removed
 
 _COMPARISONS = ("Equal", "NotEqual", "Less", "LessEqual", "Greater", "GreaterEqual")
 _WIDE = ("i32", "i64", "u32", "u64")
-_BYTES = ("i8", "u8")
 _REAL = ("bf16", "f16", "f32", "f64")
 _INTEGER_BITS = {"i8": 8, "u8": 8, "i16": 16, "u16": 16, "i32": 32, "u32": 32, "i64": 32, "u64": 32}
 """The CPU plugin computes integers of 64 bits with 32."""
@@ -72,8 +71,8 @@ def _select(graph: PatternGraph, node: Node) -> bool:
     return graph.producer(node, 0, *_COMPARISONS) is not None and _is_large(graph, node, 1, 2)
 
 
-def _bytes(graph: PatternGraph, node: Node) -> bool:
-    return graph.type(node) in _BYTES and not _is_constant(graph, node)
+def _computed(graph: PatternGraph, node: Node) -> bool:
+    return not _is_constant(graph, node)
 
 
 def _away(graph: PatternGraph, node: Node) -> bool:
@@ -277,7 +276,8 @@ NUMBERS = (
     KnownFault(
         report="bytes_saturate",
         types=("Add", "Subtract", "Multiply"),
-        occurs=_bytes,
+        element_types=("i8", "u8"),
+        occurs=_computed,
         operands=2,
         instead="results beyond 8 bits saturate instead of wrapping around",
         remedy="compute in i32 and convert",

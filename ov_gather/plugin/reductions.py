@@ -59,8 +59,6 @@ def _is_fused(graph: PatternGraph, node: Node, position: int, neutral: int | Non
 
 def _after_3d(graph: PatternGraph, node: Node) -> bool:
     """Return True for arithmetic with a constant after a reduction of 3-D integers that keeps the first axis."""
-    if graph.made_type(node) not in _INTEGERS:
-        return False
     neutral = 1 if node.type == "Multiply" else 0
     for position in range(len(node.inputs)):
         reduction = _reduction(graph, node, position)
@@ -103,6 +101,7 @@ REDUCTIONS = (
     KnownFault(
         report="arithmetic_after_integer_reduction",
         types=("Add", "Subtract", "Multiply", "Negative"),
+        element_types=_INTEGERS,
         occurs=_after_3d,
         instead="arithmetic after a reduction of 3-D integers is right in the first slice only",
         remedy=_APART,

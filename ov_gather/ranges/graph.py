@@ -7,7 +7,8 @@ from dataclasses import dataclass
 from functools import cached_property
 from math import inf
 
-from ov_gather.graph.protocol import LEAVES, Body, Graph, Key, Node
+from ov_gather.graph.protocol import Body, Graph, Key, Node
+from ov_gather.ir.model import LEAVES
 from ov_gather.ops import indexing, known_types
 from ov_gather.ranges.algebra.constants import constant_value
 from ov_gather.ranges.algebra.intervals import Interval

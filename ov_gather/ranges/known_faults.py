@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Collection, Iterator
 from functools import cached_property
+from itertools import chain
 from math import inf
 from typing import TYPE_CHECKING
 
@@ -31,12 +32,20 @@ class FaultFinder:
         """Yield those of some faults that nodes meet, with the nodes, bodies included."""
         wanted = {fault.report for fault in faults}
         by_type = {node_type: [one for one in known if one.report in wanted] for node_type, known in BY_TYPE.items()}
-        for node in self._graph.nodes(*(node_type for node_type, known in by_type.items() if known)):
-            for fault in by_type[node.type]:
-                if len(node.inputs) >= fault.operands and self._occurs(fault, node):
-                    yield fault, node
+        alike = dict[frozenset[str], list[str]]()  # node types by the element types that matter, so that few nodes are made
+        for node_type, known in by_type.items():
+            element_types = [one.element_types for one in known]
+            if known:
+                alike.setdefault(frozenset(chain(*element_types) if all(element_types) else ()), []).append(node_type)
+        for of, types in alike.items():
+            for node in self._graph.nodes(*types, of=of):
+                yield from ((fault, node) for fault in by_type[node.type] if self._occurs(fault, node))
 
     def _occurs(self, fault: KnownFault, node: Node) -> bool:
+        if len(node.inputs) < fault.operands:
+            return False
+        if fault.element_types and self._patterns.made_type(node) not in fault.element_types:
+            return False
         try:
             return fault.occurs(self._patterns, node)
         # Attributes or constants that make no sense, for which OpenVINO refuses the model.
