@@ -6,6 +6,7 @@ from collections.abc import Callable, Iterable, Mapping
 from typing import Any
 
 import numpy as np
+import openvino
 from numpy.typing import NDArray
 
 from ov_gather.acceleration.graph import copied, replace_node
@@ -14,6 +15,7 @@ from ov_gather.extension.python_api import Node as OpenvinoNode
 from ov_gather.extension.python_api import opset13 as ops
 from ov_gather.graph.openvino import OpenvinoGraph
 from ov_gather.graph.protocol import Node
+from ov_gather.plugin.base import KnownFault
 from ov_gather.plugin.register import KNOWN
 from ov_gather.ranges.known_faults import FaultFinder
 from ov_gather.rules.known_faults import RULE_OF
@@ -21,6 +23,7 @@ from ov_gather.rules.known_faults import RULE_OF
 from .inexactness import Inexactness
 from .passes.rewriter import Rewrite
 
+_EXACT = {"INFERENCE_PRECISION_HINT": "f32"}
 _ROUNDS = 4
 """Most rounds of repairs: what one makes may meet another fault."""
 
@@ -34,10 +37,13 @@ def repair_faults(model: Model) -> tuple[list[Rewrite], list[Inexactness]]:
     repaired = list[Rewrite]()
     for _ in range(_ROUNDS):
         found = [(fault, node) for fault, node in FaultFinder(OpenvinoGraph(model)).found(faults)]
-        repairable = [(fault, node) for fault, node in found if fault.report in REPAIRS]
+        repairable = dict[Node, KnownFault]()
+        for fault, node in found:
+            if fault.report in REPAIRS:
+                repairable.setdefault(node, fault)
         if not repairable:
             break
-        for fault, node in repairable:
+        for node, fault in repairable.items():
             REPAIRS[fault.report](node.handle)
             repaired.append(Rewrite(_place(node), f"rewritten: {fault.instead}", True))
     return repaired, [Inexactness(_place(node), f"{RULE_OF[fault.effect]}: {fault.instead}") for fault, node in found]
@@ -166,6 +172,16 @@ def _read_inverse(unique: OpenvinoNode) -> None:
         _feed(unique.output(0).get_target_inputs(), elements.output(0))
 
 
+def _store(node: OpenvinoNode) -> None:
+    """CumSum(constant)  ->  its result, computed here."""
+    alone = openvino.Core().compile_model(Model(node.outputs(), []).clone(), "CPU", _EXACT)
+    request = alone.create_infer_request()
+    request.start_async()
+    request.wait()
+    for port, tensor in zip(node.outputs(), request.output_tensors, strict=True):
+        _feed(port.get_target_inputs(), ops.constant(tensor.data, port.get_element_type()).output(0))
+
+
 def _fold_unique(unique: OpenvinoNode, data: NDArray[Any]) -> None:
     elements, first, inverse, counts = np.unique(data, return_index=True, return_inverse=True, return_counts=True)
     order = np.argsort(first)
@@ -190,6 +206,7 @@ REPAIRS: Mapping[str, Callable[[OpenvinoNode], None]] = {
     "broadcast_of_no_elements": _empty,
     "bytes_saturate": _in_32_bits,
     "constant_minus_byte_reduction": _apart,
+    "constant_result_overwritten": _store,
     "non_zero_before_convert": _count,
     "non_zero_of_one_constant": _of_vector,
     "pad_value_of_run_time": _select_padding,

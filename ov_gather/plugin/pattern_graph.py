@@ -19,7 +19,7 @@ VIEWS = ("Reshape", "Squeeze", "Unsqueeze")
 """Operations that keep the elements and their order."""
 LAYERS = 64
 """Most nodes that one question looks at, so that a whole model takes linear time."""
-_UNFOLDED = where(OPENVINO, lambda op: Trait.UNFOLDED in op.traits)
+UNFOLDED = where(OPENVINO, lambda op: Trait.UNFOLDED in op.traits)
 _LONGEST = 1 << 16
 """Most elements of a constant that is read: more are no axes, steps or factors."""
 
@@ -166,7 +166,7 @@ class PatternGraph:
     def is_folded(self, node: Node, position: int) -> bool:
         """Return True if OpenVINO computes an input while it compiles the model, exactly."""
         found = self.origins(node, position)
-        return bool(found) and not any(one.type in _UNFOLDED for one in found)
+        return bool(found) and not any(one.type in UNFOLDED for one in found)
 
     def depends_on(self, keys: Sequence[Key]) -> Iterator[Node]:
         """Yield the nodes that compute some tensors."""

@@ -9,11 +9,12 @@ from ov_gather.plugin.folded import FOLDED
 from ov_gather.plugin.loops import LOOPS
 from ov_gather.plugin.moves import MOVES
 from ov_gather.plugin.numbers import NUMBERS
+from ov_gather.plugin.overwritten import OVERWRITTEN
 from ov_gather.plugin.reductions import REDUCTIONS
 from ov_gather.plugin.states import STATES
 from ov_gather.plugin.strings import STRINGS
 
-KNOWN = (*FOLDED, *MOVES, *REDUCTIONS, *LOOPS, *STRINGS, *STATES, *NUMBERS)
+KNOWN = (*FOLDED, *MOVES, *REDUCTIONS, *LOOPS, *STRINGS, *STATES, *NUMBERS, *OVERWRITTEN)
 
 BY_TYPE: Mapping[str, tuple[KnownFault, ...]] = {
     layer_type: tuple(fault for fault in KNOWN if layer_type in fault.types) for fault in KNOWN for layer_type in fault.types

@@ -8,6 +8,8 @@ from dataclasses import dataclass, replace
 from ov_gather.graph.protocol import Key, Node
 from ov_gather.ir.element_types import BOOLEAN
 from ov_gather.ops.table import OPENVINO, OpKind, Trait, where
+from ov_gather.plugin.overwritten import IN_PLACE
+from ov_gather.plugin.pattern_graph import UNFOLDED
 from ov_gather.ranges.algebra.polynomials import Polynomial
 from ov_gather.ranges.algebra.values import (
     LARGEST_SIZE,
@@ -175,6 +177,13 @@ def _unset(at: Computation, found: Sequence[Value]) -> Sequence[Value]:
     return found if at.step.is_set("sorted") else _unknown(at.call, found)
 
 
+def _overwritten(at: Computation, found: Sequence[Value]) -> Sequence[Value]:
+    """Arithmetic may write over an operand that is computed once, of constants: CumSum([1]) + x is right in one inference."""
+    first = at.step.inputs[0]
+    is_once = is_constant(at.graph, first) and _is_unfolded(at.graph, first) and not _is_folded(at.graph, at.step)
+    return _unknown(at.call, found) if is_once else found
+
+
 def _unknown(call: Operands, found: Sequence[Value]) -> Sequence[Value]:
     """Return the outputs with unknown elements: only shapes and types are known."""
     return [replace(value, elements=call.semantics.widest(value.element_type), parts=None) for value in found]
@@ -313,12 +322,19 @@ def _is_open(graph: AnalysedGraph, key: Key) -> bool:
     return not step.reads_shapes_only and bool(step.bodies or not step.inputs)
 
 
+def _is_executed(graph: AnalysedGraph, key: Key) -> bool:
+    step = graph.producer(key)
+    return step is not None and step.type in UNFOLDED
+
+
 def _elements_before(graph: AnalysedGraph, key: Key) -> Sequence[Key]:
     step = graph.producer(key)
     return [] if step is None or step.reads_shapes_only else [one for one in step.inputs if one is not None]
 
 
 _is_computed = Question("is computed", _is_open, _elements_before)
+_is_unfolded = Question("is unfolded", _is_executed, _elements_before)
+"""Whether an operation is among those that compute a tensor that OpenVINO executes even of constants."""
 
 
 def is_constant(graph: AnalysedGraph, key: Key | None) -> bool:
@@ -338,6 +354,7 @@ DOUBTS = (
     Doubt((), ("Clamp",), _nan_kept),
     Doubt(("arithmetic_after_integer_reduction", "constant_minus_byte_reduction"), SCALING, _misreduced),
     Doubt(("unique_without_inverse",), ("Unique",), _unset),
+    Doubt(("constant_result_overwritten",), IN_PLACE, _overwritten),
     Doubt(("divide_after_reduction",), ("Divide",), _rounded_quotient),
     Doubt(("constant_divided_by_reduction",), ("Divide",), _exchanged),
 )

@@ -54,6 +54,9 @@ IN_ONNX = {
     "arithmetic_after_integer_reduction": """g (int32[4,2,3] x) => (int32[4,2,1] y) {
         axis = Constant<value_ints = [2]>() c = Constant<value = int32 {20}>() m = ReduceMax(x, axis) y = Sub(c, m)
     }""",
+    "constant_result_overwritten": """g (int32[3] x) => (int32[3] y) {
+        c = Constant<value = int32[3] {1, 1, 1}>() axis = Constant<value = int32 {0}>() s = CumSum(c, axis) y = Add(s, x)
+    }""",
     "relu_through_float32": "g (int32[2] x) => (int32[2] y) { y = Relu(x) }",
     "divide_after_reduction": """g (int32[4] x) => (int32[1] y) {
         axis = Constant<value_ints = [0]>() c = Constant<value = int32 {3}>() s = ReduceMax(x, axis) y = Div(s, c)

@@ -1,0 +1,98 @@
+"""What is computed once, of constants: found if and only if later inferences differ, never proved, and repaired."""
+
+import numpy as np
+import openvino as ov
+import pytest
+from openvino import opset13 as op
+
+from helpers.known_faults import as_ir
+from ov_gather import prove, validate
+from ov_gather.converters.repairs import repair_faults
+
+EXACT = {"INFERENCE_PRECISION_HINT": "f32", "INFERENCE_NUM_THREADS": 1}
+X = [np.int32([5, 0, 7]), np.int32([1, 2, 3]), np.int32([-4, 9, 0])]
+ZERO = op.constant(np.int32(0))
+
+
+def total(numbers=(1, 2, 3), kind=np.int32):
+    return op.cum_sum(op.constant(np.array(numbers, kind)), ZERO)
+
+
+def picked(numbers=(1, 2, 3), kind=np.float32):
+    return op.gather_elements(op.constant(np.array(numbers, kind)), op.constant(np.int32([2, 1, 0])), 0)
+
+
+def or_of(x):
+    sums = total()
+    return op.logical_not(op.logical_or(op.less(sums, op.constant(np.int32(2))), op.less(sums, x)))
+
+
+def reader_of(x):
+    sums = total()
+    return op.concat([op.add(sums, x), sums], 0)
+
+
+FORMS = {
+    "add": (lambda x: op.add(total(), x), True),
+    "second operand": (lambda x: op.add(x, total()), False),
+    "two readers": (reader_of, False),
+    "logic": (or_of, True),
+    "of floats": (lambda x: op.add(picked(), op.convert(x, "f32")), True),
+    "folded": (lambda x: op.add(total((1, 2, 3), np.float32), op.convert(x, "f32")), False),
+    "of halves": (lambda x: op.add(picked((1, 2, 3), np.float16), op.convert(x, "f16")), False),
+    "converted": (lambda x: op.add(op.convert(picked((1, 2, 3), np.float16), "f32"), op.convert(x, "f32")), True),
+    "behind views": (lambda x: op.add(op.unsqueeze(total(), op.constant([0])), x), True),
+    "behind arithmetic": (lambda x: op.multiply(op.add(total(), op.constant(np.int32(4))), x), True),
+    "of another type": (lambda x: op.less(total(), x), False),
+    "of another shape": (lambda x: op.add(total(), op.unsqueeze(x, op.constant([1]))), False),
+    "of constants alone": (lambda x: op.concat([op.add(total(), op.constant(np.int32(1))), x], 0), False),
+    "of bits": (lambda x: op.add(op.bitwise_and(op.constant(np.int32([1, 2, 3])), op.constant(np.int32(3))), x), True),
+}
+
+
+def results(model):
+    """The result of each inference of one compiled model, and that of a model of its own."""
+    several = ov.Core().compile_model(model, "CPU", EXACT)
+    for x in X:
+        alone = ov.Core().compile_model(model, "CPU", EXACT)
+        yield tuple(compiled([x])[0].copy() for compiled in (several, alone))
+
+
+@pytest.mark.parametrize("name", FORMS)
+def test_found_if_and_only_if_later_inferences_differ(name, tmp_path):
+    build, is_wrong = FORMS[name]
+    x = op.parameter([3], np.int32)
+    model = ov.Model([build(x)], [x])
+    assert is_wrong is not all(np.array_equal(*pair) for pair in results(model))
+    as_ir(model, tmp_path / "model.xml")
+    assert bool(validate(tmp_path / "model.xml", select=["OVG710"])) is is_wrong
+    expected = [alone for _, alone in results(model)]
+    repair_faults(model)
+    assert all(np.array_equal(found, alone) for (found, _), alone in zip(results(model), expected, strict=True))
+
+
+def test_in_a_loop():
+    """A body is executed again and again, too: y = 10 + 10 + ... in each iteration."""
+    given = op.parameter([3], np.int32)
+    body = ov.Model([op.add(total((1, 1, 1)), given), op.constant(np.array(True))], [given])
+    x, loop = op.parameter([3], np.int32), op.loop(op.constant(4), op.constant(np.array(True)))
+    loop.set_function(body)
+    loop.set_special_body_ports([-1, 1])
+    loop.set_invariant_input(given, x.output(0))
+    model = ov.Model([loop.get_iter_value(body.get_results()[0].output(0), -1)], [x])
+    assert not np.array_equal(ov.Core().compile_model(model, "CPU", EXACT)([X[0]])[0], np.add([1, 2, 3], X[0]))
+    assert repair_faults(model)[0]
+    for numbers in X:
+        np.testing.assert_array_equal(ov.Core().compile_model(model, "CPU", EXACT)([numbers])[0], np.add([1, 2, 3], numbers))
+
+
+@pytest.mark.parametrize(("swapped", "status"), [(False, "unknown"), (True, "proved")])
+def test_indices_behind_are_not_proved(swapped, status, tmp_path):
+    """Indices of 0..2 and 1..3 lie in an axis of 6, unless they are written over."""
+    x = op.parameter([3], np.int32)
+    first, second = op.clamp(x, 0, 2), total((1, 1, 1))
+    index = op.add(first, second) if swapped else op.add(second, first)
+    data = op.parameter([6], np.float32)
+    as_ir(ov.Model([op.gather(data, index, ZERO)], [x, data]), tmp_path / "model.xml")
+    (site,) = prove(tmp_path / "model.xml")
+    assert site.status == status
