@@ -11,6 +11,7 @@ from .passes.early_casts import early_casts
 from .passes.empty_constants import empty_constants
 from .passes.empty_operands import empty_gathers, empty_scatters
 from .passes.exact_integers import exact_integers
+from .passes.explicit_indices import explicit_indices
 from .passes.fold_arithmetic import fold_arithmetic
 from .passes.fold_broadcast import fold_broadcast
 from .passes.fold_constants import fold_constants
@@ -59,6 +60,7 @@ def legalize(model: onnx_ir.Model, *, target: str = "stock", assume_in_bounds: b
     outputs = [(value.type, value.shape) for value in model.graph.outputs]
     infer_shapes(model)
     rewriter = Rewriter(model, Ranges(model))
+    explicit_indices(rewriter)
     fold_arithmetic(rewriter)
     exact_integers(rewriter)
     early_casts(rewriter)

@@ -12,7 +12,10 @@ from ov_gather.ranges.rules.call import ONNX
 
 from .loading import OnnxSource, load, naming
 from .onnx_graph import ONNX_OPERATORS, OnnxGraph
+from .passes.explicit_indices import explicit_indices
 from .passes.inline_functions import inline_functions
+from .passes.rewriter import Rewriter
+from .ranges import Ranges
 from .shape_inference import infer_shapes
 
 
@@ -46,4 +49,5 @@ def analysed(source: OnnxSource) -> AnalysedGraph:
         model = load(source)
         inline_functions(model)
     infer_shapes(model)
+    explicit_indices(Rewriter(model, Ranges(model)), for_proofs=True)
     return AnalysedGraph(OnnxGraph(model), ONNX_OPERATORS)
