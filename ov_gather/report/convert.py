@@ -91,7 +91,7 @@ def verification_summary(result: CrossCheckResult) -> list[str]:
             f"Every gather is right on its own operands, but not in the model: with our operations in the place of "
             f"{', '.join(result.blamed)} the outputs are right. Convert it with --target extension."
         )
-    elif failed:
+    elif failed and result.layers:
         lines.append("Every gather is right on its own operands: what differs comes from elsewhere in the model.")
     return [*lines, _verdict(result)]
 
