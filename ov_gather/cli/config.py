@@ -36,7 +36,8 @@ class ConfigurableCommand(click.Command):
         self, info_name: str | None, args: list[str], parent: click.Context | None = None, **extra: Any
     ) -> click.Context:
         """Read pyproject.toml for the defaults first, unless for --help or completion, which must not fail."""
-        unread = extra.get("resilient_parsing") or {"-h", "--help"} & set(args)
+        options = args[: args.index("--")] if "--" in args else args
+        unread = extra.get("resilient_parsing") or {"-h", "--help"} & set(options)
         defaults, ignores = ({}, ()) if unread else self._configuration()
         return super().make_context(info_name, args, parent, default_map=defaults, obj=ignores, **extra)
 

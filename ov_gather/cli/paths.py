@@ -54,6 +54,8 @@ class PathOrUrl(click.Path):
         """Return a Path or a Url. A URL is not opened here."""
         if url := url_of(value):
             return replace(url, timeout=(context.meta if context else {}).get(TIMEOUT_KEY, TIMEOUT))
+        if str(value).startswith("-") and value != "-" and not Path(value).exists():
+            self.fail(f"Path '{value}' does not exist; what follows '--' are paths, options stand before it", param, context)
         return super().convert(value, param, context)
 
 

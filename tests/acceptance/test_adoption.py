@@ -8,16 +8,21 @@ import subprocess
 import sys
 from pathlib import Path
 
+import click
 import pytest
 import yaml
 
 from helpers.paths import ROOT
+from ov_gather.cli import COMMANDS, group
 
 BIN = Path(sys.executable).parent
 HOWTO = ROOT / "docs" / "howto"
 NAMES = ("validate_models", "validate_in_ci", "validate_in_other_ci", "adopt_with_a_baseline")
 PAGE = "".join((HOWTO / f"{name}.md").read_text() for name in NAMES)
 SNIPPETS = re.findall(r"```yaml\n(.*?)```", PAGE, re.S)
+
+
+EVIL = "from pathlib import Path\nPath('pwned').touch()\n"
 
 
 def run(*command, **options):
@@ -47,11 +52,15 @@ def test_pre_commit_hook(tmp_path):
     assert sum(checked) == len(files) - 1
     assert list((tmp_path / "home").rglob("ov_gather/cli"))
     (clone / "ir_samples" / "valid" / "gather_8.bin").write_bytes(b"")
+    shutil.copy(clone / "ir_samples" / "invalid" / "OVG204" / "axis_3.xml", clone / "--ops=evil.xml")
+    (clone / "evil.xml").write_text(EVIL)
     for commit in (["--files", "ir_samples/valid/gather_8.bin"], []):
-        run("git", "add", "ir_samples", cwd=clone)
+        run("git", "add", ".", cwd=clone)
         done = run(BIN / "pre-commit", "run", *config, *commit, **options)
         assert done.returncode == 1, done.stdout + done.stderr
         assert "ir_samples/valid/gather_8.xml" in done.stdout
+    assert "\n--ops=evil.xml:25: error OVG204" in done.stdout
+    assert not (clone / "pwned").exists()
     assert not [*(tmp_path / "home").rglob("_native*.so"), *(tmp_path / "home").rglob("openvino")]
 
 
@@ -71,6 +80,38 @@ def test_the_command_of_the_hook(cli, samples, tmp_path, monkeypatch):
     assert f"files: {len(models)}, errors: 0" in done.stdout
     (folder / "gather_8.bin").write_bytes(b"")
     assert "gather_8.xml" in cli(*arguments, "gather_8.bin", cwd=folder, code=1).stdout
+
+
+@pytest.fixture
+def evil_names(samples, tmp_path, monkeypatch):
+    """Make a directory of IRs with a finding, each named like an option of ours, the working directory; return the names."""
+    folder = tmp_path / "committed"
+    folder.mkdir()
+    monkeypatch.chdir(folder)
+    Path("evil.xml").write_text(EVIL)
+    commands = [group.get_command(click.Context(group), name) for name in COMMANDS]
+    options = [name for command in commands for option in command.params for name in (*option.opts, *option.secondary_opts)]
+    names = [f"{name}=evil.xml" for name in sorted({"-h", "--help", "--version", *options}) if name.startswith("-")]
+    assert {"--ops=evil.xml", "--extension=evil.xml", "-o=evil.xml"} <= {*names}
+    for name in names:
+        shutil.copy(samples / "invalid" / "OVG204" / "axis_3.xml", name)
+    return names
+
+
+def test_the_hook_takes_file_names_as_data(cli, evil_names, tmp_path, monkeypatch):
+    monkeypatch.setenv("XDG_CACHE_HOME", str(tmp_path / "caches"))
+    (hook,) = yaml.safe_load((ROOT / ".pre-commit-hooks.yaml").read_text())
+    _, *arguments = hook["entry"].split()
+    done = cli(*arguments, *evil_names, cwd=Path.cwd(), code=1)
+    assert [line.partition(":")[0] for line in done.stdout.splitlines() if "error OVG204" in line] == evil_names
+    assert not Path("pwned").exists()
+    assert "options stand before it" in cli(*arguments, "--select", "OVG2", *evil_names, cwd=Path.cwd(), code=2).stderr
+
+
+def test_our_own_hooks_take_file_names_as_data():
+    (repository,) = yaml.safe_load((ROOT / ".pre-commit-config.yaml").read_text())["repos"]
+    for hook in repository["hooks"]:
+        assert hook["entry"].endswith(" --") == hook.get("pass_filenames", True), hook["id"]
 
 
 @pytest.mark.sampled(2)
@@ -107,7 +148,7 @@ def action(tmp_path):
     definition = yaml.safe_load((ROOT / "action.yml").read_text())
     step = definition["runs"]["steps"][-1]
 
-    def run_step(**inputs):
+    def run_step(cwd=ROOT, **inputs):
         given = {name: entry["default"] for name, entry in definition["inputs"].items()} | inputs
         environment = {
             name: re.sub(r"\$\{\{ inputs\.(\w+) \}\}", lambda match: given[match[1]], text)
@@ -115,7 +156,7 @@ def action(tmp_path):
         }
         # The runner starts `shell: bash` like this.
         command = ["bash", "--noprofile", "--norc", "-eo", "pipefail", "-c", step["run"]]
-        return run(*command, cwd=ROOT, env={**os.environ, **environment, "RUNNER_TEMP": str(tmp_path)})
+        return run(*command, cwd=cwd, env={**os.environ, **environment, "RUNNER_TEMP": str(tmp_path)})
 
     return run_step
 
@@ -156,6 +197,21 @@ def test_action_fails_on_findings_and_takes_inputs_as_data(action, tmp_path):
     assert done.returncode == 2
     assert "does not exist" in done.stderr
     assert not (ROOT / "pwned").exists()
+
+
+def test_action_takes_file_names_as_data(action, evil_names):
+    """Also those of options that stop the command before it reads pyproject.toml."""
+    Path("pyproject.toml").write_text('[tool.ov_gather]\nfail-on = "never"\n')
+    done = action(cwd=Path.cwd(), paths="\n".join([*evil_names, "--help", "-h"]))
+    assert done.returncode == 2
+    assert "Path '--help' does not exist" in done.stderr
+    for name in ("--help", "-h"):
+        Path(name).mkdir()
+        shutil.copy("--help=evil.xml", Path(name, "model.xml"))
+    done = action(cwd=Path.cwd(), paths="\n".join([*evil_names, "--help", "-h"]))
+    assert done.returncode == 0, done.stderr
+    assert done.stdout.count("title=OVG204::") == len(evil_names) + 2
+    assert not Path("pwned").exists()
 
 
 @pytest.mark.sampled(1)
