@@ -1,4 +1,4 @@
-"""Map a function over items in several processes. A process that dies costs only its item.
+"""Map a function over items in several processes. A process that dies costs only its item, and leaves no temporary file.
 
 The pools of the standard library lose all running items, or hang, if a process is killed.
 """
@@ -8,19 +8,26 @@ from __future__ import annotations
 import os
 import signal
 import tempfile
+import time
 from collections.abc import Callable, Iterable, Iterator
 from contextlib import suppress
 from dataclasses import dataclass
 from multiprocessing import get_context
 from multiprocessing.connection import Connection, wait
+from multiprocessing.util import get_temp_dir
+from pathlib import Path
+from shutil import rmtree
+from threading import Event, Thread
 from typing import Any
 
-from ov_gather.system.interrupts import held
-from ov_gather.system.platforms import HAS_FORKS, sigint_blocked
+from ov_gather.system.interrupts import end_cleanly, exit_code, held
+from ov_gather.system.platforms import HAS_FORKS, sigint_blocked, wait_for_end_of
 from ov_gather.system.supervision import EndedError, command
 
 _LONGEST = 103 - len("/pymp-......../listener-........")
 """Maximum length in bytes of the temporary directory for which the socket path of a fork server is valid."""
+_GRACE = 10.0
+"""Seconds that a process may take to clean up. C++ code may run that long before Python sees the signal."""
 
 
 def _context() -> Any:
@@ -90,13 +97,15 @@ class _JobWorker:
         self.index = 0
         self.process: Any = None
         self.connection: Any = None
+        self.folder = ""
 
     def give(self, index: int, item: Any) -> Any:
         """Send an item. The returned connection becomes ready when the process has a result or has died."""
         if self.process is None:
             self.connection, theirs = self.context.Pipe()
-            process = self.context.Process(target=_serve, args=(self.function, theirs), daemon=True)
             with held(), sigint_blocked():  # a process interrupted during its start could not be stopped
+                self.folder = tempfile.mkdtemp(dir=get_temp_dir())
+                process = self.context.Process(target=_serve, args=(self.function, theirs, self.folder), daemon=True)
                 process.start()
                 self.process = process
             theirs.close()  # else the connection would stay open after the process died
@@ -115,23 +124,52 @@ class _JobWorker:
         self.process.join()
         died = found or Died(self.process.exitcode)
         self.process = None
+        rmtree(self.folder, ignore_errors=True)
         return died
 
     def stop(self) -> None:
-        """End the process."""
+        """End the process. It may clean up."""
         if self.process is not None:
             self.process.terminate()
+            self.process.join(_GRACE)
+            self.process.kill()
             self.process.join()
+            rmtree(self.folder, ignore_errors=True)
 
 
-def _serve(function: Callable[[Any], Any], connection: Connection) -> None:
+def _serve(function: Callable[[Any], Any], connection: Connection, folder: str) -> None:
+    """Answer items, with `folder` for temporary files, until the parent stops this process or is gone."""
     signal.signal(signal.SIGINT, signal.SIG_IGN)  # the parent handles Ctrl+C, and stops this process
-    with suppress(EOFError, BrokenPipeError), command():  # the parent is gone
-        while True:
-            item = connection.recv()
-            try:
-                answer = function(item)
-            except EndedError as error:  # the supervised process, which served in the place of this one
-                connection.send(Died(None, reason=str(error)))
-                return
-            connection.send(answer)
+    end_cleanly()
+    tempfile.tempdir = os.environ["TMPDIR"] = folder
+    is_orphan = Event()
+    Thread(target=_end_with_parent, args=(connection.fileno(), folder, is_orphan), daemon=True).start()
+    try:
+        with command():
+            _answer(function, connection)
+    except (EOFError, BrokenPipeError):
+        is_orphan.set()
+    finally:
+        rmtree(Path(folder).parent if is_orphan.is_set() else folder, ignore_errors=True)
+
+
+def _answer(function: Callable[[Any], Any], connection: Connection) -> None:
+    """Answer items until a signal ends this process. Raises EOFError or BrokenPipeError when the parent is gone."""
+    while exit_code() is None:  # the function may have caught the SystemExit
+        item = connection.recv()
+        try:
+            answer = function(item)
+        except EndedError as error:  # the supervised process, which served in the place of this one
+            connection.send(Died(None, reason=str(error)))
+            return
+        connection.send(answer)
+
+
+def _end_with_parent(connection: int, folder: str, is_orphan: Event) -> None:
+    """End this process when its parent ends: one that was killed can neither stop it nor remove any temporary file."""
+    wait_for_end_of(connection)
+    is_orphan.set()
+    os.kill(os.getpid(), signal.SIGTERM)
+    time.sleep(_GRACE)
+    rmtree(Path(folder).parent, ignore_errors=True)
+    os._exit(1)

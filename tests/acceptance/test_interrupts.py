@@ -1,6 +1,7 @@
 """Ctrl+C, SIGTERM and a closed terminal in the middle of every command that takes time."""
 
 import os
+import shutil
 import signal
 import subprocess
 import sys
@@ -113,6 +114,19 @@ def test_validate_in_processes(tmp_path, samples, number, code):
     returned, _ = interrupt(arguments, tmp_path, lambda pid: len(processes_of(pid)) > 3, number)
     assert returned == code
     assert sorted(path.name for path in tmp_path.iterdir()) == ["many", "tmp"]
+
+
+@pytest.mark.parametrize(("number", "code"), [(signal.SIGINT, 130), (signal.SIGTERM, 143), (signal.SIGKILL, -signal.SIGKILL)])
+def test_convert_in_processes(model, tmp_path, number, code):
+    """The signal comes while two processes convert: each has moved the weights to TMPDIR, and writes beside the output."""
+    shutil.copy(model, tmp_path / "n.onnx")
+
+    def converts(pid):
+        return len(list((tmp_path / "tmp").rglob("weights"))) == 2
+
+    arguments = ["convert", model, tmp_path / "n.onnx", "-o", tmp_path / "irs", "--jobs", "2", "--verify"]
+    assert interrupt(arguments, tmp_path, converts, number) == (code, "")
+    assert list((tmp_path / "irs").iterdir()) == []
 
 
 def test_a_pair_of_files_takes_its_place_undisturbed(tmp_path):

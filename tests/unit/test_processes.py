@@ -4,9 +4,13 @@ import os
 import signal
 import subprocess
 import sys
+import time
+from multiprocessing.util import get_temp_dir
+from pathlib import Path
 
 import pytest
 
+from helpers.loaded import is_within
 from ov_gather.workers.processes import Died, in_processes
 
 EXIT = "__import__('os')._exit(3)"
@@ -42,6 +46,32 @@ def test_processes_end_when_nobody_wants_the_rest():
     results.close()  # waits for them
     with pytest.raises(ProcessLookupError):
         os.kill(pid, 0)
+
+
+MAKE = "__import__('tempfile').mkdtemp()"
+BLOCK = "__import__('signal').pthread_sigmask(0, [15])"
+SLEEP = "__import__('time').sleep(60)"
+
+
+@pytest.mark.parametrize("ending", [KILL, EXIT, SLEEP, f"({BLOCK}, {SLEEP})"], ids=["killed", "exits", "stopped", "stuck"])
+def test_a_process_leaves_no_temporary_files(monkeypatch, ending):
+    monkeypatch.setattr("ov_gather.workers.processes._GRACE", 0.5)
+    results = in_processes(eval, [MAKE, f"({MAKE}, {ending})", MAKE], 1 if ending in (KILL, EXIT) else 2)
+    (_, first), *_ = results if ending in (KILL, EXIT) else [next(results)]
+    results.close()
+    folder = Path(first).parent
+    assert folder.parent == Path(get_temp_dir())
+    assert list(folder.parent.glob("tmp*")) == []
+
+
+def test_a_function_that_catches_the_end_of_its_process_does_not_keep_it(monkeypatch):
+    monkeypatch.setattr("ov_gather.workers.processes._GRACE", 60)
+    catching = f"try: {SLEEP}\nexcept BaseException: pass"
+    results = in_processes(eval, ["1", f"exec({catching!r})"], 2)
+    next(results)
+    start = time.monotonic()
+    results.close()
+    assert is_within(time.monotonic() - start, 10)
 
 
 @pytest.mark.skipif(not hasattr(signal, "pthread_sigmask"), reason="this system cannot block signals")
