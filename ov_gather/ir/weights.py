@@ -6,6 +6,7 @@ import errno
 import os
 import shutil
 import weakref
+from bisect import bisect_left, bisect_right
 from collections.abc import Mapping
 from pathlib import Path
 from typing import IO, TYPE_CHECKING, Any
@@ -73,11 +74,12 @@ class Weights:
 
 
 class PatchedWeights(Weights):
-    """The bytes of a file, with other bytes at some offsets, truncated to `size` bytes."""
+    """The bytes of a file, with other bytes at some offsets, truncated to `size` bytes. No two patches overlap."""
 
     def __init__(self, path: Path, patches: Mapping[int, bytes] | None = None, size: int | None = None) -> None:
         super().__init__(path)
         self.patches = dict(patches or {})
+        self._starts = sorted(self.patches)
         self.cut = size
 
     def patched(self, patches: Mapping[int, bytes], size: int | None) -> PatchedWeights:
@@ -99,7 +101,8 @@ class PatchedWeights(Weights):
         if offset + size > self.size():
             raise EOFError
         content = bytearray(super().read(offset, size))
-        for start, patch in self.patches.items():
+        for start in self._starts[max(bisect_right(self._starts, offset) - 1, 0) : bisect_left(self._starts, offset + size)]:
+            patch = self.patches[start]
             first, last = max(start, offset), min(start + len(patch), offset + size)
             if first < last:
                 content[first - offset : last - offset] = patch[first - start : last - start]

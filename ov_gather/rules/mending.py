@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import re
-from collections import Counter
+from collections import Counter, deque
 from collections.abc import Callable, Iterator, Sequence
 from dataclasses import dataclass, field, replace
 from difflib import unified_diff
@@ -19,6 +19,11 @@ from ov_gather.system.files import identity, replacing_all, resolved
 
 _ROUNDS = 20
 """Most rounds of fixes: new dims may reveal other errors downstream. Fixes that have not settled by then are dropped."""
+
+_LEAST_TRIES = 50
+_MOST_TRIED = 200_000
+"""How often groups of fixes are tried, each with a validation of the document: this often in all, or as often as they have
+this many fixes together. So the time does not grow with the square of the number of findings that cannot be fixed."""
 
 _AMBIGUOUS = ("OVG101", "OVG102", "OVG103", "OVG116")
 """Rules of ids and edges. If one is violated, producers are ambiguous, and so are the types and dims to declare."""
@@ -98,10 +103,14 @@ def mend(
     ready = [found for found in state.left if wanted(found) and found.fix and (unsafe or found.fix.safe)]
     if ready and validate(before, weights=weights, select=_AMBIGUOUS):
         return state
-    # Apply all at once, which nearly always works; otherwise try each alone.
-    if ready and not _apply(state, ready, check, wanted):
-        for finding in ready:
-            _apply(state, [finding], check, wanted)
+    # Apply all at once, which nearly always works; otherwise search by halves for those that cannot be applied.
+    groups = deque([ready] if ready else [])
+    for _ in range(max(_LEAST_TRIES, _MOST_TRIED // max(len(ready), 1))):
+        if not groups:
+            break
+        group = groups.popleft()
+        if not _apply(state, group, check, wanted) and len(group) > 1:
+            groups += (group[: len(group) // 2], group[len(group) // 2 :])
     return state
 
 

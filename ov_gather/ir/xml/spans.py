@@ -94,8 +94,10 @@ def with_dims(document: bytes, port: Span, dims: tuple[int, ...]) -> Edit:
     end = last.end + len("</dim>") if last else port.inner
     if first is None and document[port.start : port.inner].endswith(b"/>"):
         raise ValueError("a port without content has no place for dims")
-    blank = re.search(rb"\s*$", document[:start])
-    between = blank[0] if blank and first else b""
+    before = start
+    while document[before - 1 : before].isspace():
+        before -= 1
+    between = document[before:start] if first else b""
     return Edit(start, end, between.join(b"<dim>%d</dim>" % dim for dim in dims))
 
 
