@@ -38,7 +38,7 @@ OPERATION = Operation(
     type="Snake",
     opset="example",
     inputs=(Input("x", types=("f32", "f16", "f64")), Input("alpha", types=("f32", "f16", "f64"))),
-    attributes=(Attribute("axis", default=1), Attribute("epsilon", kind="float", default=1e-9)),
+    attributes=(Attribute("axis", default=1), Attribute("epsilon", kind="float", default=1e-9, valid_range=(0, np.inf))),
     infer_types=infer_types,
     infer_shapes=infer_shapes,
     reference=reference,

@@ -2,12 +2,15 @@
 
 from __future__ import annotations
 
+import builtins
 import errno
+import io
 import keyword
 import os
 import re
 import sys
-from collections.abc import Iterator, Mapping
+import tokenize
+from collections.abc import Iterator, Mapping, Set
 from pathlib import Path
 from tempfile import TemporaryDirectory
 
@@ -26,6 +29,8 @@ _MACRO = re.compile(
 )
 """Macros of the headers of C, C++ and OpenVINO beside those of errno.h, and the type FILE, which a class cannot be called."""
 _OPSET = re.compile(r"[A-Za-z][A-Za-z0-9_]{0,79}")
+_RESERVED = re.compile(r"opset\d+|ov_gather|aten|at|prims?|torch|pytorch")
+"""Opsets of OpenVINO and of ours, and namespaces that PyTorch keeps for its own operators."""
 _USED = {"numpy", "onnx", "openvino", "ov_gather", "pytest", "torch", "make_model", "host", "tests"}
 _USED |= {"all", "clean", "help", "install", "package", "preinstall", "test"}
 _USED |= {"build", "cmake", "conftest", "dist", "ninja", "pip", "scikit_build_core", "setup", "setuptools", "wheel"}
@@ -35,6 +40,9 @@ _NAMES = re.compile(r"Snake|snake|\bexample\b")
 """The names in the template: of the type, of files and packages, and of the opset."""
 _MADE = {"build", "dist", "__pycache__"}
 """Directories that a build in the template leaves there."""
+_TYPE_NAME = re.compile(r"\b[A-Z]\w*")
+_NOT_CODE = re.compile(r'//.*|"(?:\\.|[^"\\\n])*"')
+"""Comments and strings of C++."""
 _PINNED = re.compile(r"(?<=openvino==)\d+\.\d+\.\d+(?=\")")
 
 
@@ -54,9 +62,10 @@ def create(name: str, folder: Path, *, opset: str | None = None, openvino_types:
     """
     file_name = _file_name(name, openvino_types)
     opset = file_name if opset is None else opset
-    if not _OPSET.fullmatch(opset) or re.fullmatch(r"opset\d+|ov_gather", opset):
+    if not _OPSET.fullmatch(opset) or _RESERVED.fullmatch(opset):
         raise ValueError(
-            f"'{opset}' cannot be the opset: give up to 80 letters, digits and _, none of OpenVINO's or ours, as 'mine'"
+            f"'{opset}' cannot be the opset: give up to 80 letters, digits and _, none of OpenVINO's, PyTorch's or ours, "
+            "as 'mine'"
         )
     place = _checked(folder)
     is_new, release = not place.exists(), find().release
@@ -85,6 +94,8 @@ def _file_name(name: str, openvino_types: Mapping[str, str]) -> str:
         raise ValueError(
             f"'{name}' cannot be the type: give an identifier that begins with a capital, such as GridSample3D, of up to 80"
         )
+    if keyword.iskeyword(name):
+        raise ValueError(f"'{name}' cannot be the type: it is a word of Python; choose another name")
     if _MACRO.fullmatch(name) or hasattr(errno, name):
         raise ValueError(
             f"'{name}' cannot be the type: it is a macro of C, or may be one; write {name.title().replace('_', '')}"
@@ -92,7 +103,7 @@ def _file_name(name: str, openvino_types: Mapping[str, str]) -> str:
     if taken := openvino_types.get(name.lower()):
         raise ValueError(f"'{name}' cannot be the type: {taken} is an operation of OpenVINO; choose another name")
     file_name = re.sub(r"(?<=[a-z0-9])(?=[A-Z][a-z])", "_", name).lower()
-    if keyword.iskeyword(file_name) or file_name in sys.stdlib_module_names or file_name in _USED:
+    if file_name in {*keyword.kwlist, *dir(builtins), *sys.stdlib_module_names, *_USED}:
         raise ValueError(f"'{name}' cannot be the type: its package would be called '{file_name}', which is taken")
     return file_name
 
@@ -121,8 +132,10 @@ def _write(project: Path, names: Mapping[str, str], release: str) -> Iterator[Pa
             if (project / copy).exists():
                 raise ValueError(f"'{names['Snake']}' cannot be the type: the project has a file {copy} of its own")
             (project / copy).parent.mkdir(parents=True, exist_ok=True)
-            text = _renamed(source.read_text(encoding="utf-8"), names)
-            (project / copy).write_text(_PINNED.sub(release, text), encoding="utf-8")
+            text = source.read_text(encoding="utf-8")
+            if taken := {names["Snake"], names["snake"]} & (_identifiers(source, text) - {"Snake", "snake"}):
+                raise ValueError(f"'{names['Snake']}' cannot be the type: {copy} calls something else '{taken.pop()}'")
+            (project / copy).write_text(_PINNED.sub(release, _renamed(text, names)), encoding="utf-8")
             yield copy
 
 
@@ -130,6 +143,13 @@ def _template() -> Path:
     """Return the template: in a wheel it is beside this file, in a checkout in docs/."""
     shipped = Path(__file__).with_name("template")
     return shipped if shipped.is_dir() else Path(__file__).parents[2] / "docs" / "custom_layer"
+
+
+def _identifiers(path: Path, text: str) -> Set[str]:
+    """Return the names in a source of Python, and the names of types in one of C++."""
+    if path.suffix == ".py":
+        return {token.string for token in tokenize.generate_tokens(io.StringIO(text).readline) if token.type == tokenize.NAME}
+    return {*_TYPE_NAME.findall(_NOT_CODE.sub("", text))} if path.suffix in (".cpp", ".hpp") else set()
 
 
 def _renamed(text: str, names: Mapping[str, str]) -> str:

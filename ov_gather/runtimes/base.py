@@ -53,11 +53,13 @@ class Evaluation:
         outputs: the arrays, as far as their shapes are those expected.
         shapes: the shapes of the output tensors after the call.
         overrun: for each output, the number of bytes written before it, and behind it.
+        written: the positions of the inputs whose bytes it changed.
     """
 
     outputs: list[NDArray[Any]]
     shapes: list[tuple[int, ...]]
     overrun: list[tuple[int, int]]
+    written: list[int]
 
 
 class Runtime(ABC, Generic[ModelT]):

@@ -59,10 +59,14 @@ class LibraryRuntime(OpenVINORuntime):
         """Call the operation once. Raises RefusedError if it throws, or does not evaluate."""
         guarded = [_Guarded(kind, shape) for kind, shape in expected]
         outputs = [each.tensor for each in guarded]
-        self._call(outputs, [to_tensor(array, kind) for array, kind in zip(inputs, types, strict=True)])
+        operands = [to_tensor(array, kind) for array, kind in zip(inputs, types, strict=True)]
+        before = [to_array(tensor, kind).tobytes() for tensor, kind in zip(operands, types, strict=True)]
+        self._call(outputs, operands)
+        after = [to_array(tensor, kind).tobytes() for tensor, kind in zip(operands, types, strict=True)]
         shapes = [tuple(output.shape) for output in outputs]
         found = [each.array() for each, shape, (_, wanted) in zip(guarded, shapes, expected, strict=True) if shape == wanted]
-        return Evaluation(found, shapes, [each.overrun() for each in guarded])
+        written = [i for i, (one, other) in enumerate(zip(before, after, strict=True)) if one != other]
+        return Evaluation(found, shapes, [each.overrun() for each in guarded], written)
 
     def _call(self, outputs: list[ov.Tensor], inputs: list[ov.Tensor]) -> None:
         with _refusing():
@@ -81,22 +85,24 @@ class LibraryRuntime(OpenVINORuntime):
             sizes.append(_resident())
         return [after - before for before, after in pairwise(sizes)]
 
-    def parallel(self, feeds: Sequence[Arrays], rounds: int, streams: int) -> list[tuple[int, int, Outputs, Outputs]]:
-        """Execute all feeds one after another, then again and again at the same time, in requests on several streams.
+    def repeated(self, feeds: Sequence[Arrays], rounds: int, streams: int) -> list[tuple[int, int, Outputs, Outputs]]:
+        """Execute all feeds one after another, then again and again: at the same time, in requests on several streams.
 
-        Returns what differs, for the first round in which anything does: number of the round and of the request, the outputs
-        when it was executed alone, and those now.
+        With one stream, all are executed one after another. Returns what differs, for the first round in which anything does:
+        number of the round and of the request, the outputs of its first execution, and those now.
         """
         properties = {"NUM_STREAMS": streams, "INFERENCE_NUM_THREADS": streams}
         with _refusing():
             session = Session(self.core(), self._model, "CPU", properties)
             runs: list[Inference] = [session.prepare(feed) for feed in feeds]
             alone = [session(feed) for feed in feeds]
+            at_once = [runs] if streams > 1 else [[run] for run in runs]
             for number in range(rounds):
-                for run in runs:
-                    run.start()
-                for run in runs:
-                    run.wait()
+                for batch in at_once:
+                    for run in batch:
+                        run.start()
+                    for run in batch:
+                        run.wait()
                 both = enumerate(zip(alone, (run.outputs() for run in runs), strict=True))
                 if found := [(number, i, one, other) for i, (one, other) in both if not _are_equal(one, other)]:
                     return found

@@ -34,7 +34,9 @@ def test_three_commands_to_a_check_that_passes(tmp_path):
     said = shell("pytest -v layer", tmp_path)
     assert "test_ov_gather PASSED" in said
     assert "test_gpu.py::test_values[0] PASSED" in said or platform.machine() != "x86_64"
-    assert (shell.site / "twice_soft3d" / "libtwice_soft3d.so").is_file()
+    library = shell.site / "twice_soft3d" / "libtwice_soft3d.so"
+    said = shell(f"ov-gather sweep --cases 200 --ops layer/twice_soft3d_ops.py --extension {library}", tmp_path)
+    assert "failed: 0" in said
 
 
 READERS = {
@@ -88,6 +90,19 @@ def test_the_current_directory_if_it_is_empty(cli, tmp_path):
     assert {path.name for path in tmp_path.iterdir() if path.name.startswith(".")} == {".github"}
 
 
+NAMES_OF_OPENCL = ("Half", "Kernel", "Uchar", "Float4", "Step")
+
+
+@pytest.mark.parametrize("name", NAMES_OF_OPENCL)
+def test_a_kernel_for_gpus_may_be_called_like_a_word_of_opencl(cli, tmp_path, name):
+    """The function in OpenCL has a longer name than the operation, which no type, keyword or function has."""
+    cli("extension", "new", name, "layer", cwd=tmp_path, code=0)
+    (kernel,) = (tmp_path / "layer" / "python").rglob("*.cl")
+    (function,) = re.findall(r"__kernel void (\w+)", kernel.read_text())
+    assert function == f"{name.lower()}_elements"
+    assert f'entry="{function}"' in (kernel.parent / "gpu.xml").read_text()
+
+
 @pytest.mark.sampled(14)
 @pytest.mark.parametrize(
     ("arguments", "said"),
@@ -97,6 +112,13 @@ def test_the_current_directory_if_it_is_empty(cli, tmp_path):
         (["Grid-Sample", "new"], "give an identifier"),
         (["A__B", "new"], "give an identifier"),
         (["GELU", "new"], "Gelu is an operation of OpenVINO; choose another name"),
+        (["True", "new"], "'True' cannot be the type: it is a word of Python"),
+        (["None", "new"], "'None' cannot be the type: it is a word of Python"),
+        (["Int", "new"], "'Int' cannot be the type: its package would be called 'int', which is taken"),
+        (["Float", "new"], "its package would be called 'float', which is taken"),
+        (["Max", "new"], "its package would be called 'max', which is taken"),
+        (["Core", "new"], "'Core' cannot be the type: host.cpp calls something else 'Core'"),
+        (["Outer", "new", "--opset", "aten"], "'aten' cannot be the opset"),
         (["Random", "new"], "its package would be called 'random', which is taken"),
         (["SoftStep", "new", "--opset", "opset3"], "'opset3' cannot be the opset"),
         (["SoftStep", "new", "--opset", 'a"b'], "cannot be the opset"),
@@ -116,7 +138,7 @@ def test_the_current_directory_if_it_is_empty(cli, tmp_path):
         (["SoftStep", "new", "--opset", "s" * 81], "cannot be the opset: give up to 80 letters"),
         (["SoftStep", "n" * 300], "File name too long"),
         (["Class", "new"], "its package would be called 'class', which is taken"),
-        (["Extension", "new"], "'Extension' cannot be the type: the project has a file extension.cpp of its own"),
+        (["Extension", "new"], "'Extension' cannot be the type: extension.cpp calls something else 'Extension'"),
         (["Gpu", "new"], "the project has a file tests/test_gpu.py of its own"),
         (["Install", "new"], "its package would be called 'install', which is taken"),
         (["main", "new"], "give an identifier that begins with a capital"),

@@ -67,6 +67,7 @@ LIBRARY = r"""
 #include <openvino/core/op_extension.hpp>
 #include <openvino/op/op.hpp>
 #include <algorithm>
+#include <atomic>
 #include <chrono>
 #include <cstring>
 #include <string>
@@ -74,7 +75,8 @@ LIBRARY = r"""
 #include <vector>
 
 #define EACH(F) F(RIGHT), F(OFF_BY_ONE), F(DEFAULT), F(IGNORES_AXIS), F(RACES), F(PAST_THE_END), F(WRONG_TYPE), F(OPEN_SHAPE), \
-    F(LEAKS), F(THROWS), F(HANGS), F(STATE), F(CRASHES), F(RETURNS)
+    F(LEAKS), F(THROWS), F(HANGS), F(STATE), F(CRASHES), F(RETURNS), \
+    F(LATE), F(WRITES_INPUT)
 #define NAME(F) F
 #define TEXT(F) #F
 enum { EACH(NAME) };
@@ -148,7 +150,7 @@ public:
         if (FAULT == PAST_THE_END) output.data<T>()[output.get_size()] = T(1);
     }
     bool evaluate(ov::TensorVector& outputs, const ov::TensorVector& inputs) const override {
-        static int calls = 0;
+        static std::atomic<int> calls{0};
         ++calls;
         if (FAULT == THROWS) throw std::runtime_error("bad luck");
         while (FAULT == HANGS) std::this_thread::sleep_for(std::chrono::seconds(1));
@@ -161,7 +163,10 @@ public:
         if (inputs[0].get_element_type() == ov::element::f32) compute<float>(outputs[0], inputs[0], inputs[1]);
         if (inputs[0].get_element_type() == ov::element::f64) compute<double>(outputs[0], inputs[0], inputs[1]);
         if (inputs[0].get_element_type() == ov::element::i32) compute<int32_t>(outputs[0], inputs[0], inputs[1]);
-        if (FAULT == STATE && calls > 3 && outputs[0].get_byte_size()) static_cast<char*>(outputs[0].data())[0] ^= 1;
+        const bool is_wrong = (FAULT == STATE && calls > 3) || (FAULT == LATE && calls >= 200);
+        if (is_wrong && outputs[0].get_byte_size()) static_cast<char*>(outputs[0].data())[0] ^= 1;
+        if (FAULT == WRITES_INPUT && inputs[1].get_byte_size())
+            static_cast<char*>(const_cast<void*>(static_cast<const void*>(inputs[1].data())))[0] ^= 1;
         return true;
     }
 
@@ -185,6 +190,8 @@ FAULTS = {
     "HANGS": "hangs",
     "STATE": "keeps state between calls",
     "CRASHES": "crashes",
+    "LATE": "keeps state between calls",
+    "WRITES_INPUT": "writes into its inputs: ",
     "RETURNS": "returns another shape than it inferred",
 }
 """What `check` says of each planted fault."""

@@ -8,8 +8,14 @@ from importlib.util import find_spec
 import numpy as np
 import pytest
 
+import ov_gather
+from helpers.declaring import declared
 from helpers.paths import ROOT
 from helpers.shells import Shell
+from ov_gather.ir.builder import ModelBuilder
+from ov_gather.ir.element_types import F32
+from ov_gather.ir.shapes import PartialShape
+from ov_gather.ir.writer import write_ir
 
 TEMPLATE = ROOT / "docs" / "custom_layer"
 COMMANDS = re.findall(r"```sh\n(.*?)```", (TEMPLATE / "README.md").read_text(), re.S)
@@ -40,6 +46,20 @@ def test_every_file_is_short():
     files = [path for path in TEMPLATE.rglob("*") if path.is_file() and "__pycache__" not in path.parts]
     assert len(files) == 19
     assert [path.name for path in files if len(path.read_text().splitlines()) >= 60] == []
+
+
+def test_the_declaration_has_the_range_that_the_library_checks(tmp_path):
+    """`sweep` makes up attributes within it."""
+    assert "epsilon must not be negative" in (TEMPLATE / "snake.cpp").read_text()
+    with declared(tmp_path / "snake_ops.py", (TEMPLATE / "snake_ops.py").read_text()):
+        for epsilon, rules in (("-1", ["OVG204"]), ("0", []), ("1e30", [])):
+            builder = ModelBuilder("m")
+            x, alpha = (builder.parameter(name, F32, PartialShape.of([3])) for name in ("x", "alpha"))
+            attributes = {"axis": "0", "epsilon": epsilon}
+            (y,) = builder.layer("Snake", "s", "example", attributes, [x, alpha], [(F32, PartialShape.of([3]))])
+            builder.result("y", y)
+            write_ir(builder.build(), tmp_path / "m.xml")
+            assert [finding.rule for finding in ov_gather.validate(tmp_path / "m.xml")] == rules
 
 
 @pytest.mark.exhaustive

@@ -16,10 +16,13 @@ from ov_gather.runtimes.base import CrashedError, Evaluation, HungError
 
 Arrays = Sequence[NDArray[Any]]
 READ, TYPE, SHAPE, OPEN_SHAPE = "is read", "element type", "shape", "open shape"
-CALL, BOUNDS, RETURNED, VALUES = "call", "writes within its outputs", "returned shape", "values"
+CALL, BOUNDS, INPUTS = "call", "writes within its outputs", "leaves its inputs"
+RETURNED, VALUES = "returned shape", "values"
 DEFAULTS, ATTRIBUTES = "defaults of attributes", "values of attributes"
 STATE, THREADS, MEMORY = "keeps no state", "is safe in threads", "leaks no memory"
-PROBES = (*(READ, TYPE, SHAPE, OPEN_SHAPE, CALL, BOUNDS, RETURNED, VALUES, DEFAULTS, ATTRIBUTES, STATE, THREADS, MEMORY),)
+PROBES = (
+    *(READ, TYPE, SHAPE, OPEN_SHAPE, CALL, BOUNDS, INPUTS, RETURNED, VALUES, DEFAULTS, ATTRIBUTES, STATE, THREADS, MEMORY),
+)
 """The probes, in order."""
 
 
@@ -61,6 +64,10 @@ def fault_of_call(view: LayerView, right: Arrays, found: Evaluation | Exception,
             place = "before" if before else "past the end of"
             detail = f"{where}{before or behind} bytes {place} {name} of {array.nbytes} bytes were changed, expected none"
             return LibraryFault(BOUNDS, "writes past its output", detail)
+    if found.written:
+        name = view.operation.inputs[found.written[0]].name
+        detail = f"{where}{name} has other bytes after the call, expected the same: other layers may read it, too"
+        return LibraryFault(INPUTS, "writes into its inputs", detail)
     for name, shape, array in zip(view.operation.outputs, found.shapes, right, strict=True):
         if shape != array.shape:
             detail = f"{where}{name} has shape {list(shape)} after the call, expected {list(array.shape)}"

@@ -56,6 +56,8 @@ LIMIT = 15.0
 """Seconds that a call of an operation on a few elements may take."""
 REQUESTS, STREAMS, ROUNDS = 8, 4, 25
 """Requests at the same time, streams that execute them, and repetitions."""
+ALONE = 4
+"""Times as many repetitions one after another: a state may count the calls of earlier probes, too."""
 CALLS, BATCHES = 1500, 5
 LEAK = 64
 """Bytes for each call by which memory must grow, in every batch but the first, to count as a leak."""
@@ -66,6 +68,10 @@ Arrays = Sequence[NDArray[Any]]
 def faults_of(view: LayerView, runtime: IsolatedRuntime[Any], seed: int, cases: int) -> list[LibraryFault]:
     """Probe the code behind a layer with defaults. Raises ValueError without valid inputs, or if the declaration is wrong."""
     return list(_Probing(view, runtime, seed, cases).run())
+
+
+def _state(detail: str) -> LibraryFault:
+    return LibraryFault(STATE, "keeps state between calls", detail)
 
 
 class _Probing:
@@ -79,7 +85,10 @@ class _Probing:
                 yield from found[:1]
                 return
         for stage in (self._attributes, self._state, self._threads, self._memory):
-            yield from stage()
+            for fault in stage():
+                yield fault
+                if fault.probe == STATE:  # which later stages would meet again
+                    return
 
     # What the node infers
 
@@ -156,18 +165,19 @@ class _Probing:
         if all(again):
             return fault
         if not any(again):
-            detail = f"{where}right in a new process, but after other calls: {fault}"
-            return LibraryFault(STATE, "keeps state between calls", detail)
+            return _state(f"{where}right in a new process, but after other calls: {fault}")
         return LibraryFault(THREADS, "is not thread-safe", f"{where}results vary from run to run: {fault}")
 
     def _attributes(self) -> Iterator[LibraryFault]:
+        """Yield the faults of attributes; of a state instead if a fault is gone in a new process."""
         inputs = self._inputs(self._view)
         usual = expected_outputs(self._view, inputs)
         for attribute in self._view.operation.attributes:
             name = attribute.name
             if (view := omitting(self._view, attribute)) and (wrong := self._wrong(view, inputs)):
                 detail = f"without {name}, expected {name}={attribute.default}: {wrong}"
-                yield LibraryFault(DEFAULTS, f"has a wrong default of {name}", detail)
+                is_state = wrong.probe == STATE
+                yield wrong if is_state else LibraryFault(DEFAULTS, f"has a wrong default of {name}", detail)
             if fault := self._of_values(attribute, inputs, usual):
                 yield fault
 
@@ -180,6 +190,8 @@ class _Probing:
                 continue
             tried += 1
             if wrong := self._wrong(view, inputs):
+                if wrong.probe == STATE:
+                    return wrong
                 text = f"{attribute.name}={value}"
                 now = self._view.read_attributes()[attribute.name]
                 found = self._evaluate(view, inputs, usual)
@@ -191,14 +203,17 @@ class _Probing:
                 break
         return None
 
-    def _wrong(self, view: LayerView, inputs: Arrays) -> str:
-        """Return how the layer is wrong; "" if it is not."""
+    def _wrong(self, view: LayerView, inputs: Arrays) -> LibraryFault | None:
+        """Return how the layer is wrong; None if it is not."""
         right = expected_outputs(view, inputs)
         if right is None:
-            return ""
-        inference = next(self._compared_inference(Variant("", view), SHAPE), None)
-        fault = inference or fault_of_call(view, right, self._evaluate(view, inputs, right), "")
-        return str(fault) if fault else ""
+            return None
+        if inference := next(self._compared_inference(Variant("", view), SHAPE), None):
+            return inference
+        fault = fault_of_call(view, right, self._evaluate(view, inputs, right), "")
+        if fault is None or fault.hangs or fault_of_call(view, right, self._evaluate(view, inputs, right, anew=True), ""):
+            return fault
+        return _state(f"right in a new process, but after other calls: {fault}")
 
     def _state(self) -> Iterator[LibraryFault]:
         """Call with inputs A, B, A, A, B, B, A: all results must be those of the first calls."""
@@ -209,25 +224,40 @@ class _Probing:
             if right and fault:
                 confirm(self._view, right, compute(self._view, feeds[which], anew=True))
                 which_call = f"call {number + 1} of inputs A, B, A, A, B, B, A"
-                yield LibraryFault(STATE, "keeps state between calls", f"{which_call}: {fault}")
+                yield _state(f"{which_call}: {fault}")
                 return
 
     def _threads(self) -> Iterator[LibraryFault]:
-        """Execute requests with different inputs at the same time; each must compute what it does alone."""
+        """Execute requests with different inputs at the same time; each must compute what it does alone.
+
+        If one does not, execute them one after another in a new process, too: what also differs there keeps a state.
+        """
         view = opened(self._view)
         feeds = [large(view, self._seed + number).inputs for number in range(REQUESTS)]
         where = f"{REQUESTS} requests at the same time"
         try:
-            self._activate(view)
-            different = self._ask("parallel", feeds, ROUNDS, STREAMS, limit=4 * LIMIT)
+            at_once = self._changed(view, feeds, ROUNDS, STREAMS)
+            alone = at_once and self._changed(view, feeds, ALONE * ROUNDS, 1, anew=True)
         except (CrashedError, RefusedError) as error:
             yield LibraryFault(THREADS, "is not thread-safe", f"{where}: it {error}", hangs=isinstance(error, HungError))
             return
-        for number, request, alone, found in different:
-            if difference := difference_between(view, alone, found):
-                detail = f"request {request + 1} of {where}, round {number + 1}: {difference}"
-                yield LibraryFault(THREADS, "is not thread-safe", detail)
-                return
+        if alone:
+            number, request, difference = alone
+            call = REQUESTS * (number + 1) + request + 1
+            yield _state(f"call {call} of {REQUESTS} inputs, one after another again and again: {difference}")
+        elif at_once:
+            number, request, difference = at_once
+            detail = f"request {request + 1} of {where}, round {number + 1}: {difference}"
+            yield LibraryFault(THREADS, "is not thread-safe", detail)
+
+    def _changed(
+        self, view: LayerView, feeds: Sequence[Arrays], rounds: int, streams: int, *, anew: bool = False
+    ) -> tuple[int, int, str] | None:
+        """Repeat requests. Return round, request and difference of the first whose result is another than at first."""
+        self._activate(view, anew=anew)
+        different = self._ask("repeated", feeds, rounds, streams, limit=4 * LIMIT)
+        found = ((number, request, difference_between(view, first, now)) for number, request, first, now in different)
+        return next((each for each in found if each[2]), None)
 
     def _memory(self) -> Iterator[LibraryFault]:
         inputs = self._inputs(self._view)

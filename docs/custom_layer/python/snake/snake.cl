@@ -8,7 +8,7 @@
 #error "Snake: write axis as 0 or more; the plugin does not tell kernels the rank from which a negative one counts"
 #endif
 
-__kernel void snake(const __global INPUT0_TYPE* x, const __global INPUT1_TYPE* alpha, __global OUTPUT0_TYPE* y) {
+__kernel void snake_elements(const __global INPUT0_TYPE* x, const __global INPUT1_TYPE* alpha, __global OUTPUT0_TYPE* y) {
     int number = get_global_id(0), from = INPUT0_OFFSET, to = OUTPUT0_OFFSET, channel = 0;
     for (int i = 3; i >= 0; --i) {
         const int place = number % OUTPUT0_DIMS[i];
