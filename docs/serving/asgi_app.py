@@ -112,6 +112,8 @@ def array(name, value, kind):
     accepted = {"b": "b", "i": "iu", "u": "iu"}.get(kind.kind, "iuf")
     if given.dtype.kind not in accepted:
         raise RefusedError(422, f"{name} must be a list of {kind} numbers, not {given.dtype}")
+    if accepted != "b" and any(isinstance(one, bool) for one in np.array(value, object).flat):  # NumPy takes true as 1
+        raise RefusedError(422, f"{name} must be a list of {kind} numbers, not of true or false")
     with np.errstate(over="ignore"):
         converted = given.astype(kind)
     if not np.isfinite(converted).all() or (accepted != "iuf" and (converted != given).any()):

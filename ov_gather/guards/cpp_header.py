@@ -42,6 +42,8 @@ def render(terms: RequestTerms, model: WrittenModel, namespace: str) -> str:
 #include <cmath>
 #include <cstddef>
 #include <cstdint>
+#include <cstdio>
+#include <cstdlib>
 #include <cstring>
 #include <limits>
 #include <stdexcept>

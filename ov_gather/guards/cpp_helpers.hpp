@@ -14,12 +14,36 @@ constexpr double infinity = std::numeric_limits<double>::infinity();
 
 inline void refuse(const std::string& text) { throw std::invalid_argument(text); }
 
+// Write a float in the fewest digits that mean it and no other.
+inline std::string text_of(double number) {
+    char digits[32];
+    for (int count = 1; count <= 17; ++count) {
+        std::snprintf(digits, sizeof digits, "%.*g", count, number);
+        if (std::strtod(digits, nullptr) == number) break;
+    }
+    return digits;
+}
+
+inline std::string text_of(float number) {
+    char digits[32];
+    for (int count = 1; count <= 9; ++count) {
+        std::snprintf(digits, sizeof digits, "%.*g", count, static_cast<double>(number));
+        if (std::strtof(digits, nullptr) == number) break;
+    }
+    return digits;
+}
+
+template <typename T>
+std::string text_of(T number) {
+    return std::to_string(number);
+}
+
 inline std::string valid(std::int64_t low, std::int64_t high) {
     return (low == none_below ? "" : std::to_string(low)) + ".." + (high == none_above ? "" : std::to_string(high));
 }
 
 inline std::string valid(double low, double high) {
-    return (low == -infinity ? "" : std::to_string(low)) + ".." + (high == infinity ? "" : std::to_string(high));
+    return (low == -infinity ? "" : text_of(low)) + ".." + (high == infinity ? "" : text_of(high));
 }
 
 // Multiply sizes. Refuse a request if a sum of a dozen such products might not fit.
@@ -109,7 +133,7 @@ void check_elements(const char* name, const Input<T>& input, Read read, Bound lo
         for (std::size_t axis = input.shape.size(); axis-- > 0; rest /= input.shape[axis])
             place = std::to_string(rest % input.shape[axis]) + (place.empty() ? "" : ", ") + place;
         if (!place.empty()) place = "[" + place + "]";
-        refuse(name + place + " = " + std::to_string(value) + " is out of bounds (valid " + valid(low, high) + "): " + needs);
+        refuse(name + place + " = " + text_of(value) + " is out of bounds (valid " + valid(low, high) + "): " + needs);
     }
     refuse(std::string(name) + " was changed while it was checked");
 }

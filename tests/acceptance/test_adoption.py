@@ -182,6 +182,14 @@ def test_action_annotates(action):
     assert done.stdout.endswith("files: 4, errors: 3, warnings: 0, notes: 0, unchanged: 0\n")
 
 
+def test_action_takes_args_of_several_lines(action):
+    arguments = "--select OVG204\n--fail-on never\n\n  --statistics\n"
+    done = action(paths="ir_samples/invalid/OVG203\nir_samples/invalid/OVG204", args=arguments)
+    assert done.returncode == 0, done.stdout + done.stderr
+    assert {*re.findall(r"title=(OVG\d+)::", done.stdout)} == {"OVG204"}
+    assert "skipped" in done.stdout
+
+
 def test_action_skips_what_has_not_changed(action, tmp_path):
     """The place that the action takes from earlier runs is where the command keeps what it finds."""
     steps = yaml.safe_load((ROOT / "action.yml").read_text())["runs"]["steps"]

@@ -1,6 +1,7 @@
 """Guards in Python, as a file, as a JSON Schema and as a C++ header agree with each other, and with an oracle."""
 
 import json
+import re
 import shutil
 import subprocess
 from pathlib import Path
@@ -168,6 +169,24 @@ def built(case, folder: Path):
     flags = ["-std=c++17", "-Wall", "-Wextra", "-Werror", "-O1"]
     subprocess.run(["g++", *flags, "main.cpp", "-o", "main"], cwd=folder, check=True)
     return str(folder / "main")
+
+
+@pytest.mark.skipif(shutil.which("g++") is None, reason="needs g++")
+@pytest.mark.parametrize(("kind", "dtype"), [("f32", np.float32), ("f64", np.float64), ("f16", np.float16)])
+def test_a_header_writes_floats_that_can_be_read_back(tmp_path, kind, dtype):
+    """The refused element and both bounds, bit by bit."""
+    low, high = 1.0 + 2**-52, 1.0 + 2**-51
+    program = built(Case({"x": (kind, [(1, 1)])}, [{"x": (low, high)}]), tmp_path)
+    elements = np.array([-1e-7, 2 / 3, 0.1, 65504, 2**-24, -3], dtype)
+    with (tmp_path / "feeds.bin").open("wb") as file:
+        for element in elements:
+            file.write(np.array([1, 1, element.nbytes], np.int64).tobytes() + element.tobytes())
+    said = subprocess.run([program], cwd=tmp_path, capture_output=True, text=True, check=True).stdout.splitlines()
+    for element, line in zip(elements, said, strict=True):
+        numbers = re.match(r"x\[0\] = (\S+) is out of bounds \(valid (\S+)\.\.(\S+)\)", line)
+        assert numbers, line
+        assert dtype(numbers[1]) == element
+        assert [float(numbers[2]), float(numbers[3])] == [low, high]
 
 
 @pytest.mark.skipif(shutil.which("g++") is None, reason="needs g++")

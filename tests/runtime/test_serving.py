@@ -122,6 +122,8 @@ REFUSED = {
     "text": (good(1, "2", 3), 422, "ids must be a list of int64"),
     "a fraction": (good(1, 2.5, 3), 422, "ids must be a list of int64"),
     "truth": (good(True, False, True), 422, "ids must be a list of int64"),
+    "truth among numbers": (good(1, True, 3), 422, "ids must be a list of int64 numbers, not of true or false"),
+    "truth among fractions": ({"ids": [[1, 2, 3]] * 2, "scale": [[[True]], [[2.5]]]}, 422, "scale must be a list of float32"),
     "an object": (good(1, {"a": 1}, 3), 422, "ids must be a list of int64"),
     "2 ** 63": (good(2**63, 2**63, 2**63), 422, "does not fit int64"),
     "2 ** 100": (good(1, 2**100, 3), 422, "ids must be a list of int64"),
