@@ -12,6 +12,7 @@ import onnx_ir
 
 from ov_gather.ops.onnx_nodes import AHEAD, GATHERS, SCATTERS, attribute
 from ov_gather.system.files import overwritten
+from ov_gather.system.kinds import LFS_ADVICE, LFS_REASON, is_lfs_pointer
 
 from .errors import ConversionError, describe
 from .external_data import check_locations, check_sizes, external_tensors, unmap_unused
@@ -34,6 +35,8 @@ def load(source: OnnxSource) -> onnx_ir.Model:
         raise TypeError(f"an ONNX model is a path, bytes, or an onnx.ModelProto, not {type(source).__name__}")
     if not isinstance(source, _IN_MEMORY) and not Path(source).is_file():
         raise FileNotFoundError(f"{os.fspath(source)}: no such file")
+    if not isinstance(source, _IN_MEMORY) and is_lfs_pointer(source):
+        raise ConversionError(f"{LFS_REASON}; {LFS_ADVICE}")
     if not isinstance(source, _IN_MEMORY) and os.fspath(source).encode(errors="ignore").decode() != os.fspath(source):
         raise ConversionError("the path is not UTF-8, and ONNX can open no other: rename it")
     try:

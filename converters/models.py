@@ -195,7 +195,10 @@ def _explain(message: str, model: onnx_ir.Model) -> str:
         return explained(message, "Summary")
     names = set(listed[1].split(", "))
     nodes = [node for node in model.graph.all_nodes() if _listed_name(node, model.opset_imports) in names]
-    return f"OpenVINO has no conversion for {'; '.join(map(describe, nodes)) or listed[1]}"
+    return (
+        f"OpenVINO has no conversion for {'; '.join(map(describe, nodes)) or listed[1]}: name the library of the operation, "
+        "with a ConversionExtension for ONNX, by --extension (extensions= in Python); `ov-gather extension new` begins one"
+    )
 
 
 def _listed_name(node: onnx_ir.Node, opsets: Mapping[str, int]) -> str:

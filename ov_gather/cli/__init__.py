@@ -71,9 +71,18 @@ def _printable_errors() -> Iterator[None]:
         os.dup2(os.open(os.devnull, os.O_WRONLY), sys.stdout.fileno())  # or the flush of stdout at exit would fail again
         sys.exit(2)
     except click.ClickException as error:
+        if _is_about_a_file(error):
+            vars(error)["ctx"] = None  # the usage would not help: it is not printed
         if not error.message.startswith("Usage: "):  # click raises the help as an error if a command is missing
             vars(error)["message"] = harmless(error.message)
         raise
+
+
+def _is_about_a_file(error: click.ClickException) -> bool:
+    """Return True if a path on the command line is at fault, and not how the command is called."""
+    if not isinstance(error, click.BadParameter) or isinstance(error, click.MissingParameter):
+        return False
+    return error.param is not None and isinstance(error.param.type, click.Path)
 
 
 class _LazyGroup(click.Group):

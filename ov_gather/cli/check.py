@@ -13,7 +13,7 @@ from ov_gather.cli.checking import FAILURES, FORMAT, REPORT, RUNTIMES, SEED, run
 from ov_gather.cli.files import array_files, check_outputs
 from ov_gather.cli.inputs import load_inputs
 from ov_gather.cli.options import DEVICE, EXTENSION, FORCE, INPUTS, OPS, SCHEDULER, TIMEOUT_OF_SERVERS, with_tolerances
-from ov_gather.cli.output import warn
+from ov_gather.cli.output import FileProblem, warn
 from ov_gather.cli.paths import PathOrUrl, paths_argument
 from ov_gather.crosscheck.defaults import DEFAULT_CASES
 from ov_gather.ir.files import NoIRError, Place
@@ -106,4 +106,4 @@ def command(
         execute = partial(checks.of_paths, paths, scheduler, warn=warn, inputs_for=inputs_for)
         sys.exit(run(execute, page, format_, needs_models=bool(extensions)))
     except NoIRError as error:
-        raise click.UsageError(str(error)) from None
+        raise FileProblem(str(error)) from None

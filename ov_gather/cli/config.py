@@ -10,6 +10,7 @@ from typing import TYPE_CHECKING, Any
 import click
 
 from ov_gather.cli.options import Jobs
+from ov_gather.cli.output import FileProblem
 
 if TYPE_CHECKING:
     from ov_gather.rules.suppression import Ignore
@@ -55,7 +56,7 @@ class ConfigurableCommand(click.Command):
         for key, value in table.items():
             if key not in options:
                 known = ", ".join(sorted((*options, *_GLOBS)))
-                raise click.UsageError(f"{path}: [tool.ov_gather] {key} is unknown; there are {known}")
+                raise FileProblem(f"{path}: [tool.ov_gather] {key} is unknown; there are {known}")
             _check(path, key, value, options[key])
         own = {option.name for option in self.params}
         return {str(options[key].name): value for key, value in table.items() if options[key].name in own}, ignores
@@ -84,33 +85,33 @@ def _table(path: Path) -> dict[str, Any]:
     try:
         document = tomllib.loads(content.decode())
     except ValueError as error:
-        raise click.UsageError(f"{path}: {error}") from error
+        raise FileProblem(f"{path}: {error}") from error
     except RecursionError:
-        raise click.UsageError(f"{path}: nested too deeply") from None
+        raise FileProblem(f"{path}: nested too deeply") from None
     table = document.get("tool", {})
     table = table.get("ov_gather", {}) if isinstance(table, dict) else {}
     if not isinstance(table, dict):
-        raise click.UsageError(f"{path}: tool.ov_gather must be a table")
+        raise FileProblem(f"{path}: tool.ov_gather must be a table")
     return table
 
 
 def _check(path: Path, key: str, value: Any, option: click.Option) -> None:
-    """Raise UsageError for a value of the wrong type. Click would accept "no" as a flag, and a string as an array."""
+    """Raise FileProblem for a value of the wrong type. Click would accept "no" as a flag, and a string as an array."""
     wanted = list if option.multiple else bool if option.is_flag else _TYPES.get(type(option.type), str)
     if value == "auto" and isinstance(option.type, Jobs):
         return
     items = value if isinstance(value, list) else ()
     value = float(value) if wanted is float and type(value) is int else value
     if type(value) is not wanted or not all(isinstance(item, str) for item in items):
-        raise click.UsageError(f"{path}: [tool.ov_gather] {key} must be {_NAMES[wanted]}, not {value!r}")
+        raise FileProblem(f"{path}: [tool.ov_gather] {key} must be {_NAMES[wanted]}, not {value!r}")
     try:
         option.type_cast_value(click.Context(click.Command(None)), value)
     except click.BadParameter as error:
-        raise click.UsageError(f"{path}: [tool.ov_gather] {key}: {error.message}") from error
+        raise FileProblem(f"{path}: [tool.ov_gather] {key}: {error.message}") from error
 
 
 def _read_ignores(path: Path, table: Mapping[str, Any]) -> tuple[Ignore, ...]:
-    """Return the entries of both arrays. Raises UsageError, which names the file and the entry."""
+    """Return the entries of both arrays. Raises FileProblem, which names the file and the entry."""
     return tuple(
         _ignore(path, f"{path}: [[tool.ov_gather.{key}]]", key, entry)
         for key in _GLOBS
@@ -121,9 +122,7 @@ def _read_ignores(path: Path, table: Mapping[str, Any]) -> tuple[Ignore, ...]:
 def _entries(path: Path, key: str, value: Any) -> list[Mapping[str, Any]]:
     if isinstance(value, list) and all(isinstance(entry, dict) for entry in value):
         return value
-    raise click.UsageError(
-        f"{path}: [tool.ov_gather] {key} must be an array of tables: write [[tool.ov_gather.{key}]] before each"
-    )
+    raise FileProblem(f"{path}: [tool.ov_gather] {key} must be an array of tables: write [[tool.ov_gather.{key}]] before each")
 
 
 def _ignore(path: Path, place: str, key: str, entry: Mapping[str, Any]) -> Ignore:
@@ -133,17 +132,17 @@ def _ignore(path: Path, place: str, key: str, entry: Mapping[str, Any]) -> Ignor
     globs = _GLOBS[key]
     for name, value in entry.items():
         if name not in (*_REQUIRED, *globs):
-            raise click.UsageError(f"{place} {name} is unknown; there are {', '.join((*_REQUIRED, *globs))}")
+            raise FileProblem(f"{place} {name} is unknown; there are {', '.join((*_REQUIRED, *globs))}")
         if name != "rules" and not (isinstance(value, str) and value):
-            raise click.UsageError(f"{place} {name} must be a string, not {value!r}")
+            raise FileProblem(f"{place} {name} must be a string, not {value!r}")
     missing = next((name for name in _REQUIRED if name not in entry), "")
     if missing or not entry.keys() & set(globs[:2]):
-        raise click.UsageError(f"{place} {dict(entry)}: needs {missing or ' or '.join(globs[:2])}")
+        raise FileProblem(f"{place} {dict(entry)}: needs {missing or ' or '.join(globs[:2])}")
     rules = entry["rules"]
     if not (isinstance(rules, list) and rules and all(isinstance(rule, str) for rule in rules)):
-        raise click.UsageError(f"{place} rules must be an array of rules and groups, not {rules!r}")
+        raise FileProblem(f"{place} rules must be an array of rules and groups, not {rules!r}")
     try:
         select_rules(rules)
     except ValueError as error:
-        raise click.UsageError(f"{place} {error}") from None
+        raise FileProblem(f"{place} {error}") from None
     return Ignore(tuple(rules), entry["reason"], path.parent, **{name: entry[name] for name in globs if name in entry})

@@ -65,7 +65,7 @@ def outputs_for(models: Sequence[Path], output: Path | None, ending: str) -> lis
 def convert_many(command: str, models: Sequence[Path], outputs: Sequence[Path], jobs: int, scheduler: str | None) -> int:
     """Run a command for each model, print what it prints as it completes, and return the highest exit code.
 
-    Raises UsageError if an output exists.
+    Raises FileProblem if an output exists.
     """
     context = click.get_current_context()
     there = [output for output in outputs if output.parent.exists()]  # a new directory has no files to overwrite

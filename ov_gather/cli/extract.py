@@ -9,7 +9,7 @@ import click
 from ov_gather.cli.convert_many import written_files
 from ov_gather.cli.files import check_outputs
 from ov_gather.cli.options import ASSUME_IN_BOUNDS, DIRECTORY, FORCE, TARGET
-from ov_gather.cli.output import tell
+from ov_gather.cli.output import FileProblem, tell
 from ov_gather.cli.paths import FileOf, beside
 from ov_gather.system.files import replacing_together
 from ov_gather.system.kinds import ONNX
@@ -38,7 +38,7 @@ def command(model: Path, output: Path | None, target: str, assume_in_bounds: boo
     directory = output or beside(model, ".gathers")
     gathers = gathers_of(model, target=target, assume_in_bounds=assume_in_bounds)
     if not gathers:
-        raise click.UsageError(f"{model} has no gather or scatter")
+        raise FileProblem(f"{model} has no gather or scatter")
     if directory.exists():  # a new directory has no files to overwrite
         files = [file for name in gathers for file in written_files(directory / name)]
         check_outputs(files, [model], force=force)

@@ -10,6 +10,7 @@ from typing import IO
 
 import click
 
+from ov_gather.cli.output import FileProblem
 from ov_gather.ir import files
 from ov_gather.ir.files import Found, NoIRError, Place
 from ov_gather.system.files import identity, overwritten, place_of, replacing
@@ -29,11 +30,11 @@ _REPORT = re.compile(
 
 
 def find_irs(paths: Iterable[Place], *, exclude: Collection[str] = (), skip_other_xml: bool = False) -> Found:
-    """Return the result of `ov_gather.ir.files.find_irs`; raise UsageError instead of NoIRError."""
+    """Return the result of `ov_gather.ir.files.find_irs`; raise FileProblem instead of NoIRError."""
     try:
         return files.find_irs(paths, exclude=exclude, skip_other_xml=skip_other_xml)
     except NoIRError as error:
-        raise click.UsageError(str(error)) from None
+        raise FileProblem(str(error)) from None
 
 
 def reads(*paths: Path | None) -> None:
@@ -42,7 +43,7 @@ def reads(*paths: Path | None) -> None:
 
 
 def check_outputs(outputs: Sequence[Path | None], inputs: Iterable[Place], *, force: bool, are_reports: bool = False) -> None:
-    """Raise UsageError unless a command may write all these outputs.
+    """Raise UsageError or FileProblem unless a command may write all these outputs.
 
     An output must not be an input, through any links: neither a named file nor one that is read with it (.bin, .expected.json,
     external data), nor one that `reads` has named. Any other existing file is overwritten only with `force`, or if a report
@@ -67,7 +68,7 @@ def check_outputs(outputs: Sequence[Path | None], inputs: Iterable[Place], *, fo
         if (other := written.setdefault(identity(output), output)) is not output:
             raise click.UsageError(f"{_named_twice(output, other)}, which is written, too: choose another name")
         if output.exists() and not (force or (are_reports and _is_report(output))):
-            raise click.UsageError(f"{output} exists; --force overwrites it")
+            raise FileProblem(f"{output} exists; --force overwrites it")
 
 
 def array_files(texts: Iterable[str]) -> list[Place]:

@@ -8,6 +8,7 @@ from typing import TYPE_CHECKING, Any
 
 import click
 
+from ov_gather.cli.output import FileProblem
 from ov_gather.ir.files import Place
 
 if TYPE_CHECKING:
@@ -41,18 +42,18 @@ def split_input(text: str, form: str, is_name: Callable[[str], bool] = bool) -> 
 
 
 def only_layer(model: Model, place: Place) -> LayerView:
-    """Return the only gather-family layer of a model. Raises UsageError if there are none or several, or a port is missing."""
+    """Return the only gather-family layer of a model. Raises FileProblem if there is another number, or a port is missing."""
     from ov_gather.ops.layer_view import family_layers
 
     views = [view for _, graph in model.walk() for view in family_layers(graph)]
     if len(views) != 1:
         found = ", ".join(str(view.layer) for view in views) or "none"
         hint = "" if views else _hint(model)
-        raise click.UsageError(f"{place} must hold exactly one gather-family layer; it holds {found}{hint}")
+        raise FileProblem(f"{place} must hold exactly one gather-family layer; it holds {found}{hint}")
     (view,) = views
     if not view.has_all_ports:
         names = ", ".join(given.name for given in view.operation.inputs)
-        raise click.UsageError(f"{view.layer}: {view.operation.name} has the inputs {names} and one output")
+        raise FileProblem(f"{view.layer}: {view.operation.name} has the inputs {names} and one output")
     return view
 
 
@@ -68,8 +69,8 @@ def _hint(model: Model) -> str:
 def load_inputs(model: Model, place: Place, texts: tuple[str, ...]) -> list[NDArray[Any]]:
     """Load the values of --input for the only layer of a model, in the order of its ports.
 
-    Raises UsageError as `only_layer`, or if the names are not those of the layer's inputs; ValueError, OSError if a file has no
-    array.
+    Raises FileProblem as `only_layer`; UsageError if the names are not those of the layer's inputs; ValueError, OSError if a
+    file has no array.
     """
     from ov_gather.crosscheck.cases.values import as_declared
 

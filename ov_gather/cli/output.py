@@ -37,6 +37,12 @@ _PART = re.compile(r"(\x1b\[[0-9;]*m|[\n\t])")
 """Unprintable text that a report may have: the colours that click adds, line ends and tabs."""
 
 
+class FileProblem(click.ClickException):
+    """A file that a command cannot work with. The usage of the command would not help, and is not printed."""
+
+    exit_code = 2
+
+
 def say(line: object, *, err: bool = False) -> None:
     """Print one sanitized line, on stderr if `err`."""
     click.echo(harmless(str(line)), err=err)

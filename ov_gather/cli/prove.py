@@ -14,7 +14,7 @@ import click
 
 from ov_gather.cli.files import check_outputs, find_irs, opened
 from ov_gather.cli.options import ASSUME, FORCE, OPS, WRITTEN, Limits
-from ov_gather.cli.output import is_verbose, print_all, show, tell, with_progress
+from ov_gather.cli.output import FileProblem, is_verbose, print_all, show, tell, with_progress
 from ov_gather.cli.paths import paths_argument
 from ov_gather.ir.files import Place
 from ov_gather.system.files import replacing
@@ -161,7 +161,7 @@ def _prove_all(
         except OperationError as error:
             yield ProvedFile(str(path), (), wrong_declaration(str(path), error), is_read=False)
         except ValueError as error:
-            raise click.UsageError(f"{path}: {error}") from None
+            raise FileProblem(f"{path}: {error}") from None
 
 
 @dataclass(frozen=True)

@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING
 import click
 
 from ov_gather.cli.files import check_outputs
-from ov_gather.cli.output import say
+from ov_gather.cli.output import FileProblem, say
 from ov_gather.ir.files import Place
 
 if TYPE_CHECKING:
@@ -19,7 +19,7 @@ if TYPE_CHECKING:
 
 
 def read(path: Path | None, write: bool) -> Baseline | None:
-    """Return the baseline to compare with, if any. Raises UsageError if it is unusable."""
+    """Return the baseline to compare with, if any. Raises FileProblem if it is unusable."""
     if write and path is None:
         raise click.UsageError("--write-baseline needs --baseline FILE, the file to write")
     if path is None or write:
@@ -29,13 +29,13 @@ def read(path: Path | None, write: bool) -> Baseline | None:
     try:
         return read_baseline(path)
     except FileNotFoundError:
-        raise click.UsageError(f"there is no baseline {path}; --write-baseline makes it") from None
+        raise FileProblem(f"there is no baseline {path}; --write-baseline makes it") from None
     except BaselineError as error:
-        raise click.UsageError(str(error)) from None
+        raise FileProblem(str(error)) from None
 
 
 def check_place(path: Path, output: Path | None, read: Sequence[Place]) -> None:
-    """Raise UsageError if the baseline would overwrite an input, the report, or a file that is not a baseline."""
+    """Raise UsageError, or FileProblem, if the baseline would overwrite an input, the report, or a file of another kind."""
     from ov_gather.rules.baseline import BaselineError, read_baseline
 
     check_outputs([path, output], read, force=True)
@@ -44,11 +44,11 @@ def check_place(path: Path, output: Path | None, read: Sequence[Place]) -> None:
     except FileNotFoundError:
         pass
     except BaselineError as error:
-        raise click.UsageError(str(error)) from None
+        raise FileProblem(str(error)) from None
 
 
 def write(path: Path, files: Sequence[str], findings: Sequence[Finding]) -> None:
-    """Write findings as the baseline. Raises UsageError if another file would be lost; ValueError for unchecked files."""
+    """Write findings as the baseline. Raises FileProblem if another file would be lost; ValueError for unchecked files."""
     from ov_gather.rules.baseline import BaselineError, write_baseline
     from ov_gather.rules.validation import NOT_CHECKED
 
@@ -57,7 +57,7 @@ def write(path: Path, files: Sequence[str], findings: Sequence[Finding]) -> None
     try:
         write_baseline(path, files, findings)
     except BaselineError as error:
-        raise click.UsageError(str(error)) from None
+        raise FileProblem(str(error)) from None
     say(f"{path}: findings written: {len(findings)}")
 
 

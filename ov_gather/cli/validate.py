@@ -13,7 +13,7 @@ from ov_gather.cli import suppressions
 from ov_gather.cli.config import ConfigurableCommand, configuration
 from ov_gather.cli.files import check_outputs, opened
 from ov_gather.cli.options import DIRECTORY, EXTENSION, FORCE, JOBS, OPS, SCHEDULER, TIMEOUT_OF_SERVERS, WRITTEN
-from ov_gather.cli.output import show, tell, warn, with_progress, without_controls
+from ov_gather.cli.output import FileProblem, show, tell, warn, with_progress, without_controls
 from ov_gather.cli.validating import (
     BASELINE,
     EXCLUDE,
@@ -164,4 +164,4 @@ def _cache(directory: Path, paths: Sequence[Place]) -> Cache | None:
         warn(f"--cache is not used: {error}")
         return None
     except OSError as error:
-        raise click.UsageError(f"--cache {directory}: {error.strerror}") from None
+        raise FileProblem(f"--cache {directory}: {error.strerror}") from None

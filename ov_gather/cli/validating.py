@@ -24,16 +24,27 @@ if TYPE_CHECKING:
     from ov_gather.rules.findings import Finding
     from ov_gather.rules.suppression import Ignore, Suppressed
 
+
+def _split(context: click.Context, option: click.Parameter, texts: tuple[str, ...]) -> tuple[str, ...]:
+    return tuple(name.strip() for text in texts for name in text.split(","))
+
+
 PATHS = paths_argument("paths", PathOrUrl(exists=True, readable=False, allow_dash=True, path_type=Path), "PATH...")
 SELECT = click.option(
     "--select",
     multiple=True,
     metavar="RULE",
+    callback=_split,
     shell_complete=complete_rules,
-    help="Check only this rule (OVG401) or group (OVG4); may be repeated.",
+    help="Check only this rule (OVG401) or group (OVG4), or several (OVG4,OVG5); may be repeated.",
 )
 IGNORE = click.option(
-    "--ignore", multiple=True, metavar="RULE", shell_complete=complete_rules, help="Skip this rule or group; may be repeated."
+    "--ignore",
+    multiple=True,
+    metavar="RULE",
+    callback=_split,
+    shell_complete=complete_rules,
+    help="Skip this rule or group, or several; may be repeated.",
 )
 MIN_SEVERITY = click.option(
     "--min-severity",
@@ -64,7 +75,7 @@ TARGET_RELEASE = click.option(
 
 
 def find(paths: tuple[Place, ...], exclude: tuple[str, ...], skip_other_xml: bool) -> Found:
-    """Return the IRs among the paths; standard input, which must stand alone, is one. Raises UsageError."""
+    """Return the IRs among the paths; standard input, which must stand alone, is one. Raises UsageError, FileProblem."""
     if STDIN not in paths:
         return find_irs(paths, exclude=exclude, skip_other_xml=skip_other_xml)
     if len(paths) > 1:

@@ -11,6 +11,8 @@ from collections.abc import Mapping
 from pathlib import Path
 from typing import IO, TYPE_CHECKING, Any
 
+from ov_gather.system.kinds import LFS_ADVICE, LFS_REASON, is_lfs_pointer
+
 if TYPE_CHECKING:
     import numpy as np
     from numpy.typing import NDArray
@@ -62,6 +64,8 @@ class Weights:
             assert isinstance(self.path, Path)  # URLs are read by RemoteWeights
             if self.path.exists() and not self.path.is_file():
                 raise OSError(errno.EINVAL, "not a regular file")
+            if is_lfs_pointer(self.path):
+                raise OSError(errno.EINVAL, f"{LFS_REASON}; {LFS_ADVICE}")
             self._file = self.path.open("rb")
             weakref.finalize(self, self._file.close)  # else Python warns of an open file
             self._size_at_first = os.fstat(self._file.fileno()).st_size

@@ -117,7 +117,10 @@ def _made(
         demand = next((one for one in wanted if not one.holds(analysis.algebra)), wanted[0])
     size = shown(demand.size) if demand.size.value is None else demand.size.value
     bounds = range_of(demand.indices)
-    witness = witness_of(analysis.algebra, demand) if status == "refuted" else None
+    witness = None
+    if status == "refuted":
+        coordinate = demand.axis - site.batch_dims if site.has_coordinates else None
+        witness = witness_of(analysis.algebra, demand, analysis.graph.graph.constant(site.indices), coordinate)
     return Proof(site.name, site.type, site.line, status, demand.axis, size, bounds, reason, requires or {}, witness)
 
 

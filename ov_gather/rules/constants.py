@@ -11,6 +11,7 @@ from operator import itemgetter
 from ov_gather.ir.constants import check_payload, constant, payload
 from ov_gather.ir.element_types import BOOLEAN, STRING, ElementType
 from ov_gather.ir.errors import Fault, IRError
+from ov_gather.ir.location import Location
 from ov_gather.ir.model import Layer, Model
 from ov_gather.ir.numbers import parse_digits
 from ov_gather.ir.reader import Document
@@ -29,7 +30,7 @@ def missing_weights(document: Document) -> Iterator[Violation]:
 
     The .bin holds the values of the Consts. Put the .bin that was written with the .xml beside it.
     """
-    return faults(document, Fault.NO_WEIGHTS)
+    return _of_the_file(document, Fault.NO_WEIGHTS)
 
 
 @rule("OVG502", Document)
@@ -38,7 +39,18 @@ def outside_weights(document: Document) -> Iterator[Violation]:
 
     The .bin is truncated, or belongs to another .xml. Use the .bin that was written with this .xml.
     """
-    return faults(document, Fault.RANGE)
+    return _of_the_file(document, Fault.RANGE)
+
+
+def _of_the_file(document: Document, fault: Fault) -> Iterator[Violation]:
+    """Yield a fault of the .bin once: of the document, with the first Const and their number, if several meet it."""
+    found = [problem for problem in document.problems if problem.fault is fault]
+    if len(found) < 2:
+        yield from faults(document, fault)
+        return
+    first = found[0]
+    place = Location(first.path, first.line)  # of no Const, so that the finding has the same fingerprint in any order
+    yield Violation(f"{first.layer}: {first.reason} ({len(found)} Consts in all)", first.hint, place)
 
 
 @rule("OVG503", Document)

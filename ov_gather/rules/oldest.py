@@ -37,7 +37,8 @@ def oldest_release(source: Source) -> OldestRelease:
     """
     model, findings = read_and_validate(source, select=_IN_THE_WAY)
     for finding in findings:
-        return OldestRelease("", finding.message, finding.location)
+        is_unread = finding.rule.startswith("OVG0") and finding.hint
+        return OldestRelease("", f"{finding.message} ({finding.hint})" if is_unread else finding.message, finding.location)
     assert model is not None, "a file that was not read has a finding"
     result = OldestRelease(RELEASES[0])
     extension = ""

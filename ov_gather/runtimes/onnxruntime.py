@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import re
 from collections.abc import Sequence
 from typing import Any
 
@@ -11,6 +12,10 @@ from numpy.typing import NDArray
 from ov_gather.ir.model import Model
 from ov_gather.runtimes.base import OnnxFile, RefusedError, Runtime
 
+_NODE = re.compile(r"while running (?P<type>\w+) node\. Name:'(?P<name>.*?)' Status Message: (?P<message>.*)")
+_OUT_OF_BOUNDS = re.compile(r"out of data bounds|Out of range value in index|invalid (index|indice) found")
+_INDEX = re.compile(r"(?:idx|index|indice) ?= ?(-?\d+)")
+_VALID = re.compile(r"range \[(-?\d+), ?(-?\d+)\]")
 _FOLDER_OF_DATA = "session.model_external_initializers_file_folder_path"  # for models passed as bytes
 
 
@@ -38,7 +43,7 @@ class OnnxRuntime(Runtime[Model | OnnxFile]):
         try:
             self._session = onnxruntime.InferenceSession(source, options, providers=["CPUExecutionProvider"])
         except Exception as error:  # its exceptions share no base class
-            raise RefusedError(str(error).splitlines()[0]) from None
+            raise RefusedError(_reason(error)) from None
 
     def execute(self, inputs: Sequence[NDArray[Any]]) -> list[NDArray[Any]]:
         """Execute the model once. Raises RefusedError with onnxruntime's reason."""
@@ -46,7 +51,7 @@ class OnnxRuntime(Runtime[Model | OnnxFile]):
         try:
             return list(self._session.run(None, dict(zip(names, inputs, strict=True))))
         except Exception as error:  # its exceptions share no base class
-            raise RefusedError(str(error).splitlines()[0]) from None
+            raise RefusedError(_reason(error)) from None
 
 
 class PlainOnnxRuntime(OnnxRuntime):
@@ -54,6 +59,18 @@ class PlainOnnxRuntime(OnnxRuntime):
 
     name = "plain onnxruntime"
     is_plain = True
+
+
+def _reason(error: Exception) -> str:
+    """Return the first line of an error of onnxruntime; in our words if an index is out of bounds."""
+    line = str(error).splitlines()[0]
+    node = _NODE.search(line)
+    if node is None or not _OUT_OF_BOUNDS.search(node["message"]):
+        return line
+    index, valid = _INDEX.search(node["message"]), _VALID.search(node["message"])
+    which = f"index {index[1]}" if index else "an index"
+    limits = f" (valid {valid[1]}..{valid[2]})" if valid else ""
+    return f"{which} of {node['type']} '{node['name']}' is out of bounds{limits}"
 
 
 def _read(model: Model | OnnxFile, options: Any) -> bytes | str:

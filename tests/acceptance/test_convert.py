@@ -204,12 +204,19 @@ def test_truncated_files(cli, tmp_path):
     assert "weights" in refused(cli, model)
 
 
+def test_a_pointer_of_git_lfs_is_named(cli, tmp_path):
+    (tmp_path / "m.onnx").write_text(f"version https://git-lfs.github.com/spec/v1\noid sha256:{'a' * 64}\nsize 123456\n")
+    line = refused(cli, tmp_path / "m.onnx")
+    assert "m.onnx: it is a pointer of Git LFS, not the file itself; fetch the file with `git lfs pull`" in line
+
+
 def test_what_cannot_be_converted_is_named(cli, tmp_path):
     proto = parsed("(float[2, 2] x) => (float[2, 2] y) { [act] y = my.domain.Activation (x) }")
     proto.opset_import.append(onnx.helper.make_opsetid("my.domain", 1))
     onnx.save(proto, tmp_path / "m.onnx")
     line = refused(cli, tmp_path / "m.onnx")
-    assert line.endswith(": OpenVINO has no conversion for node my.domain.Activation 'act' (output y)")
+    assert ": OpenVINO has no conversion for node my.domain.Activation 'act' (output y): name the library" in line
+    assert all(step in line for step in ("--extension", "ConversionExtension", "`ov-gather extension new`"))
 
 
 def test_where_nothing_can_be_written(cli, tmp_path):

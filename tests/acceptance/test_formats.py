@@ -274,7 +274,7 @@ def test_sarif_of_proofs(cli, sarif_schema, options, level):
     rules = run["tool"]["driver"]["rules"]
     assert [rules[result["ruleIndex"]]["id"] for result in run["results"]] == ["refuted", "conditional", "OVG204"]
     assert [result["level"] for result in run["results"]] == ["error", level, "error"]
-    assert "indices[0] = 5 is out of bounds for axis 0 of size 5 (valid -5..4)" in refuted["message"]["text"]
+    assert "index 5 is out of bounds for axis 0 of size 5 (valid -5..4)" in refuted["message"]["text"]
     (location,) = conditional["locations"]
     assert location["logicalLocations"][0]["name"] == "Loop 'loop'/body/gather"
     assert location["physicalLocation"]["artifactLocation"]["uri"] == "ir_samples/valid/loop.xml"
@@ -317,7 +317,7 @@ def test_annotations_of_proofs(cli, options, level):
     refuted, conditional, broken, summary = cli("prove", *paths, "--format", "github", *options, code=1).stdout.splitlines()
     assert refuted.startswith(f"::error file={paths[0]},line=64,title=Gather")
     assert "refuted::an index is out of bounds" in refuted
-    assert "indices[0] = 5 is out of bounds for axis 0 of size 5 (valid -5..4)" in refuted
+    assert "index 5 is out of bounds for axis 0 of size 5 (valid -5..4)" in refuted
     assert conditional.startswith(f"::{level} file={paths[1]},line=")
     assert "title=GatherElements 'Loop 'loop'/body/gather'%3A conditional::in bounds if " in conditional
     assert broken.startswith(f"::error file={AXIS_3},line=25,title=OVG204::")

@@ -64,7 +64,8 @@ MISTAKES = {
     "prove m.xml --assume x=5": "--assume x=5: give NAME=LO..HI, for example input_ids=0..999",
     "prove m.xml --assume nope=0..5": "--assume nope: there is no such input or open dimension; m.xml has none",
     "bisect m.xml m.xml --memory much": "much is no size; write such as 500MB or 2GB",
-    "convert custom.onnx": "custom.onnx: OpenVINO has no conversion for node my.Act 'act' (output y)",
+    "convert custom.onnx": "custom.onnx: OpenVINO has no conversion for node my.Act 'act' (output y): name the library of the "
+    "operation, with a ConversionExtension for ONNX, by --extension",
 }
 
 
@@ -96,11 +97,28 @@ def test_a_mistake_is_explained(refusal, folder, words):
     assert sorted(path.name for path in folder.iterdir()) == before
 
 
+HAS_USAGE = {
+    "validate": True,
+    "validate m.xml --wrong": True,
+    "validate m.xml --format wrong": True,
+    "validate nowhere.xml": False,
+    "validate no*.xml": False,
+    "validate m.xml --baseline nowhere.json": False,
+    "convert nowhere.onnx": False,
+    "convert m.onnx -o m.xml": False,
+}
+
+
+@pytest.mark.parametrize(("words", "has_usage"), HAS_USAGE.items())
+def test_the_usage_stands_before_errors_of_usage_only(refusal, folder, words, has_usage):
+    assert refusal(*words.split(), cwd=folder).startswith("Usage: ") == has_usage
+
+
 @pytest.mark.parametrize(
     ("name", "hint"),
     [
-        ("m.onnx", "this is an ONNX model: `ov-gather convert` writes an IR of it"),
-        ("weights.pth", "this is a file of weights: export the model"),
+        ("m.onnx", "this is an ONNX model, no IR\n    `ov-gather convert` writes an IR of it"),
+        ("weights.pth", "this is a file of weights, no IR\n    export the model"),
     ],
 )
 def test_validate_finds_files_of_other_kinds(cli, folder, name, hint):

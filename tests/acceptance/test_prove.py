@@ -86,8 +86,36 @@ def test_conditions_are_put_together_for_each_input(cli, conditional):
 
 def test_a_refuted_index_is_shown_by_our_kernel(cli, refuted):
     done = cli("prove", refuted, code=1)
-    assert "gather: indices[0] = 10 is out of bounds for axis 0 of size 10 (valid -10..9)" in done.stdout
+    assert "gather: index 10 is out of bounds for axis 0 of size 10 (valid -10..9)" in done.stdout
     assert done.stdout.endswith("0 proved, 1 refuted, 0 conditional, 0 unknown in 1 file\n")
+
+
+CONSTANTS = {
+    "gather": (
+        lambda: ops.gather(np.zeros(3, np.float32), np.array([[0, 1, 2], [0, 1, 99]]), 0),
+        "indices[1, 2] = 99 is out of bounds for axis 0 of size 3",
+    ),
+    "scalar": (
+        lambda: ops.gather(np.zeros(3, np.float32), np.array(-4), 0),
+        "indices = -4 is out of bounds for axis 0 of size 3",
+    ),
+    "tuples": (
+        lambda: ops.gather_nd(np.zeros((2, 5, 3), np.float32), np.array([[[0, 1]], [[1, 7]]]), 0),
+        "indices[1, 0, 1] = 7 is out of bounds for axis 1 of size 5",
+    ),
+    "batches": (
+        lambda: ops.gather_nd(np.zeros((2, 5, 3), np.float32), np.array([[[4]], [[5]]]), 1),
+        "indices[1, 0, 0] = 5 is out of bounds for axis 1 of size 5",
+    ),
+}
+
+
+@pytest.mark.parametrize("name", CONSTANTS)
+def test_a_constant_index_is_named_as_the_model_has_it(cli, tmp_path, name):
+    make, said = CONSTANTS[name]
+    ov.serialize(ov.Model([make()], []), tmp_path / "m.xml")
+    assert said in cli("prove", tmp_path / "m.xml", "--report", tmp_path / "page.html", code=1).stdout
+    assert said in (tmp_path / "page.html").read_text()
 
 
 def test_the_first_unknown_value_is_named(cli, unknown):
@@ -168,7 +196,7 @@ def test_json(cli, conditional, refuted):
         "witness": {
             "index": 10,
             "size": 10,
-            "error": "gather: indices[0] = 10 is out of bounds for axis 0 of size 10 (valid -10..9)",
+            "error": "gather: index 10 is out of bounds for axis 0 of size 10 (valid -10..9)",
         },
     }
 

@@ -215,6 +215,19 @@ def test_unknown_target(refusal):
     assert "'2023.1' is no release that ov-gather knows; there are 2024.6, 2025.0" in told
 
 
+@pytest.mark.parametrize("option", ["--select", "--ignore"])
+def test_several_rules_in_one_option(cli, refusal, option):
+    """As given one by one."""
+    files = ("ir_samples/invalid/OVG203", "ir_samples/invalid/OVG204", "ir_samples/invalid/OVG402")
+    at_once, one_by_one = (
+        cli("validate", *files, *options, code=1).stdout
+        for options in ([option, "OVG203, OVG4"], [option, "OVG203", option, "OVG4"])
+    )
+    assert at_once == one_by_one
+    assert ("OVG204" in at_once) == (option == "--ignore")
+    assert "there is no rule or group 'OVG9'" in refusal("validate", *files, option, "OVG4,OVG9")
+
+
 def test_target_in_pyproject(cli, samples, tmp_path):
     (tmp_path / "pyproject.toml").write_text('[tool.ov_gather]\ntarget = "2025.4"\n')
     cli("validate", samples.parent / OPSET_16, cwd=tmp_path, code=1)
@@ -237,9 +250,12 @@ def test_oldest(cli):
     ("path", "reason"),
     [
         ("ir_samples/invalid/OVG001/empty.xml", "the file is empty, line 1"),
+        ("{}/m.onnx", "this is an ONNX model, no IR (`ov-gather convert` writes an IR of it), line 1\n"),
         ("ir_samples/invalid/OVG105/opset5.xml", "version='opset5' does not hold GatherElements, GatherElements 'gather'"),
     ],
 )
-def test_oldest_where_there_is_none(cli, path, reason):
+def test_oldest_where_there_is_none(cli, tmp_path, path, reason):
+    (tmp_path / "m.onnx").write_bytes(b"\x08\x09")
+    path = path.format(tmp_path)
     done = cli("oldest", path, code=1)
     assert done.stdout.startswith(f"{path}: no release: {reason}")

@@ -6,9 +6,12 @@ import re
 from datetime import date
 
 import numpy as np
+import onnx
 import pytest
 
 from helpers.saved_models import saved
+from ov_gather.runtimes.base import OnnxFile, RefusedError
+from ov_gather.runtimes.isolated import IsolatedRuntime
 
 pytestmark = [pytest.mark.onnxruntime, pytest.mark.openvino]
 
@@ -77,6 +80,41 @@ def test_an_index_that_only_onnxruntime_refuses_is_found(cli, tmp_path, given):
     done = cli("convert", tmp_path / "m.onnx", "-o", tmp_path / "m.xml", "--verify", *inputs, code=1)
     assert "differs from" in done.stdout
     assert "at Gather 'look_up'" in done.stdout
+    assert "index 5 of Gather 'look_up' is out of bounds (valid -3..2)" in done.stdout
+    assert "ONNXRuntimeError" not in done.stdout
+
+
+OUT_OF_BOUNDS = {
+    "Gather": ("(float[3] x, int64[2] i) => (float[2] y) { [n] y = Gather(x, i) }", "index 9 of Gather 'n'"),
+    "GatherND": ("(float[3] x, int64[2, 1] i) => (float[2] y) { [n] y = GatherND(x, i) }", "index 9 of GatherND 'n'"),
+    "GatherElements": (
+        "(float[3] x, int64[2] i) => (float[2] y) { [n] y = GatherElements(x, i) }",
+        "an index of GatherElements 'n'",
+    ),
+    "ScatterElements": (
+        "(float[3] x, int64[2] i, float[2] u) => (float[3] y) { [n] y = ScatterElements(x, i, u) }",
+        "index 9 of ScatterElements 'n'",
+    ),
+    "ScatterND": (
+        "(float[3] x, int64[2, 1] i, float[2] u) => (float[3] y) { [n] y = ScatterND(x, i, u) }",
+        "index 9 of ScatterND 'n'",
+    ),
+}
+
+
+@pytest.mark.parametrize("operator", OUT_OF_BOUNDS)
+def test_an_index_that_onnxruntime_refuses_is_named_in_our_words(operator, tmp_path):
+    text, said = OUT_OF_BOUNDS[operator]
+    runtime = IsolatedRuntime("onnxruntime")
+    path = saved(tmp_path / "m.onnx", text)
+    arrays = {"x": np.ones(3, np.float32), "i": np.full(2, 9), "u": np.ones(2, np.float32)}
+    shapes = [value.type.tensor_type.shape.dim for value in onnx.load(path).graph.input]
+    names = [value.name for value in onnx.load(path).graph.input]
+    feed = [arrays[name].reshape([dim.dim_value for dim in shape]) for name, shape in zip(names, shapes, strict=True)]
+    error = runtime.run(OnnxFile(path), feed)
+    runtime.stop()
+    assert isinstance(error, RefusedError)
+    assert f"{said} is out of bounds" in str(error)
 
 
 def test_inputs_that_both_runtimes_refuse(cli, tmp_path, given):

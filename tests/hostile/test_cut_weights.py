@@ -9,11 +9,13 @@ import sys
 import numpy as np
 import pytest
 
+from ov_gather import validate
 from ov_gather.ir.builder import ModelBuilder
 from ov_gather.ir.element_types import BOOLEAN, F32, I64, STRING
 from ov_gather.ir.shapes import PartialShape
 from ov_gather.ir.writer import write_ir
 
+POINTER = b"version https://git-lfs.github.com/spec/v1\noid sha256:" + b"a" * 64 + b"\nsize 123456\n"
 OUTSIDE = "bytes 0..4194304 lie outside the .bin, which has 100"
 CUT = """
 import os, sys
@@ -80,10 +82,33 @@ def test_read_ir_raises_when_the_value_is_asked_for(path):
     assert OUTSIDE in message
 
 
-def test_validate_names_every_constant_that_is_gone(path):
-    found = run(path, VALIDATE)
-    assert [line.split()[0] for line in found] == ["OVG502"] * 5
-    assert OUTSIDE in found[0]
+def test_validate_names_the_first_constant_that_is_gone_and_their_number(path):
+    (found,) = run(path, VALIDATE)
+    assert found.startswith("OVG502 Const 'table' (layer ")
+    assert f"{OUTSIDE} (5 Consts in all)" in found
+
+
+def test_a_missing_bin_is_one_finding(path):
+    before = validate(path)
+    path.with_suffix(".bin").unlink()
+    (found,) = validate(path)
+    assert (before, found.rule, found.severity.value) == ([], "OVG501", "error")
+    assert "there is no .bin to read it from (5 Consts in all)" in found.message
+    assert str(path.with_suffix(".bin")) in found.hint
+
+
+def test_a_bin_that_is_a_pointer_of_git_lfs(path):
+    path.with_suffix(".bin").write_bytes(POINTER)
+    (found,) = validate(path)
+    assert found.rule == "OVG501"
+    assert "a pointer of Git LFS, not the file itself; fetch the file with `git lfs pull`" in found.message
+
+
+def test_an_xml_that_is_a_pointer_of_git_lfs(path):
+    path.write_bytes(POINTER)
+    (found,) = validate(path)
+    assert (found.rule, found.hint) == ("OVG001", "fetch the file with `git lfs pull`")
+    assert "a pointer of Git LFS" in found.message
 
 
 def test_check_says_that_the_layer_was_not_executed(path):

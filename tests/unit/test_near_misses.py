@@ -119,7 +119,7 @@ def test_below_the_first_index(sample):
     (finding,) = validate(path)
     assert finding.message.startswith("indices are -14..-6, out of bounds of axis 0 of size 5")
     (proof,) = prove(path)
-    assert proof.witness.error == "gather: indices[0] = -6 is out of bounds for axis 0 of size 5 (valid -5..4)"
+    assert proof.witness.error == "gather: index -6 is out of bounds for axis 0 of size 5 (valid -5..4)"
 
 
 def test_worse_errors_come_first(sample):

@@ -16,7 +16,7 @@ from ov_gather.ir.model import Model
 from ov_gather.ir.weights import Weights
 from ov_gather.ir.xml.canonical import LAYER_DEPTH, read_edges, read_layers
 from ov_gather.ir.xml.elements import BUILD, ElementBuilder, OpenElement
-from ov_gather.system.kinds import IR, kind_of
+from ov_gather.system.kinds import IR, LFS_ADVICE, LFS_POINTER, LFS_REASON, kind_of
 
 MAX_DEPTH = 256
 MAX_BYTES = 1 << 28
@@ -50,6 +50,8 @@ class Parser(ElementBuilder):
         total, rest = 0, b""
         try:
             while chunk := stream.read(CHUNK):
+                if not total and chunk.startswith(LFS_POINTER):
+                    raise self._fatal(Fault.SYNTAX, LFS_REASON, LFS_ADVICE)
                 total += len(chunk)
                 if total > MAX_BYTES:
                     raise self._fatal(Fault.LIMIT, f"the document is larger than {MAX_BYTES} bytes")
@@ -123,7 +125,7 @@ class Parser(ElementBuilder):
         }.get(reason, "")
         kind = kind_of(PurePath(self.path))
         if kind is not None and kind is not IR:
-            hint = f"this is {kind.name}: {kind.advice}"
+            return self.error(Fault.SYNTAX, f"this is {kind.name}, no IR", kind.advice, error.lineno)
         return self.error(Fault.SYNTAX, f"not well-formed XML: {reason}, column {error.offset + 1}", hint, error.lineno)
 
     # ---- handlers of expat
