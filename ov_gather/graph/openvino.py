@@ -67,9 +67,10 @@ class OpenvinoGraph:
         return self._node(_tensor(key)[0])
 
     def uses(self, key: Key) -> Iterator[tuple[Node, int]]:
-        """Yield the nodes that read an output, each with the position of the input."""
+        """Yield the nodes that read an output, each with the position of the input; not those that a pass has cut off."""
         for port in self._output(key).get_target_inputs():
-            yield self._node(port.get_node().get_name()), port.get_index()
+            if (name := port.get_node().get_name()) in self._by_name:
+                yield self._node(name), port.get_index()
 
     def type_of(self, key: Key) -> ElementType | None:
         """Return the element type that OpenVINO has inferred."""

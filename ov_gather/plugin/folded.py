@@ -9,7 +9,7 @@ from ov_gather.graph.protocol import Node
 from ov_gather.ops import opsets_of_family
 from ov_gather.plugin.base import Effect, KnownFault
 from ov_gather.plugin.pattern_graph import LAYERS, PatternGraph
-from ov_gather.plugin.removed import before_folded
+from ov_gather.plugin.removed import before_folded, returned_input
 from ov_gather.system.traversal import reachable
 
 _POSITIVE = ("Abs", "Exp", "ReLU", "Sigmoid", "Sqrt", "SquaredDifference", "ShapeOf")
@@ -17,6 +17,7 @@ _MOVES = (
     *("Broadcast", "Ceiling", "Convert", "Floor", "Gather", "Reshape", "Round", "Slice", "Squeeze", "StridedSlice", "Tile"),
     *("Transpose", "Unsqueeze"),
 )
+_JOINS = ("Concat", "Pad", "Select")
 _SUMS = ("Add", "Concat", "Divide", "FloorMod", "Maximum", "Minimum", "Mod", "Multiply", "Power")
 """Operations that make no negative number of others."""
 _NOT_DROPPED = ("Concat", "Const", "Roll")
@@ -147,11 +148,15 @@ def _is_stored(graph: PatternGraph, node: Node) -> bool:
     """Return True if a constant is read in the inference, maybe after its elements were moved while the model is compiled."""
 
     def moved(constant: Node) -> list[Node]:
-        readers = _readers(graph, constant)
-        return [one for one in readers if one.type in _MOVES and one.type not in _CONVERSIONS and _is_folded(graph, one)]
+        return [one for one in _readers(graph, constant) if _is_folded(graph, one) and _keeps_elements(graph, one)]
 
     constants = islice(reachable([node], moved), LAYERS)
     return any(_stores(graph, reader) for constant in constants for reader in _readers(graph, constant))
+
+
+def _keeps_elements(graph: PatternGraph, node: Node) -> bool:
+    is_move = node.type in (*_MOVES, *_JOINS) and node.type not in _CONVERSIONS
+    return is_move or returned_input(graph, node) is not None
 
 
 def _stores(graph: PatternGraph, reader: Node) -> bool:
@@ -173,7 +178,7 @@ def _is_folded(graph: PatternGraph, node: Node) -> bool:
 def _pad(graph: PatternGraph, node: Node) -> bool:
     """Return True if the constant value with which integers are padded is no float32, unless no width is positive."""
     value = graph.constant(node, 3) if node.attributes.get("pad_mode") == "constant" and _may_grow(graph, node) else None
-    if value is None or value.dtype.kind not in "iu" or value.dtype.itemsize < 4:
+    if graph.is_folded(node, 0) or value is None or value.dtype.kind not in "iu" or value.dtype.itemsize < 4:
         return False
     return bool((value.astype("f4").astype("f8") != value.astype("f8")).any())
 

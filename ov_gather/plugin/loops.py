@@ -2,14 +2,15 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator
 from dataclasses import dataclass
 from functools import cached_property
 
 from ov_gather.graph.protocol import Body, Key, Node, Passing
 from ov_gather.ir.model import LEAVES
 from ov_gather.plugin.base import Effect, KnownFault
-from ov_gather.plugin.pattern_graph import VIEWS, PatternGraph
+from ov_gather.plugin.pattern_graph import LAYERS, VIEWS, PatternGraph
+from ov_gather.plugin.removed import before_removed, returned_input
 
 _IN_PLACE = ("Add", "Multiply", "Subtract")
 _UNARY = (
@@ -41,23 +42,40 @@ class _Loop:
     def reads(self, state: Key) -> int:
         return len(self.graph.readers(state))
 
-    def is_element(self, key: Key | None) -> bool:
-        """Return True if a tensor is an element, or a view of one, that nothing else reads."""
-        while key is not None and key not in self.elements:
+    def named(self, key: Key | None, before: Callable[[PatternGraph, Node], Key | None] = before_removed) -> Iterator[Key]:
+        """Yield a tensor, and those that it is another name of, before views and layers that OpenVINO removes."""
+        for _ in range(LAYERS):
+            if key is None:
+                return
+            yield key
             found = self.graph.graph.producer(key)
-            if found is None or found.type not in _NAMES or not self.graph.only_reader(found):
-                return False
-            key = self.graph.source(found)
-        element = None if key is None else self.graph.graph.producer(key)
-        return element is not None and self.graph.only_reader(element)
+            if found is None:
+                return
+            key = self.graph.source(found) if found.type in _NAMES else before(self.graph, found)
+
+    def original(self, key: Key | None) -> Node | None:
+        """Return the node that computes a tensor, before other names of it; layers that undo one another stay."""
+        return None if key is None else self.graph.graph.producer([*self.named(key, _before_neutral)][-1])
+
+    def is_element(self, key: Key | None) -> bool:
+        """Return True if a tensor is an element, or another name of one, that nothing else reads."""
+        names = [*self.named(key)]
+        made = [self.graph.graph.producer(one) for one in names]
+        return bool(names) and names[-1] in self.elements and all(one and self.graph.only_node(one) for one in made)
 
     def is_written_over_element(self, key: Key | None) -> bool:
         """Return True for an element, or for arithmetic of one with a constant vector, which is computed in its memory."""
-        found = None if key is None else self.graph.graph.producer(key)
+        found = self.original(key)
         if found is None or found.type not in _IN_PLACE:
             return self.is_element(key)
         vector = self.graph.producer(found, 1, "Const")
-        return vector is not None and bool(self.graph.shape(found, 1).sizes) and self.is_element(found.inputs[0])
+        is_of_vectors = vector is not None and bool(self.graph.shape(found, 1).sizes) and self.graph.shape(found).is_static
+        return is_of_vectors and self.is_element(found.inputs[0])
+
+
+def _before_neutral(graph: PatternGraph, node: Node) -> Key | None:
+    position = None if graph.is_output(node) else returned_input(graph, node)
+    return None if position is None else graph.source(node, position)
 
 
 def _loops(graph: PatternGraph, node: Node) -> Iterator[_Loop]:
@@ -69,7 +87,7 @@ def _delayed(graph: PatternGraph, node: Node) -> bool:
     """Return True if the next state is an element, possibly changed in its place, and the body reads the state."""
     for loop in _loops(graph, node):
         for state, following in loop.states:
-            is_element = graph.before(following, _NAMES) in loop.elements
+            is_element = not set(loop.elements).isdisjoint(loop.named(following))
             if loop.reads(state) and (is_element or loop.is_written_over_element(following)):
                 return True
     return False
@@ -85,11 +103,11 @@ def _accumulates(graph: PatternGraph, node: Node) -> bool:
             if last is None or last.type not in _BINARY:
                 continue
             first, second = last.inputs
-            changed = graph.producer(last, 1, *_IN_PLACE)
+            changed = loop.original(second)
             if last.type in _COMMUTATIVE and loop.is_written_over_element(first):
                 is_met = second == state or graph.only_reader(last)
             else:
-                is_changed = changed is not None and last.type in ("Add", "Subtract")
+                is_changed = changed is not None and changed.type in _IN_PLACE and last.type in ("Add", "Subtract")
                 is_met = first == state and is_changed and loop.is_written_over_element(second)
             if is_met and any(state in one.outputs for one in graph.depends_on(last.outputs)):
                 return True

@@ -170,8 +170,8 @@ def _boolean_without_default_output(graph: PatternGraph, node: Node) -> bool:
 
 
 def _converted_to_boolean(graph: PatternGraph, node: Node) -> Key | None:
-    """Return what OpenVINO converts to boolean, before each Transpose that it then does later; None if it is boolean."""
-    if graph.made_type(node) != "boolean" or graph.type(node) == "boolean":
+    """Return what OpenVINO converts to boolean, before each Transpose that it then does later; None if boolean or folded."""
+    if graph.made_type(node) != "boolean" or graph.type(node) == "boolean" or graph.is_folded(node, 0):
         return None
     source = graph.source(node)
     for _ in range(LAYERS):

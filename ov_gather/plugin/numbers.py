@@ -43,8 +43,9 @@ def _remainder(graph: PatternGraph, node: Node) -> bool:
     return _both(graph, node) and (node.type == "FloorMod" or _data(graph, node))
 
 
-def _reduced(graph: PatternGraph, node: Node) -> bool:
-    return _data(graph, node) and not graph.is_folded(node, 0)
+def _data_of_inference(graph: PatternGraph, node: Node) -> bool:
+    """Return True for large integers, unless OpenVINO folds the operation; it folds no PReLU."""
+    return _data(graph, node) and (node.type == "PReLU" or not graph.is_folded(node, 0))
 
 
 def _both(graph: PatternGraph, node: Node) -> bool:
@@ -76,7 +77,9 @@ def _computed(graph: PatternGraph, node: Node) -> bool:
 
 
 def _away(graph: PatternGraph, node: Node) -> bool:
-    """Return True if the step may lead away from the limit."""
+    """Return True if the step may lead away from the limit, unless OpenVINO folds the operation."""
+    if all(graph.is_folded(node, i) for i in range(3)):
+        return False
     (first, last), (least, most), (back, forward) = (graph.known.bounds(node, i) for i in range(3))
     choice = graph.producer(node, 1, "Select")
     if choice and not _asks_for_sign(graph, choice, node):
@@ -146,7 +149,7 @@ def _too_short(graph: PatternGraph, node: Node) -> bool:
 
 def _before_conversion(graph: PatternGraph, node: Node) -> bool:
     """Return True if a Convert before NonZero, which OpenVINO removes, may make 0 of another number."""
-    source = None if graph.is_folded(node, 0) else graph.producer(node)
+    source = graph.producer(node)
     while source and graph.only_node(source):
         is_converted = source.type in _CONVERSIONS
         if is_converted and _makes_zero(graph, source):
@@ -180,7 +183,7 @@ NUMBERS = (
     KnownFault(
         report="reduce_max_through_float32",
         types=("ReduceMax", "ReduceMin"),
-        occurs=_reduced,
+        occurs=_data_of_inference,
         instead="integers are rounded to float32",
         remedy=_IN_FLOAT,
         effect=Effect.DEPENDS,
@@ -188,7 +191,7 @@ NUMBERS = (
     KnownFault(
         report="reduce_sum_through_float32",
         types=("ReduceSum", "ReduceL1", "ReduceMean"),
-        occurs=_reduced,
+        occurs=_data_of_inference,
         instead="integers are added in float32",
         remedy=_IN_FLOAT,
         effect=Effect.DEPENDS,
@@ -196,7 +199,7 @@ NUMBERS = (
     KnownFault(
         report="relu_through_float32",
         types=("ReLU", "PReLU"),
-        occurs=_data,
+        occurs=_data_of_inference,
         instead="integers are rounded to float32",
         remedy="use Maximum with 0",
         effect=Effect.DEPENDS,

@@ -143,7 +143,7 @@ def _undoes(graph: PatternGraph, node: Node, inner: Node) -> bool:
     if node.type in VIEWS:
         given = graph.shape(inner)
         is_equal = given.is_static and given == graph.made(node)
-        return is_equal or _is_squeezed_again(graph, node, inner) or _has_shape_of(graph, node, graph.source(inner))
+        return is_equal or _is_squeezed_again(graph, node, inner)
     return node.type == "Negative"
 
 

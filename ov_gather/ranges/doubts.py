@@ -132,6 +132,12 @@ def _folded_in_64_bits(at: Computation, found: Sequence[Value]) -> Sequence[Valu
     return _unknown(at.call, found) if _is_folded(at.graph, at.step) else found
 
 
+def _overwritten(at: Computation, found: Sequence[Value]) -> Sequence[Value]:
+    """Abs overwrites a vector from Concat that others read, too: Concat([-4, 3]) = [4, 3]."""
+    is_vector = found[0].shape is None or len(found[0].shape) == 1
+    return [_maybe_negative(at.call, found[0])] if is_vector and _is_read_by_abs(at.graph, at.step.outputs[0]) else found
+
+
 def _sign_kept(at: Computation, found: Sequence[Value]) -> Sequence[Value]:
     """Abs of a vector that is computed of constants or sizes is dropped: abs(-([2])) = [-2], but abs(-(2)) = 2."""
     if not is_constant(at.graph, at.step.inputs[0]):
@@ -213,6 +219,19 @@ _is_another_output = Question("is another output", _is_another, _removable)
 """Whether a tensor is another output than the first, maybe behind operations that OpenVINO may remove or move."""
 _has_another_shape = Question("has another shape", _may_have_another_shape, _removable)
 """The same if its shape may differ from that of the first, as those of the parts of a Split do not."""
+
+
+def _feeds_abs(graph: AnalysedGraph, key: Key) -> bool:
+    return any(reader.type == "Abs" for reader, _ in graph.graph.uses(key))
+
+
+def _joined_or_removable(graph: AnalysedGraph, key: Key) -> Sequence[Key]:
+    readers = [reader for reader, _ in graph.graph.uses(key)]
+    return [reader.outputs[0] for reader in readers if reader.type == "Concat" or reader.type in REMOVABLE]
+
+
+_is_read_by_abs = Question("is read by Abs", _feeds_abs, _joined_or_removable)
+"""Whether Abs reads a tensor, maybe behind operations that OpenVINO may remove, or beyond which it moves Abs."""
 
 
 def _is_cut(value: Value | None) -> bool:
@@ -350,6 +369,7 @@ DOUBTS = (
     Doubt(("pad_value_of_run_time",), ("Pad",), _padded_with_zero),
     Doubt((), (), _folded_in_64_bits),
     Doubt(("abs_of_clamp", "abs_of_folded_convert"), ("Abs",), _sign_kept),
+    Doubt(("abs_overwrites_concat",), ("Concat",), _overwritten),
     Doubt(("max_of_nan",), _EXTREMES, _nan_lost),
     Doubt((), ("Clamp",), _nan_kept),
     Doubt(("arithmetic_after_integer_reduction", "constant_minus_byte_reduction"), SCALING, _misreduced),

@@ -276,7 +276,7 @@ class Solver:
         """Join an output of a loop with its value if the body never executes: the initial carried value."""
         states = [one for one in body.entries if one.passing is Passing.CARRIED and one.next == edge.inner]
         may_not_run = step.trips is not None and self.value(step.trips).elements.low < 1
-        if any(one.outer is None for one in states) or (not states and may_not_run):
+        if any(one.outer is None or self._is_unset(step, one) for one in states) or (not states and may_not_run):
             return self._graph.declared(edge.inner)
         for state in states:
             assert state.outer is not None
@@ -284,6 +284,13 @@ class Solver:
             joined = self.algebra.join(value.elements, first.elements)
             value = replace(value, elements=joined, may_be_nan=value.may_be_nan or first.may_be_nan)
         return value
+
+    def _is_unset(self, step: Node, state: BodyEdge) -> bool:
+        """Return True if the CPU plugin may return a carried value unset: the body does not read it, and may never execute."""
+        is_read = any(True for _ in self._graph.graph.uses(state.inner))
+        if step.type != "Loop" or not self.semantics.reads_out_of_bounds or is_read:
+            return False
+        return any(key is not None and self.value(key).elements.low < 1 for key in step.inputs[:2])
 
 
 def _numbers(elements: Interval) -> Interval:

@@ -9,6 +9,7 @@ from typing import Any
 
 import numpy as np
 import onnx
+import onnx.numpy_helper
 import onnx.parser
 from numpy.typing import NDArray
 
@@ -44,8 +45,8 @@ ANY_RANK = tuple(name for name in LAYERS if name not in ("Transpose", "Concat", 
 OPSETS = tuple(range(11, 25))
 PLACES = ("top", "If", "Loop", "Scan")
 OUTSIDE_OF_BODIES = ("top", "If")
-SOURCES = ("input", "open", "computed", "constant")
-"""Where values come from: an input of a known or an open shape, what is computed of one, or a constant."""
+SOURCES = ("input", "open", "computed", "looked up", "constant")
+"""Where values come from: an input of a known or an open shape, what is computed of one, what is looked up, or a constant."""
 
 
 @dataclass(frozen=True)
@@ -390,7 +391,7 @@ class Form:
         idiom = IDIOMS[self.idiom]
         given, made, feeds = self._sources()
         names = [one.split()[-1] for one in re.split(r",(?![^\[]*\])", idiom.outputs)]
-        body, outputs = self._nodes(), idiom.outputs
+        body, outputs, ends = self._nodes(), idiom.outputs, ""
         if self.place == "If":
             given, feeds = [*given, "bool go"], {**feeds, "go": np.array(True)}
             sides = (
@@ -413,6 +414,7 @@ class Form:
             body = f"""sequence = Constant<value = float[2, 1] {{1, 2}}>()
                 {", ".join(f"{name}_l" for name in states)}, {", ".join(names)}, elements = Scan <num_scan_inputs = 1,
                 body = step {step} {{ {inside} {kept} seen = Identity(element) }}> ({", ".join(states)}, sequence)"""
+            ends = ", float[2, 1] elements"  # else OpenVINO would make one iteration
         if self.place in ("Loop", "Scan"):  # of two iterations
             outputs = re.sub(
                 r"(\w+)(?:\[(.*?)\])? (\w+)(,|$)",
@@ -420,8 +422,10 @@ class Form:
                 outputs,
             )
         version = next(version for version, last in ((8, 18), (9, 20), (10, OPSETS[-1])) if self.opset <= last)
-        text = f"({', '.join(given)}) => ({outputs}) {{ {' '.join(made)} {body} }}"
-        return onnx.parser.parse_model(f'<ir_version: {version}, opset_import: ["" : {self.opset}]> g {text}'), feeds
+        text = f"({', '.join(given)}) => ({outputs}{ends}) {{ {' '.join(made)} {body} }}"
+        model = onnx.parser.parse_model(f'<ir_version: {version}, opset_import: ["" : {self.opset}]> g {text}')
+        _store_as_bytes(model.graph)
+        return model, feeds
 
     def _nodes(self) -> str:
         """Return the nodes of the idiom, with the layer between its halves."""
@@ -435,7 +439,7 @@ class Form:
         """Return the declarations of inputs, the nodes that compute from them what the idiom reads, and what to feed."""
         declared, made, feeds = list[str](), list[str](), dict[str, NDArray[Any]]()
         for name, value in IDIOMS[self.idiom].inputs.items():
-            kind = _kind(value)
+            kind, shape = _kind(value), f"int64[{value.ndim}] {{{_numbers(np.array(value.shape))}}}"
             if self.source == "constant":
                 made.append(f"{name} = Constant<value = {kind}{list(value.shape) or ''} {{{_numbers(value)}}}>()")
             elif self.source in ("input", "open"):
@@ -443,12 +447,25 @@ class Form:
                 shape = [f"{name}{axis}" for axis in range(value.ndim)] if is_open else map(str, value.shape)
                 declared.append(f"{kind}[{', '.join(shape)}] {name}" if value.ndim else f"{kind} {name}")
                 feeds[name] = np.asarray(value)
+            elif self.source == "looked up":
+                made.append(f"""{name}_d = Constant<value = {kind}[{value.size}] {{{_numbers(value)}}}>()
+                    {name}_e = GatherElements<axis = 0>({name}_d, {name}_0)
+                    {name}_s = Constant<value = {shape}>() {name} = Reshape({name}_e, {name}_s)""")
+                declared.append(f"int64[{value.size}] {name}_0")
+                feeds[f"{name}_0"] = np.arange(value.size)
             else:
-                shape = f"int64[{value.ndim}] {{{_numbers(np.array(value.shape))}}}"
                 made.append(f"{name}_s = Constant<value = {shape}>() {name} = Reshape({name}_0, {name}_s)")
                 declared.append(f"{kind}{[*value.shape, 1]} {name}_0")
                 feeds[f"{name}_0"] = np.asarray(value)[..., None]
         return declared, made, feeds
+
+
+def _store_as_bytes(graph: onnx.GraphProto) -> None:
+    """Store the constants of a graph, and of its bodies, as exporters do: OpenVINO misreads u32 in a list of numbers."""
+    for attribute in (attribute for node in graph.node for attribute in node.attribute):
+        if attribute.HasField("t"):
+            attribute.t.CopyFrom(onnx.numpy_helper.from_array(onnx.numpy_helper.to_array(attribute.t)))
+        _store_as_bytes(attribute.g)
 
 
 def _kind(value: NDArray[Any]) -> str:
@@ -463,7 +480,7 @@ def _renamed(text: str, names: Sequence[str], suffix: str) -> str:
     return re.sub(rf"(?<![\[<=])\b({'|'.join(names)})\b(?![\]=])", rf"\1_{suffix}", text)
 
 
-_OF_SCAN = ("input", "computed")
+_OF_SCAN = ("input", "computed", "looked up")
 """The states of a Scan are inputs of its body, of known shapes."""
 
 

@@ -1,4 +1,8 @@
-"""The law of conversion, over idioms that OpenVINO computes wrongly, and layers that change nothing between their halves."""
+"""The law over idioms that OpenVINO computes wrongly, with layers that change nothing between their halves.
+
+The facts of the book are met if and only if OpenVINO is wrong; what comes out is within the bounds that range analysis claims;
+and a converted model is right, or its report names the operator.
+"""
 
 import pytest
 
@@ -9,18 +13,18 @@ pytestmark = pytest.mark.onnxruntime
 
 
 def holds(form):
-    verdict = judge(form)
-    if verdict.kind is Kind.NO_MODEL:
-        pytest.skip(f"no model: {verdict.text[:80]}")
-    assert verdict.kind not in EXCEPTIONS, verdict.text
+    verdicts = judge(form)
+    if verdicts[0].kind is Kind.NO_MODEL:
+        pytest.skip(f"no model: {verdicts[0].text[:80]}")
+    assert [f"{one.kind.value}: {one.text}" for one in verdicts if one.kind in EXCEPTIONS] == []
 
 
 @pytest.mark.parametrize("form", balanced(1), ids=str)
-def test_a_converted_model_is_right_or_reported(form):
+def test_the_law_holds(form):
     holds(form)
 
 
 @pytest.mark.exhaustive
 @pytest.mark.parametrize("form", balanced(6)[len(balanced(1)) :], ids=str)
-def test_a_converted_model_is_right_or_reported_in_other_places(form):
+def test_the_law_holds_in_other_places(form):
     holds(form)

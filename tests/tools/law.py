@@ -1,8 +1,9 @@
-"""Convert the forms of idioms that OpenVINO computes wrongly: `python tests/tools/law.py [--forms N] [--seed S] [WORD...]`
+"""Judge the forms of idioms that OpenVINO computes wrongly: `python tests/tools/law.py [--forms N] [--seed S] [WORD...]`
 
 Each form is an idiom, with a layer that changes nothing between its halves, in an opset, at the top level or in a body, of
 inputs, computed values or constants. A WORD selects forms that have it as a part. N takes so many at random. Forms are judged
-in processes, as some may end theirs. The exit code is 1 if one is wrong without a report, or right in spite of one.
+in processes, as some may end theirs. The exit code is 1 if one breaks the law: it is wrong without a fact of the book or a
+report of its conversion, right in spite of one, or out of the bounds of range analysis.
 """
 
 from __future__ import annotations
@@ -32,7 +33,7 @@ SECONDS = 60
 FORMS_PER_PROCESS = 1000
 
 
-def judged(part: Sequence[Form]) -> Iterator[tuple[Form, Verdict]]:
+def judged(part: Sequence[Form]) -> Iterator[tuple[Form, Sequence[Verdict]]]:
     """Yield the verdicts of some forms, from one process after another."""
     context = multiprocessing.get_context("spawn")
     pool = ProcessPoolExecutor(1, context, max_tasks_per_child=FORMS_PER_PROCESS)
@@ -40,7 +41,7 @@ def judged(part: Sequence[Form]) -> Iterator[tuple[Form, Verdict]]:
         try:
             yield form, pool.submit(judge, form).result(SECONDS)
         except (BrokenProcessPool, TimeoutError) as error:
-            yield form, Verdict(Kind.SILENT, f"the process ends, or hangs: {error}")
+            yield form, [Verdict(Kind.SILENT, f"the process ends, or hangs: {error}")]
             for process in multiprocessing.active_children():
                 if process.pid in (pool._processes or {}):
                     process.kill()
@@ -63,10 +64,9 @@ def main() -> int:
         lanes = [judged(chosen[lane :: options.jobs]) for lane in range(options.jobs)]
         rounds = -(-len(chosen) // options.jobs)
         for _ in track(range(rounds), "forms", console=console):
-            for form, verdict in filter(None, threads.map(lambda lane: next(lane, None), lanes)):
-                counts[form.idiom][verdict.kind] += 1
-                if verdict.kind in EXCEPTIONS:
-                    wrong.append((form, verdict))
+            for form, verdicts in filter(None, threads.map(lambda lane: next(lane, None), lanes)):
+                counts[form.idiom].update(verdict.kind for verdict in verdicts)
+                wrong += [(form, verdict) for verdict in verdicts if verdict.kind in EXCEPTIONS]
     table = Table("idiom", *(kind.value for kind in Kind))
     for idiom, count in sorted(counts.items()):
         table.add_row(idiom, *(str(count[kind] or "") for kind in Kind))
