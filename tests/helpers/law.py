@@ -16,16 +16,13 @@ import openvino as ov
 from numpy.typing import NDArray
 
 from helpers.idioms import IDIOMS, Form
-from helpers.range_analysis import Names, complaints
+from helpers.range_analysis import beyond
 from helpers.worker_process import call_each
 from ov_gather.converters import ConversionError, LossyConversionWarning, convert_model
 from ov_gather.graph.openvino import OpenvinoGraph
 from ov_gather.plugin.base import Effect, KnownFault
 from ov_gather.plugin.register import KNOWN
-from ov_gather.ranges.analysis import Assumption, analyse
-from ov_gather.ranges.graph import AnalysedGraph, in_order
 from ov_gather.ranges.known_faults import FaultFinder
-from ov_gather.ranges.rules.call import CPU_PLUGIN
 
 STOCK = {"INFERENCE_PRECISION_HINT": "f32", "INFERENCE_NUM_THREADS": 1}
 _OF_OTHER_INPUTS = ("i64 is computed as i32", "OVG712: Unique of no elements")
@@ -103,7 +100,9 @@ def _stock(form: Form, proto: onnx.ModelProto, feeds: Feeds, expected: Outputs) 
         yield Verdict(Kind.SOUND, text)
     else:
         yield Verdict(Kind.BY_CHANCE if all(_may_be_right(form, fault) for fault in facts) else Kind.FALSE_FACT, text)
-    yield from _beyond(model, feeds, found)
+    if not isinstance(found, str):
+        given = [feeds[port.get_any_name()] for port in model.inputs]
+        yield from (Verdict(Kind.BEYOND, one) for one in beyond(model, given, found))
 
 
 def _may_be_right(form: Form, fault: KnownFault) -> bool:
@@ -131,26 +130,9 @@ def _converted(form: Form, proto: onnx.ModelProto, feeds: Feeds, expected: Outpu
     else:
         is_named = any(operator in line for line in told for operator in IDIOMS[form.idiom].operators)
         yield Verdict(Kind.REPORTED if is_named else Kind.SILENT, text)
-    yield from _beyond(model, feeds, found)
-
-
-def _beyond(model: ov.Model, feeds: Feeds, outputs: Outputs | str) -> Iterator[Verdict]:
-    """Judge each output that is outside of what range analysis claims."""
-    if isinstance(outputs, str):
-        return
-    graph = OpenvinoGraph(model)
-    given = {graph.key(node.output(0)): feeds[node.output(0).get_any_name()] for node in model.get_parameters()}
-    made = [graph.key(node.input_value(0)) for node in model.get_results()]
-    analysed = AnalysedGraph(graph)
-    analysis = analyse(analysed, in_order(analysed, [*given, *made]), CPU_PLUGIN, Assumption())
-    names = Names()
-    for key, array in given.items():
-        names.set_bounds(analysis.value(key), array)
-    for output, key, array in zip(model.outputs, made, outputs, strict=True):
-        if not output.get_partial_shape().compatible(ov.PartialShape(array.shape)):
-            continue  # OpenVINO does not keep to the shape that it infers
-        for complaint in complaints(analysis.value(key), array, names):
-            yield Verdict(Kind.BEYOND, f"{complaint}: {array}")
+    if not isinstance(found, str):
+        given = [feeds[port.get_any_name()] for port in model.inputs]
+        yield from (Verdict(Kind.BEYOND, one) for one in beyond(model, given, found))
 
 
 def _executed(model: ov.Model, feeds: Feeds) -> Outputs | str:

@@ -1,6 +1,6 @@
 """What the analysis of ranges says of the tensors and the sites of a model, and the observations that contradict it."""
 
-from collections.abc import Iterable, Iterator, Mapping
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from math import prod
 from pathlib import Path
@@ -12,6 +12,7 @@ import openvino as ov
 from numpy.typing import NDArray
 
 from helpers.index_sites import Arrays, Site, Tensor, tensor
+from ov_gather.graph.openvino import OpenvinoGraph
 from ov_gather.graph.protocol import Key
 from ov_gather.ir.reader import read_ir
 from ov_gather.ranges.algebra.intervals import Interval
@@ -117,6 +118,25 @@ def _outside(bounds: Interval, array: NDArray[Any], names: Names, where: str) ->
     for high, said in ((bounds.high, ""), *((names.value(high), f" = {high}") for high in bounds.highs)):
         if high is not None and greatest > high:
             yield f"{greatest} is above {high}{said}{where}"
+
+
+def beyond(model: ov.Model, feeds: Sequence[NDArray[Any]], outputs: Sequence[NDArray[Any]]) -> list[str]:
+    """Return each way in which the outputs of a model contradict what is claimed of them: of u32 and u64 as i32, as computed."""
+    graph = OpenvinoGraph(model)
+    given, made = [graph.key(port) for port in model.inputs], [graph.key(node.input_value(0)) for node in model.get_results()]
+    analysed, names = AnalysedGraph(graph), Names()
+    analysis = analyse(analysed, in_order(analysed, [*given, *made]), CPU_PLUGIN, Assumption())
+    for key, array in zip(given, feeds, strict=True):
+        names.set_bounds(analysis.value(key), array)
+    return [
+        f"{complaint}: {array}"
+        for port, key, array in zip(model.outputs, made, outputs, strict=True)
+        if port.get_partial_shape().compatible(ov.PartialShape(array.shape))  # else OpenVINO breaks with what it infers
+        for complaint in complaints(analysis.value(key), array.view(_SIGNED.get(str(array.dtype), array.dtype)), names)
+    ]
+
+
+_SIGNED = {"uint32": np.dtype(np.int32), "uint64": np.dtype(np.int64)}
 
 
 def complaint_of_site(proof: Proof, site: Site, seen: Arrays, *, is_within: bool) -> str:
