@@ -100,7 +100,7 @@ def _accumulates(graph: PatternGraph, node: Node) -> bool:
             last = graph.graph.producer(following)
             if last and (last.type in _UNARY or (last.type in _BINARY and graph.producer(last, 1, "Const"))):
                 last = graph.producer(last, 0)  # the plugin fuses it
-            if last is None or last.type not in _BINARY:
+            if last is None or last.type not in _BINARY or not graph.made(last).is_static:
                 continue
             first, second = last.inputs
             changed = loop.original(second)
@@ -108,7 +108,8 @@ def _accumulates(graph: PatternGraph, node: Node) -> bool:
                 is_met = second == state or graph.only_reader(last)
             else:
                 is_changed = changed is not None and changed.type in _IN_PLACE and last.type in ("Add", "Subtract")
-                is_met = first == state and is_changed and loop.is_written_over_element(second)
+                is_state = first == state or graph.producer(last, 0, "MatMul") is not None
+                is_met = is_state and is_changed and loop.is_written_over_element(second)
             if is_met and any(state in one.outputs for one in graph.depends_on(last.outputs)):
                 return True
     return False

@@ -169,9 +169,10 @@ class PatternGraph:
         return bool(found) and not any(one.type in UNFOLDED for one in found)
 
     def depends_on(self, keys: Sequence[Key]) -> Iterator[Node]:
-        """Yield the nodes that compute some tensors."""
+        """Yield the nodes that compute some tensors; shapes do not count."""
 
         def before(node: Node) -> list[Node]:
-            return [one for i in range(len(node.inputs)) if (one := self.producer(node, i))]
+            inputs = () if node.type == "ShapeOf" else range(len(node.inputs))
+            return [one for i in inputs if (one := self.producer(node, i))]
 
         return reachable([one for key in keys if (one := self.graph.producer(key))], before)

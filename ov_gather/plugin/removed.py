@@ -23,9 +23,13 @@ def before_folded(graph: PatternGraph, node: Node, position: int) -> Key | None:
     for _ in range(LAYERS):
         found = None if source is None else graph.graph.producer(source)
         returned = None if found is None else returned_input(graph, found, is_folded=True)
-        if found is None or returned is None:
+        inner = graph.producer(found, 0, "Reshape") if found and found.type == "Reshape" else None
+        if found and returned is not None:
+            source = graph.source(found, returned)
+        elif found and inner and _undoes(graph, found, inner):
+            source = graph.source(inner)
+        else:
             break
-        source = graph.source(found, returned)
     return source
 
 

@@ -41,7 +41,19 @@ LAYERS = {
     "Cast": "b = Cast<to = N>(a)",
 }
 """Layers that OpenVINO removes, folds or moves. They suit vectors; those of `ANY_RANK` suit every shape."""
+OTHERS = {
+    "two views": "f = Constant<value = int64[1] {0}>() m = Unsqueeze(a, f) b = Squeeze(m, f)",
+    "Where the other": "c = Constant<value = bool {0}>() zero = Constant<value = T {0}>() b = Where(c, zero, a)",
+    "reversed": """f = Constant<value = int64[1] {-1}>() end = Constant<value = int64[1] {-9}>()
+        w0 = Constant<value = int64[1] {0}>() b = Slice(a, f, end, w0, f)""",
+    "moved": """f = Constant<value = int64[2] {1, 0}>() m = Pad(a, f) s0 = Constant<value = int64[1] {0}>()
+        end = Constant<value = int64[1] {-1}>() b = Slice(m, s0, end)""",
+    "minus": "b = Neg(a)",
+    "plus 1": "one = Constant<value = T {1}>() b = Add(a, one)",
+}
+"""Layers for idioms whose facts look at what is before them: the first two are removed, the others change something."""
 ANY_RANK = tuple(name for name in LAYERS if name not in ("Transpose", "Concat", "Slice", "Slice by i32"))
+ALONE = ("nothing",)
 OPSETS = tuple(range(11, 25))
 PLACES = ("top", "If", "Loop", "Scan")
 OUTSIDE_OF_BODIES = ("top", "If")
@@ -62,6 +74,7 @@ class Idiom:
         layers: those that suit the shape of a.
         places: where it may stand.
         closed: inputs of a known shape in every form.
+        share: a round has one in so many layers: 3 where they hardly matter to the fact, or matter as in another idiom.
     """
 
     inputs: Mapping[str, NDArray[Any]]
@@ -73,18 +86,93 @@ class Idiom:
     layers: Sequence[str] = tuple(LAYERS)
     places: Sequence[str] = PLACES
     closed: tuple[str, ...] = ()
+    share: int = 1
 
 
 X, W = np.float32([-0.5, 0.5, 2, 0]), np.float32([-1, -2, 3, -4])
 BIG = np.int32([2**24 + 1, 5, -(2**24) - 1, 7])
 CUBE = np.arange(24, dtype=np.int32).reshape(2, 3, 4)
+_BEHIND = tuple({**LAYERS, **OTHERS})
+
+
+def _scan(body: str) -> Idiom:
+    """Return a Scan of a state p and elements r, whose body makes the next state u and a part v of the second output."""
+    return Idiom(
+        {"s": np.float32([0.7, 0.8]), "x": np.arange(-2, 4, dtype=np.float32).reshape(3, 2) / 10},
+        f"""last, z = Scan <num_scan_inputs = 1, body = inner (float[2] p, float[2] r) => (float[2] u, float[2] v)
+        {{ one = Constant<value = float[2] {{1, 2}}>() {body} }}> (s, x) a = Identity(last)""",
+        "float",
+        "y = Identity(b)",
+        "float[2] y, float[3, 2] z",
+        layers=ALONE,
+        places=OUTSIDE_OF_BODIES,
+    )
+
+
+def _loop(body: str) -> Idiom:
+    """Return a Loop of states p and r, whose body makes the next ones u and v."""
+    return Idiom(
+        {"s": np.float32([1, 2]), "t": np.float32([3, 5])},
+        f"""trip = Constant<value = int64 {{3}}>() going = Constant<value = bool {{1}}>()
+        last, z = Loop (trip, going, s, t) <body = inner (int64 k, bool go_on, float[2] p, float[2] r) =>
+        (bool still, float[2] u, float[2] v) {{ still = Identity(go_on) flat = Constant<value = int64[1] {{-1}}>() {body} }}>
+        a = Identity(last)""",
+        "float",
+        "y = Identity(b)",
+        "float[2] y, float[2] z",
+        layers=ALONE,
+        places=OUTSIDE_OF_BODIES,
+    )
+
+
+def _unread_state(body: str, trip: int, going: bool) -> Idiom:
+    """Return a Loop whose body does not read its state, and makes the next one u of t."""
+    return Idiom(
+        {"s": np.float32([1, 2]), "t": np.float32([10, -20]), "trip": np.int64(trip), "going": np.array(going)},
+        f"""last = Loop (trip, going, s) <body = inner (int64 k, bool go_on, float[2] p) =>
+        (bool still, float[2] u) {{ still = Identity(go_on) {body} }}> a = Identity(last)""",
+        "float",
+        "y = Identity(b)",
+        "float[2] y",
+        layers=ALONE,
+        places=OUTSIDE_OF_BODIES,
+    )
+
+
+def _turned(*orders: tuple[int, ...]) -> Idiom:
+    """Return a part of a Split that is transposed and converted to boolean."""
+    x = np.arange(16, dtype=np.float32).reshape(2, 4, 2)[(..., 0) if len(orders[0]) == 2 else ...] % 3
+    names = ["h", *(f"h{i}" for i in range(1, len(orders))), "a"]
+    turns = (
+        f"{made} = Transpose<perm = {list(order)}>({given})"
+        for given, made, order in zip(names[:-1], names[1:], orders, strict=True)
+    )
+    return Idiom(
+        {"x": x},
+        f"l, h = Split<axis = 0SPLIT>(x) {' '.join(turns)}",
+        "float",
+        "y = Cast<to = 9>(b)",
+        f"bool[{'n, ' * (x.ndim - 1)}m] y",
+        layers=("nothing", "plus 0"),
+    )
+
+
 _MAXIMUM = (
     "a = ReduceMax<axes = [2], keepdims = 1>(x)",
     "h = Constant<value = int64[1] {2}>() a = ReduceMax<keepdims = 1>(x, h)",
 )
 """ReduceMax of the last of three axes, before opset 18 and since."""
 IDIOMS = {
-    "NonZero of a Cast": Idiom({"x": X}, "a = Cast<to = 6>(x)", "int32", "y = NonZero(b)", "int64[1, n] y"),
+    "NonZero of a Cast": Idiom({"x": X}, "a = Cast<to = 6>(x)", "int32", "y = NonZero(b)", "int64[1, n] y", layers=_BEHIND),
+    "NonZero of a Cast that is read": Idiom(
+        {"x": X},
+        "a = Cast<to = 6>(x)",
+        "int32",
+        "y = NonZero(b) z = Add(b, b)",
+        "int64[1, n] y, int32[4] z",
+        layers=_BEHIND,
+        share=3,
+    ),
     "NonZero of bytes": Idiom(
         {"x": np.int32([256, 1, 0, 512])}, "a = Cast<to = 2>(x)", "uint8", "y = NonZero(b)", "int64[1, n] y"
     ),
@@ -111,6 +199,45 @@ IDIOMS = {
         "float",
         "y = Cast<to = 9>(b)",
         "bool[2] y",
+        layers=_BEHIND,
+    ),
+    "Cast of a part that is read": Idiom(
+        {"x": np.float32([5, 0, 0, 7])},
+        "l, a = Split<axis = 0SPLIT>(x)",
+        "float",
+        "y = Cast<to = 9>(b) z = Neg(b)",
+        "bool[2] y, float[2] z",
+        layers=_BEHIND,
+        share=3,
+    ),
+    "Cast of a part that is an output": Idiom(
+        {"x": np.float32([5, 0, 0, 7])},
+        "l, a = Split<axis = 0SPLIT>(x)",
+        "float",
+        "y = Cast<to = 9>(b) z = Identity(b)",
+        "bool[2] y, float[2] z",
+        share=3,
+    ),
+    **{
+        f"Cast of a part turned by {orders}": _turned(*orders)
+        for orders in ([(1, 0)], [(1, 0), (1, 0)], [(1, 2, 0), (2, 0, 1)], [(1, 2, 0)], [(1, 2, 0), (1, 2, 0)])
+    },
+    "Abs of a constant": Idiom(
+        {"x": X[:2]},
+        "a = Constant<value = float[2] {-3, 4}>()",
+        "float",
+        "v = Abs(b) y = Add(x, v)",
+        "float[2] y",
+        layers=_BEHIND,
+    ),
+    "Abs of a constant that is read": Idiom(
+        {"x": X[:2]},
+        "a = Constant<value = float[2] {-3, 4}>()",
+        "float",
+        "v = Abs(b) y = Add(x, v) z = Mul(x, b)",
+        "float[2] y, float[2] z",
+        layers=_BEHIND,
+        share=3,
     ),
     "Where of a comparison": Idiom(
         {"x": BIG, "z": BIG[::-1].copy()},
@@ -142,6 +269,7 @@ IDIOMS = {
         """empty = Constant<value = int64[0] {}>() p = Reshape(x, empty) l = Reshape(b, empty) d = Reshape(g, empty)
         y = Range(p, l, d)""",
         "int32[n] y",
+        share=3,
     ),
     "Range to the most of two": Idiom(
         {"x": np.int32(5), "z": np.int32(2), "g": np.int32(1)},
@@ -166,9 +294,14 @@ IDIOMS = {
         "v = Abs(b) y = Add(x, v)",
         "float[2] y",
     ),
-    "Relu of integers": Idiom({"x": BIG}, "a = Identity(x)", "int32", "y = Relu(b)", "int32[4] y"),
+    "Relu of integers": Idiom({"x": BIG}, "a = Identity(x)", "int32", "y = Relu(b)", "int32[4] y", share=3),
     "sum of bytes": Idiom(
-        {"x": np.uint8([250, 7]), "z": np.uint8([10, 2])}, "a = Identity(x)", "uint8", "y = Add(b, z)", "uint8[2] y"
+        {"x": np.uint8([250, 7]), "z": np.uint8([10, 2])},
+        "a = Identity(x)",
+        "uint8",
+        "y = Add(b, z)",
+        "uint8[2] y",
+        share=3,
     ),
     "quotient of a maximum": Idiom(
         {"x": np.int32([2**25 + 3, 1, 3, 0])},
@@ -195,16 +328,34 @@ IDIOMS = {
         ("ReduceMax",),
         layers=ANY_RANK,
     ),
-    "maximum": Idiom({"x": BIG}, "a = Identity(x)", "int32", "y = ReduceMax<keepdims = 1>(b)", "int32[1] y", ("ReduceMax",)),
-    "total": Idiom({"x": BIG}, "a = Identity(x)", "int32", "y = ReduceSum<keepdims = 1>(b)", "int32[1] y", ("ReduceSum",)),
-    "equal": Idiom({"x": BIG, "z": BIG - 1}, "a = Identity(x)", "int32", "y = Equal(b, z)", "bool[4] y", ("Equal",)),
+    "maximum": Idiom(
+        {"x": BIG}, "a = Identity(x)", "int32", "y = ReduceMax<keepdims = 1>(b)", "int32[1] y", ("ReduceMax",), share=3
+    ),
+    "total": Idiom(
+        {"x": BIG}, "a = Identity(x)", "int32", "y = ReduceSum<keepdims = 1>(b)", "int32[1] y", ("ReduceSum",), share=3
+    ),
+    "equal": Idiom({"x": BIG, "z": BIG - 1}, "a = Identity(x)", "int32", "y = Equal(b, z)", "bool[4] y", ("Equal",), share=3),
     "quotient": Idiom(
-        {"x": BIG, "z": np.int32([1, 3, 1, 2])}, "a = Identity(x)", "int32", "y = Div(b, z)", "int32[4] y", ("Div", "Divide")
+        {"x": BIG, "z": np.int32([1, 3, 1, 2])},
+        "a = Identity(x)",
+        "int32",
+        "y = Div(b, z)",
+        "int32[4] y",
+        ("Div", "Divide"),
+        share=3,
     ),
     "remainder": Idiom(
-        {"x": BIG, "z": np.int32([2, 3, 2, 2])}, "a = Identity(x)", "int32", "y = Mod(b, z)", "int32[4] y", ("Mod", "FloorMod")
+        {"x": BIG, "z": np.int32([2, 3, 2, 2])},
+        "a = Identity(x)",
+        "int32",
+        "y = Mod(b, z)",
+        "int32[4] y",
+        ("Mod", "FloorMod"),
+        share=3,
     ),
-    "product of matrices": Idiom({"x": BIG, "z": BIG}, "a = Identity(x)", "int32", "y = MatMul(b, z)", "int32 y", ("MatMul",)),
+    "product of matrices": Idiom(
+        {"x": BIG, "z": BIG}, "a = Identity(x)", "int32", "y = MatMul(b, z)", "int32 y", ("MatMul",), share=3
+    ),
     "Pad by a number": Idiom(
         {"x": X, "z": np.float32([7])},
         "a = Identity(z)",
@@ -221,6 +372,7 @@ IDIOMS = {
         "v = Constant<value = int32 {16777217}>() w = Constant<value = int64[2] {1, 2}>() y = Pad(b, w, v)",
         "int32[7] y",
         ("Pad",),
+        share=3,
     ),
     "Tile": Idiom(
         {"x": np.arange(32, dtype=np.float32).reshape(2, 2, 2, 2, 2), "r": np.int64([2, 1, 2, 1, 2])},
@@ -230,6 +382,7 @@ IDIOMS = {
         "float[o, p, q, s, t] y",
         ("Tile",),
         closed=("r",),
+        share=3,
     ),
     "Tile of four axes": Idiom(
         {"x": np.arange(16, dtype=np.float32).reshape(2, 2, 2, 2), "r": np.int64([2, 2, 2, 2])},
@@ -239,6 +392,7 @@ IDIOMS = {
         "float[o, p, q, s] y",
         ("Tile",),
         closed=("r",),
+        share=3,
     ),
     "Tile to more axes": Idiom(
         {"x": np.arange(16, dtype=np.float32).reshape(2, 2, 2, 2), "r": np.int64([2, 2, 2, 2, 2])},
@@ -248,6 +402,7 @@ IDIOMS = {
         "float[o, p, q, s, t] y",
         ("Tile",),
         closed=("r",),
+        share=3,
     ),
     "Expand of no elements": Idiom(
         {"x": np.zeros((0, 1), np.float32)},
@@ -256,6 +411,7 @@ IDIOMS = {
         "v = Constant<value = int64[2] {1, 3}>() y = Expand(b, v)",
         "float[0, 3] y",
         layers=ANY_RANK,
+        share=3,
     ),
     "Expand to no elements": Idiom(
         {"x": np.zeros((1, 2), np.float32)},
@@ -264,6 +420,7 @@ IDIOMS = {
         "v = Constant<value = int64[2] {0, 2}>() y = Expand(b, v)",
         "float[0, 2] y",
         layers=ANY_RANK,
+        share=3,
     ),
     "unsorted Unique": Idiom(
         {"x": np.float32([3, 1, 3, 0])},
@@ -272,6 +429,7 @@ IDIOMS = {
         "y = Unique<sorted = 0>(b)",
         "float[n] y",
         ("Unique",),
+        share=3,
     ),
     "NonZero of one constant": Idiom(
         {"x": X},
@@ -280,6 +438,7 @@ IDIOMS = {
         "y = NonZero(b)",
         "int64[2, 1] y",
         layers=ANY_RANK,
+        share=3,
     ),
     "unsigned constants": Idiom(
         {"x": np.uint32([1, 2])},
@@ -298,6 +457,7 @@ IDIOMS = {
         "int32[1, 1, 1, 8] y",
         ("Resize", "Interpolate"),
         layers=ANY_RANK,
+        share=3,
     ),
     "ReverseSequence": Idiom(
         {"x": BIG.reshape(2, 2), "l": np.int64([2, 1])},
@@ -307,6 +467,7 @@ IDIOMS = {
         "int32[2, 2] y",
         ("ReverseSequence",),
         layers=ANY_RANK,
+        share=3,
     ),
     "power": Idiom(
         {"x": np.int32([4099, 2, 3, 4097])},
@@ -315,6 +476,7 @@ IDIOMS = {
         "d = Constant<value = int32 {2}>() y = Pow(b, d)",
         "int32[4] y",
         ("Pow", "Power"),
+        share=3,
     ),
     "a state that is a view of another": Idiom(
         {"s": np.float32([1, 2]), "t": np.float32([3, 4])},
@@ -362,6 +524,95 @@ IDIOMS = {
         "float[2] y",
         places=OUTSIDE_OF_BODIES,
     ),
+    **{
+        f"Scan: {body}": _scan(body)
+        for body in (
+            "u = Add(p, r) v = Identity(u)",
+            "u = Add(r, p) v = Identity(u)",
+            "m = Add(r, one) u = Add(p, m) v = Identity(u)",
+            "m = Mul(r, one) u = Sub(p, m) v = Identity(u)",
+            "m = Tanh(r) u = Add(p, m) v = Identity(u)",
+            "m = Add(p, one) u = Add(m, r) v = Identity(u)",
+            *(f"m = Add(r, p) u = {unary}(m) v = Identity(u)" for unary in ("Abs", "Exp", "Neg", "Relu", "Sigmoid", "Tanh")),
+            "u = Max(r, p) v = Identity(u)",
+            "u = Sub(r, p) v = Identity(u)",
+            "m = Mul(p, one) h = Mul(r, one) u = Add(m, h) v = Identity(u)",
+            "m = Mul(p, one) h = Mul(r, one) u = Add(h, m) v = Identity(u)",
+            "u = Identity(r) v = Identity(p)",
+            "u = Identity(r) v = Add(p, r)",
+            "u = Neg(r) v = Identity(p)",
+            "u = Add(r, one) v = Identity(p)",
+            "u = Identity(r) v = Identity(one)",
+            "u = Identity(p) v = Add(p, r)",
+            "u = Identity(p) v = Add(r, r)",
+            "u = Add(p, p) v = Identity(u)",
+            "u = Add(p, p) v = Neg(p)",
+            "h = Shape(r) m = Reshape(p, h) u = Add(m, m) v = Neg(m)",
+            "u = Identity(p) v = Identity(one)",
+            """w = Constant<value = float[2, 2] {1, 0, 0, 1}>() m = MatMul(p, w) h = Add(r, one) g = Add(m, h) u = Relu(g)
+            v = Neg(p)""",
+        )
+    },
+    **{
+        f"Loop: {body}": _loop(body)
+        for body in (
+            "u = Add(p, r) v = Identity(p)",
+            "u = Add(p, r) v = Reshape(p, flat)",
+            "u = Add(p, r) v = Neg(p)",
+            "u = Identity(r) v = Identity(p)",
+            "u = Reshape(r, flat) v = Reshape(p, flat)",
+            "v = Add(p, r) u = Reshape(r, flat)",
+            "u = Identity(p) v = Reshape(p, flat)",
+        )
+    },
+    **{
+        f"Loop of {trip} iterations while {going}: {body}": _unread_state(body, trip, going)
+        for trip, going in ((0, True), (2, False), (2, True))
+        for body in (
+            "u = Add(t, t)",
+            "h = Shape(p) u = Expand(t, h)",
+            "u = Constant<value = float[2] {5, 6}>()",
+            """u = If(going)<then_branch = p1 () => (float[2] c) { c = Identity(t) },
+            else_branch = q1 () => (float[2] d) { d = Neg(t) }>""",
+        )
+    },
+    "a Scan of two states": Idiom(
+        {"s": np.float32(1), "t": np.float32(2), "x": np.float32([10, 20, 30])},
+        """y, z, w = Scan <num_scan_inputs = 1, body = inner (float p, float q, float r) => (float u, float v, float o)
+        { u = Identity(q) a = Identity(r)""",
+        "float",
+        "v = Identity(b) o = Add(p, q) }> (s, t, x)",
+        "float y, float z, float[3] w",
+        layers=("nothing", "plus 0"),
+        places=OUTSIDE_OF_BODIES,
+    ),
+    **{
+        f"a delayed state of {kind}": Idiom(
+            {"s": np.array(7, kind), "x": np.array([10, 20, 30], kind)},
+            f"""y, z = Scan <num_scan_inputs = 1, body = inner ({kind} p, {kind} r) => ({kind} u, {kind} v)
+            {{ a = Identity(r)""",
+            kind,
+            "u = Identity(b) v = Identity(p) }> (s, x)",
+            f"{kind} y, {kind}[3] z",
+            layers=("nothing", "plus 0", "Where"),
+            places=OUTSIDE_OF_BODIES,
+        )
+        for kind in ("int32", "int64", "uint8")
+    },
+    **{
+        f"Where of {name}": Idiom(
+            {"x": BIG, "z": BIG[::-1].copy()},
+            f"o = Constant<value = int32 {{6}}>() {before}",
+            "bool",
+            "y = Where(b, x, z)",
+            "int32[4] y",
+            layers=("nothing", "Cast"),
+        )
+        for name, before in {
+            "numbers": "a = Cast<to = 9>(x)",
+            "several comparisons": "d = Less(x, o) e = Equal(x, o) a = Or(d, e)",
+        }.items()
+    },
 }
 """The idioms."""
 
@@ -430,7 +681,11 @@ class Form:
     def _nodes(self) -> str:
         """Return the nodes of the idiom, with the layer between its halves."""
         found = IDIOMS[self.idiom]
-        layer = LAYERS[self.layer].replace("T {", f"{found.type} {{").replace("to = N", f"to = {_NUMBERS[found.type]}")
+        layer = (
+            {**LAYERS, **OTHERS}[self.layer]
+            .replace("T {", f"{found.type} {{")
+            .replace("to = N", f"to = {_NUMBERS[found.type]}")
+        )
         since_18 = self.opset > 17
         before = found.before.replace("MAXIMUM", _MAXIMUM[since_18]).replace("SPLIT", ", num_outputs = 2" if since_18 else "")
         return f"{before} {layer} {found.after}"
@@ -473,7 +728,7 @@ def _kind(value: NDArray[Any]) -> str:
 
 
 def _numbers(value: NDArray[Any]) -> str:
-    return ", ".join(map(str, value.ravel().tolist()))
+    return ", ".join(map(str, (value.astype(int) if value.dtype == bool else value).ravel().tolist()))
 
 
 def _renamed(text: str, names: Sequence[str], suffix: str) -> str:
@@ -503,6 +758,8 @@ def balanced(rounds: int) -> list[Form]:
     for number in range(rounds):
         for i, (idiom, one) in enumerate(IDIOMS.items()):
             for j, layer in enumerate(one.layers):
+                if (j - number) % one.share:
+                    continue
                 k = i + j + 3 * number
                 place = one.places[(k + i // len(PLACES) + j // len(PLACES)) % len(one.places)]
                 sources = _OF_SCAN if place == "Scan" else SOURCES

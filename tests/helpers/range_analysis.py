@@ -121,7 +121,7 @@ def _outside(bounds: Interval, array: NDArray[Any], names: Names, where: str) ->
 
 
 def beyond(model: ov.Model, feeds: Sequence[NDArray[Any]], outputs: Sequence[NDArray[Any]]) -> list[str]:
-    """Return each way in which the outputs of a model contradict what is claimed of them: of u32 and u64 as i32, as computed."""
+    """Return each way in which the outputs of a model contradict what is claimed: of u32 and u64 as i32, as computed."""
     graph = OpenvinoGraph(model)
     given, made = [graph.key(port) for port in model.inputs], [graph.key(node.input_value(0)) for node in model.get_results()]
     analysed, names = AnalysedGraph(graph), Names()

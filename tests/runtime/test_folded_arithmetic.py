@@ -174,16 +174,6 @@ def test_bytes_at_run_time(operator, kind, x, y, expected):
     assert both(proto, x=np.array(x, kind), y=np.array(y, kind)) == expected
 
 
-@pytest.mark.sampled(7)
-@pytest.mark.parametrize(("start", "limit", "step"), [(3, -2, 3), (0, 5, -1), (0, 5, 2), (5, 0, -2), (4, 4, 1)])
-@pytest.mark.parametrize("is_known", [False, True])
-def test_a_range_that_leads_away_from_its_limit_is_empty(start, limit, step, is_known):
-    given = {"a": np.int32(start), "b": np.int32(limit), "c": np.int32(step)}
-    constants = {"c": given.pop("c")} if is_known else {}
-    proto = model(f"({', '.join(f'int32 {name}' for name in given)}) => (int32[n] y) {{ y = Range (a, b, c) }}", **constants)
-    assert both(proto, **{name: np.array(value) for name, value in given.items()}) == list(range(start, limit, step))
-
-
 WARNED = {
     "the remainder of integers is computed in float32": [
         ("int32[3] x", "y = Mod (x, c)"),
@@ -258,18 +248,6 @@ def test_a_stock_model_is_still_wrong():
     """Else what is done here is needless."""
     proto = model("() => (float[1] y) { k = Div (a, b) y = Gather (w, k) }", a=[-3], b=[5])
     assert executed(openvino.Core().read_model(proto.SerializeToString())).tolist() == [9]
-
-
-def test_booleans_of_a_second_output():
-    """OpenVINO's Convert to boolean reads the first output of an operation that has several."""
-    text = "u, i, j, n = Unique (x) b = Cast <to = 9> (i) k = Cast <to = 7> (b)"
-    check_gathered(text, [1, 0], "int64[2] x", {"x": np.array([7, 3])})
-
-
-def test_places_of_converted_numbers():
-    """OpenVINO's NonZero reads what a Convert before it was given."""
-    proto = model("(float[4] x) => (int64[1, n] y) { whole = Cast <to = 6> (x) y = NonZero (whole) }")
-    assert both(proto, x=np.float32([0, 0.5, -0.5, 2])) == [[3]]
 
 
 def test_booleans_of_not_a_number():
