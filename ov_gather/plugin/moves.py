@@ -173,20 +173,19 @@ def _converted_to_boolean(graph: PatternGraph, node: Node) -> Key | None:
     """Return what OpenVINO converts to boolean, before each Transpose that it then does later; None if boolean or folded."""
     if graph.made_type(node) != "boolean" or graph.type(node) == "boolean" or graph.is_folded(node, 0):
         return None
-    source = graph.source(node)
+    source, is_read_once = graph.source(node), True
     for _ in range(LAYERS):
         found = None if source is None else graph.graph.producer(source)
-        before = None if found is None else before_removed(graph, found) or _before_transpose(graph, found)
+        if found is None:
+            break
+        is_read_once &= graph.only_reader(found) and not graph.is_output(found)
+        before = before_removed(graph, found)
+        if before is None and found.type == "Transpose" and is_read_once:
+            before = graph.source(found)
         if before is None:
             break
         source = before
     return source
-
-
-def _before_transpose(graph: PatternGraph, node: Node) -> Key | None:
-    """Return what feeds a Transpose that OpenVINO does after a conversion behind it; None for other layers."""
-    is_later = node.type == "Transpose" and graph.only_reader(node) and not graph.is_output(node)
-    return graph.source(node) if is_later else None
 
 
 _NOT_ZERO = "use NotEqual with 0 instead of Convert"

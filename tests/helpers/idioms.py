@@ -139,8 +139,8 @@ def _unread_state(body: str, trip: int, going: bool) -> Idiom:
     )
 
 
-def _turned(*orders: tuple[int, ...]) -> Idiom:
-    """Return a part of a Split that is transposed and converted to boolean."""
+def _turned(orders: Sequence[tuple[int, ...]], reader: str) -> Idiom:
+    """Return a part of a Split that is transposed and converted to boolean; a reader, if any, makes an output z of it."""
     x = np.arange(16, dtype=np.float32).reshape(2, 4, 2)[(..., 0) if len(orders[0]) == 2 else ...] % 3
     names = ["h", *(f"h{i}" for i in range(1, len(orders))), "a"]
     turns = (
@@ -151,9 +151,9 @@ def _turned(*orders: tuple[int, ...]) -> Idiom:
         {"x": x},
         f"l, h = Split<axis = 0SPLIT>(x) {' '.join(turns)}",
         "float",
-        "y = Cast<to = 9>(b)",
-        f"bool[{'n, ' * (x.ndim - 1)}m] y",
-        layers=("nothing", "plus 0"),
+        f"y = Cast<to = 9>(b) {reader}",
+        f"bool[{'n, ' * (x.ndim - 1)}m] y" + (f", float[{'n, ' * (x.ndim - 1)}m] z" if reader else ""),
+        layers=ALONE,
     )
 
 
@@ -214,13 +214,14 @@ IDIOMS = {
         {"x": np.float32([5, 0, 0, 7])},
         "l, a = Split<axis = 0SPLIT>(x)",
         "float",
-        "y = Cast<to = 9>(b) z = Identity(b)",
-        "bool[2] y, float[2] z",
+        "y = Cast<to = 9>(b)",
+        "bool[2] y, float[2] b",
         share=3,
     ),
     **{
-        f"Cast of a part turned by {orders}": _turned(*orders)
+        f"Cast of a part turned by {orders} {reader}": _turned(orders, reader)
         for orders in ([(1, 0)], [(1, 0), (1, 0)], [(1, 2, 0), (2, 0, 1)], [(1, 2, 0)], [(1, 2, 0), (1, 2, 0)])
+        for reader in ("", "z = Neg(b)")
     },
     "Abs of a constant": Idiom(
         {"x": X[:2]},

@@ -108,7 +108,9 @@ def _stock(form: Form, proto: onnx.ModelProto, feeds: Feeds, expected: Outputs) 
 def _may_be_right(form: Form, fault: KnownFault) -> bool:
     """Return True for a fault that shows for some inputs, by what memory or an earlier inference holds, or in some orders."""
     is_of_others = fault.effect is Effect.DEPENDS and form.source != "constant"
-    return is_of_others or any(words in fault.instead for words in ("memory", "earlier inference", "still reads"))
+    return is_of_others or any(
+        words in fault.instead for words in ("uninitialized", "in memory", "share memory", "earlier inference", "still reads")
+    )
 
 
 def _converted(form: Form, proto: onnx.ModelProto, feeds: Feeds, expected: Outputs) -> Iterator[Verdict]:
