@@ -9,6 +9,7 @@ from typing import TYPE_CHECKING, Any
 import onnx_ir
 
 from ov_gather.graph.protocol import Body, BodyEdge, Graph, Key, Node, Passing
+from ov_gather.graph.symbols import Dim, InferredDim, InnerDim, InputDim, NamedDim
 from ov_gather.ir.bodies import Slicing
 from ov_gather.ir.element_types import STRING, ElementType, by_onnx
 from ov_gather.ir.shapes import ANY, UNKNOWN, Dimension, PartialShape
@@ -39,6 +40,7 @@ class OnnxGraph:
         self._model = model
         self._nodes: dict[onnx_ir.Node, Node] = {}
         self._captured: dict[onnx_ir.Graph, list[onnx_ir.Value]] = {}
+        self._tensors: dict[onnx_ir.Value, int] = {}  # a number for each that has open sizes without a name
         self._holders = {body: node for node in model.graph.all_nodes() for _, body in bodies_of(node)}
         self._numbers = {body: number for number, body in enumerate(self._holders, 1)}
 
@@ -90,23 +92,22 @@ class OnnxGraph:
             return UNKNOWN
         return PartialShape(tuple(Dimension.of(dim) if isinstance(dim, int) else ANY for dim in shape))
 
-    def size_name(self, key: Key, axis: int) -> str:
-        """Return the symbol of a dynamic dimension. Outside bodies, equal names mean equal sizes.
-
-        Names that occur on no input are marked by "#": shape inference made them up, and users cannot refer to them.
-        """
+    def size_symbol(self, key: Key, axis: int) -> Dim:
+        """Return the symbol of a dynamic dimension. Outside bodies, equal names mean equal sizes."""
         value = value_of(key)
         shape = self._inferred(value)
         dim = None if shape is None else shape[axis]
         if not isinstance(dim, onnx_ir.SymbolicDim) or dim.value is None:
-            label = value.name if value in self.inputs.values() else f"{value.name}#{id(value)}"
-            return f"dim({label}, {axis})"
+            if value in self.inputs.values():
+                return InputDim(str(value.name), axis)
+            label = self.name_of(value) if value.name in self.inputs else value.name
+            return InnerDim(str(label), axis, self._tensors.setdefault(value, len(self._tensors)))
         node = value.producer()
         graph = value.graph if node is None else node.graph
         number = self._numbers.get(graph, 0) if isinstance(graph, onnx_ir.Graph) else 0
         if number or dim.value not in self._sizes_of_inputs:
-            return f"dim({dim.value}#{number})"  # each execution of a body may have another size
-        return f"dim({dim.value})"
+            return InferredDim(dim.value, number)  # each execution of a body may have another size
+        return NamedDim(dim.value)
 
     def is_constant(self, key: Key) -> bool:
         """Return True for an initializer and what a Constant holds."""

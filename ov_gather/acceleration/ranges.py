@@ -8,6 +8,7 @@ from functools import cached_property
 from ov_gather.extension.python_api import Model, Node, Output
 from ov_gather.graph.openvino import OpenvinoGraph
 from ov_gather.ranges.algebra.intervals import Interval
+from ov_gather.ranges.algebra.symbols import Elements
 from ov_gather.ranges.algebra.values import is_integer
 from ov_gather.ranges.analysis import Analysis, Assumption, Outcome, analyse, steps_to
 from ov_gather.ranges.graph import AnalysedGraph
@@ -39,7 +40,7 @@ class BoundsQueries:
     def counted_from_start(self, gathers: Sequence[Node]) -> list[Node]:
         """Return the gathers by tuples that are in bounds, with only first coordinates negative, for finite inputs."""
         reals = [name for name, key in self._graph.inputs.items() if not is_integer(self._graph.declared(key).element_type)]
-        analysis, pairs = self._analysed(gathers, Assumption({name: Interval(-FINITE, FINITE) for name in reals}))
+        analysis, pairs = self._analysed(gathers, Assumption({Elements(name): Interval(-FINITE, FINITE) for name in reals}))
         found = []
         for node, site in pairs:
             wanted = analysis.demands(site)

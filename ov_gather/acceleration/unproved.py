@@ -8,6 +8,7 @@ from dataclasses import dataclass
 
 from ov_gather.acceleration.graph import INDICES, identity
 from ov_gather.extension.python_api import Model, Node, Output
+from ov_gather.graph.symbols import Symbol
 from ov_gather.ranges.algebra.polynomials import Number, Polynomial
 from ov_gather.ranges.algebra.sizes import Sizes
 from ov_gather.ranges.analysis import Analysis, Assumption, Outcome, analyse, steps_to
@@ -64,7 +65,9 @@ def unproved_sites(
     return [node for (node, _), safe in zip(pairs, is_safe, strict=True) if safe], found
 
 
-def _unproved(analysis: Analysis, node: Node, site: Site, inputs: Mapping[str, tuple[Node, int]], is_filled: bool) -> Unproved:
+def _unproved(
+    analysis: Analysis, node: Node, site: Site, inputs: Mapping[Symbol, tuple[Node, int]], is_filled: bool
+) -> Unproved:
     wanted, indices = analysis.demands(site), identity(node.input_value(INDICES))
     if isinstance(wanted, Obstacle) or not wanted:
         return Unproved(node, site.counts_from_end, indices)
@@ -73,14 +76,14 @@ def _unproved(analysis: Analysis, node: Node, site: Site, inputs: Mapping[str, t
     if not is_in_body:
         needs = _needs_of_constants(wanted) or ((1,) * len(sizes) if is_filled else None)
         if not site.has_coordinates:
-            known = (inputs[name] for name in sizes[0].names if name in inputs and sizes[0] == Polynomial.name(name))
+            known = (inputs[one] for one in sizes[0].symbols if one in inputs and sizes[0] == Polynomial.symbol(one))
             size_of = next(known, None)
-    names = _names_of_count(analysis, site)
-    there = Sizes(ChainMap(_filled(analysis, names or frozenset()), analysis.algebra.sizes.bounds))
+    symbols = _symbols_of_count(analysis, site)
+    there = Sizes(ChainMap(_filled(analysis, symbols or frozenset()), analysis.algebra.sizes.bounds))
     return Unproved(
         node,
         site.counts_from_end,
-        indices if names is None else tuple(sorted(names)),
+        indices if symbols is None else tuple(sorted(symbols)),
         tuple(map(str, sizes)),
         size_of,
         any(there.least(size) < 1 for size in sizes),
@@ -99,18 +102,18 @@ def _needs_of_constants(wanted: Sequence[BoundsCheck]) -> tuple[int, ...] | None
 
 def _in_bounds_if_filled(analysis: Analysis, given: Assumption, sites: Sequence[Site]) -> set[Site]:
     """Return the sites outside of bodies that are in bounds if no axis is empty whenever there are indices."""
-    groups: dict[frozenset[str], list[Site]] = {}
+    groups: dict[frozenset[Symbol], list[Site]] = {}
     for site in sites:
         wanted = analysis.demands(site)
         if site.within is None and not isinstance(wanted, Obstacle):
-            filled = [_names_if_filled(analysis, demand.size) for demand in wanted]
-            names = frozenset().union(*(some or () for some in (*filled, _names_of_count(analysis, site))))
-            if names:
-                groups.setdefault(names, []).append(site)
+            filled = [_symbols_if_filled(analysis, demand.size) for demand in wanted]
+            symbols = frozenset().union(*(some or () for some in (*filled, _symbols_of_count(analysis, site))))
+            if symbols:
+                groups.setdefault(symbols, []).append(site)
     found: set[Site] = set()
     last = analysis
-    for names, group in groups.items():
-        assumed = joined(given, Assumption(dims=_filled(analysis, names)))
+    for symbols, group in groups.items():
+        assumed = joined(given, Assumption(dims=_filled(analysis, symbols)))
         near = min((last, analysis), key=lambda one: len(one.differing(assumed.dims, assumed)))
         steps = steps_to(analysis.graph, group)
         last = analyse(analysis.graph, steps, CPU_PLUGIN, assumed, near, is_part=True)
@@ -118,35 +121,35 @@ def _in_bounds_if_filled(analysis: Analysis, given: Assumption, sites: Sequence[
     return found
 
 
-def _names_of_count(analysis: Analysis, site: Site) -> frozenset[str] | None:
+def _symbols_of_count(analysis: Analysis, site: Site) -> frozenset[Symbol] | None:
     """Return the dimensions that are all at least 1 if and only if there are indices; None if unknown."""
     shape = analysis.value(site.indices).shape
-    found = None if shape is None else [_names_if_filled(analysis, dim) for dim in shape]
-    return None if found is None or None in found else frozenset().union(*(names or () for names in found))
+    found = None if shape is None else [_symbols_if_filled(analysis, dim) for dim in shape]
+    return None if found is None or None in found else frozenset().union(*(symbols or () for symbols in found))
 
 
-def _names_if_filled(analysis: Analysis, size: Polynomial) -> frozenset[str] | None:
+def _symbols_if_filled(analysis: Analysis, size: Polynomial) -> frozenset[Symbol] | None:
     """Return the dimensions that are all at least 1 if and only if `size` is; None if unknown."""
     sizes = analysis.algebra.sizes
     if sizes.least(size) >= 1:
         return frozenset()
-    is_product = len(size.terms) == 1 and size.terms[0][1] > 0 and all(sizes.of(name)[0] >= 0 for name in size.names)
-    return frozenset(name for name in size.names if sizes.of(name)[0] < 1) if is_product else None
+    is_product = len(size.terms) == 1 and size.terms[0][1] > 0 and all(sizes.of(one)[0] >= 0 for one in size.symbols)
+    return frozenset(one for one in size.symbols if sizes.of(one)[0] < 1) if is_product else None
 
 
-def _filled(analysis: Analysis, names: frozenset[str]) -> dict[str, tuple[int, Number]]:
+def _filled(analysis: Analysis, symbols: frozenset[Symbol]) -> dict[Symbol, tuple[int, Number]]:
     """Return the bounds of dimensions under the assumption that they are at least 1."""
-    return {name: (1, max(1, analysis.algebra.sizes.of(name)[1])) for name in names}
+    return {symbol: (1, max(1, analysis.algebra.sizes.of(symbol)[1])) for symbol in symbols}
 
 
-def _sizes_of_inputs(graph: AnalysedGraph, model: Model) -> dict[str, tuple[Node, int]]:
+def _sizes_of_inputs(graph: AnalysedGraph, model: Model) -> dict[Symbol, tuple[Node, int]]:
     """Map each symbolic dimension to the input axis that defines it."""
     nodes = {node.get_name(): node for node in model.get_parameters()}
     found = {}
     for key in graph.inputs.values():
         node = nodes[key[0]]  # type: ignore[index]
         for axis, dim in enumerate(graph.declared(key).shape or ()):
-            found.update(dict.fromkeys(dim.names, (node, axis)))
+            found.update(dict.fromkeys(dim.symbols, (node, axis)))
     return found
 
 

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import sys
-from collections.abc import Callable, Iterator, Mapping, Sequence
+from collections.abc import Callable, Collection, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from functools import partial
 from importlib import import_module
@@ -169,7 +169,7 @@ class _Provable:
     """A model that was read: the names that assumptions may constrain, and the function that proves under assumptions."""
 
     graph: AnalysedGraph
-    names: list[str]
+    names: Collection[str]
     prove: Callable[..., list[Proof]]
 
 

@@ -7,6 +7,7 @@ from functools import cached_property
 from typing import TYPE_CHECKING, Any
 
 from ov_gather.graph.protocol import LOOPS, Body, BodyEdge, Key, Node, Passing
+from ov_gather.graph.symbols import Dim, InnerDim, InputDim
 from ov_gather.ir.bodies import Entry, Slicing, carried, entries
 from ov_gather.ir.constants import constant
 from ov_gather.ir.element_types import ElementType
@@ -96,13 +97,13 @@ class IrGraph:
         port = self._port(key, layer)
         return UNKNOWN if port is None else layer.declared_shape or port.shape
 
-    def size_name(self, key: Key, axis: int) -> str:
-        """Return a name for the size of an axis."""
+    def size_symbol(self, key: Key, axis: int) -> Dim:
+        """Return a symbol for the size of an axis."""
         number, layer_id, port_id = _tensor(key)
         layer = self._layer(key)
-        if layer.type == "Parameter" and not number:
-            return f"dim({_input_name(layer)}, {axis})"
-        return f"dim({layer.name}#{number}.{layer_id}.{port_id}, {axis})"
+        if layer.type == "Parameter" and self.inputs.get(name := _input_name(layer)) == key:
+            return InputDim(name, axis)
+        return InnerDim(self.name_of(key) if layer.name in self.inputs else layer.name, axis, (number, layer_id, port_id))
 
     def is_constant(self, key: Key) -> bool:
         """Return True for a Const."""

@@ -7,6 +7,7 @@ from functools import cached_property
 from typing import TYPE_CHECKING, Any
 
 from ov_gather.graph.protocol import LOOPS, Body, BodyEdge, Key, Node, Passing
+from ov_gather.graph.symbols import Dim, InnerDim, InputDim
 from ov_gather.ir.bodies import Slicing
 from ov_gather.ir.element_types import ElementType, by_name
 from ov_gather.ir.shapes import UNKNOWN, Dimension, PartialShape
@@ -84,13 +85,14 @@ class OpenvinoGraph:
         limits = ((dim.get_min_length(), dim.get_max_length()) for dim in shape)
         return PartialShape(tuple(Dimension(low, None if high < 0 else high) for low, high in limits))
 
-    def size_name(self, key: Key, axis: int) -> str:
-        """Return a name for the size of an axis."""
+    def size_symbol(self, key: Key, axis: int) -> Dim:
+        """Return a symbol for the size of an axis."""
         name, position = _tensor(key)
-        node, (path, _) = self._by_name[name], self._places[name]
-        if node.get_type_name() == "Parameter" and not path:
-            return f"dim({_input_name(node)}, {axis})"
-        return f"dim({node.get_friendly_name()}#{name}.{position}, {axis})"
+        node = self._by_name[name]
+        if node.get_type_name() == "Parameter" and self.inputs.get(given := _input_name(node)) == key:
+            return InputDim(given, axis)
+        label = node.get_friendly_name()
+        return InnerDim(self.name_of(key) if label in self.inputs else label, axis, (name, position))
 
     def is_constant(self, key: Key) -> bool:
         """Return True for a Constant."""

@@ -10,6 +10,7 @@ from dataclasses import dataclass, field
 from enum import Enum
 from typing import TYPE_CHECKING, Any, Protocol
 
+from ov_gather.graph.symbols import Dim
 from ov_gather.ir.bodies import Slicing
 from ov_gather.ir.element_types import ElementType
 from ov_gather.ir.shapes import PartialShape
@@ -190,8 +191,8 @@ class Graph(Protocol):
     def shape_of(self, key: Key) -> PartialShape:
         """Return the declared or inferred shape of a tensor."""
 
-    def size_name(self, key: Key, axis: int) -> str:
-        """Return the name of an open size. Sizes of one name are equal."""
+    def size_symbol(self, key: Key, axis: int) -> Dim:
+        """Return the symbol of an open size. Sizes with one symbol are equal."""
 
     def is_constant(self, key: Key) -> bool:
         """Return True for a constant, without reading it."""

@@ -4,14 +4,15 @@ from __future__ import annotations
 
 import re
 from collections.abc import Iterator
-from dataclasses import replace
 from functools import reduce
 from importlib.resources import files
 from math import ceil, floor, inf
 
+from ov_gather.graph.symbols import InputDim
 from ov_gather.guards.written import Language, WrittenModel, head, identifiers
 from ov_gather.ranges.algebra.polynomials import Number, Polynomial
 from ov_gather.ranges.requests import RequestCondition, RequestInput, RequestTerms
+from ov_gather.ranges.terms import Size
 from ov_gather.system.tables import printable
 
 _TYPES = {
@@ -97,29 +98,33 @@ def _check(terms: RequestTerms, names: dict[str, str]) -> Iterator[str]:
         yield f"check_shape({_literal(one.name)}, {field}.data, {field}.shape, {sizes});"
     for (name, axis), *others in terms.places.values():
         for other, at in others:
-            one_text, other_text = _literal(f"dim({name}, {axis})"), _literal(f"dim({other}, {at})")
+            one_text, other_text = _literal(str(InputDim(name, axis))), _literal(str(InputDim(other, at)))
             yield f"check_equal({one_text}, {integers.dim(name, axis)}, {other_text}, {integers.dim(other, at)});"
     for condition in terms.conditions:
         subject, why = condition.subject, _literal(condition.reason)
         if isinstance(subject, Polynomial):
-            low, high = integers.bounds(_whole(condition), terms)
+            low, high = integers.bounds(*_whole(condition), terms)
             yield f"check_size({_literal(str(subject))}, {integers.size(subject, terms)}, {low}, {high}, {why});"
-        elif kinds[subject] not in _TYPES:
+        elif kinds[subject.input] not in _TYPES:
             yield f"// This header cannot check: {_literal(str(condition))}"
         else:
-            is_float = "float" in kinds[subject]
-            low, high = floats.bounds(condition, terms) if is_float else integers.bounds(_whole(condition), terms)
-            read = _READERS.get(kinds[subject], f"same<{_TYPES[kinds[subject]]}>")
+            kind = kinds[subject.input]
+            is_float = "float" in kind
+            low, high = (
+                floats.bounds(condition.lows, condition.highs, terms)
+                if is_float
+                else integers.bounds(*_whole(condition), terms)
+            )
+            read = _READERS.get(kind, f"same<{_TYPES[kind]}>")
             bound = "double" if is_float else "std::int64_t"
-            yield f"check_elements<{bound}>({_literal(subject)}, request.{names[subject]}, {read}, {low}, {high}, {why});"
+            given = f"{_literal(str(subject))}, request.{names[subject.input]}"
+            yield f"check_elements<{bound}>({given}, {read}, {low}, {high}, {why});"
 
 
-def _whole(condition: RequestCondition) -> RequestCondition:
+def _whole(condition: RequestCondition) -> tuple[list[Size], list[Size]]:
     """Round the bounds of integers to integers."""
-    lows = tuple(low if isinstance(low, Polynomial) else ceil(low) for low in condition.lows)
-    return replace(
-        condition, lows=lows, highs=tuple(high if isinstance(high, Polynomial) else floor(high) for high in condition.highs)
-    )
+    lows: list[Size] = [low if isinstance(low, Polynomial) else ceil(low) for low in condition.lows]
+    return lows, [high if isinstance(high, Polynomial) else floor(high) for high in condition.highs]
 
 
 def _integer(number: Number) -> str:

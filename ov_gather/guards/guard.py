@@ -7,10 +7,12 @@ from typing import Any
 
 from numpy.typing import NDArray
 
+from ov_gather.graph.symbols import InputDim, Symbol
 from ov_gather.guards.checks import array_of, check_equal, check_names, check_size
 from ov_gather.guards.limits import InputLimits, bounds_of, size_of
 from ov_gather.ir.reader import Source, WeightsSource
 from ov_gather.ranges.algebra.polynomials import Polynomial
+from ov_gather.ranges.algebra.symbols import Elements
 from ov_gather.ranges.prove import Limits, graph_of, prove_in
 from ov_gather.ranges.requests import RequestCondition, RequestTerms, Uncovered, request_terms
 from ov_gather.system.tables import counted, one_line, printable
@@ -51,8 +53,8 @@ class Guard:
         self._of_sizes = [one for one in terms.conditions if isinstance(one.subject, Polynomial)]
         of_elements: dict[str, list[RequestCondition]] = {}
         for condition in terms.conditions:
-            if isinstance(condition.subject, str):
-                of_elements.setdefault(condition.subject, []).append(condition)
+            if isinstance(condition.subject, Elements):
+                of_elements.setdefault(condition.subject.input, []).append(condition)
         self._of_elements = [
             InputLimits(one.name, of_elements[one.name], one.element_type.dtype)
             for one in terms.inputs
@@ -98,13 +100,13 @@ class Guard:
         for limits in self._of_elements:
             limits.check(arrays[limits.name], sizes)
 
-    def _sizes(self, arrays: Mapping[str, NDArray[Any]]) -> dict[str, int]:
+    def _sizes(self, arrays: Mapping[str, NDArray[Any]]) -> dict[Symbol, int]:
         """Return the size of each open dimension. Raises ValueError if two inputs that share one differ."""
-        found: dict[str, int] = {}
+        found: dict[Symbol, int] = {}
         for dim, ((name, axis), *others) in self.terms.places.items():
             found[dim] = size = arrays[name].shape[axis]
             for other, at in others:
-                one, two = printable(f"dim({name}, {axis})"), printable(f"dim({other}, {at})")
+                one, two = printable(str(InputDim(name, axis))), printable(str(InputDim(other, at)))
                 check_equal(one, size, two, arrays[other].shape[at])
         return found
 

@@ -9,6 +9,7 @@ from math import ceil, floor, inf
 from typing import Any
 from urllib.parse import quote
 
+from ov_gather.graph.symbols import InputDim
 from ov_gather.guards.written import WrittenModel, head
 from ov_gather.ranges.algebra.polynomials import Number, Polynomial
 from ov_gather.ranges.algebra.values import every_value
@@ -48,12 +49,12 @@ def _unsaid(terms: RequestTerms) -> Iterator[str]:
     """Yield what a guard checks and a schema does not."""
     for condition in terms.conditions:
         if not condition.is_constant or (
-            isinstance(condition.subject, Polynomial) and str(condition.subject) not in terms.places
+            isinstance(condition.subject, Polynomial) and not _places_of(condition.subject, terms)
         ):
             yield printable(str(condition))
     for dim, places in terms.places.items():
         if len(places) > 1:
-            yield f"all sizes {printable(dim)} are equal: " + ", ".join(printable(f"dim({name}, {at})") for name, at in places)
+            yield f"all sizes {printable(str(dim))} are equal: " + ", ".join(printable(str(InputDim(*one))) for one in places)
     if any(one.dims is None or len(one.dims) > 1 for one in terms.inputs):
         yield "arrays inside of an array have the same length"
 
@@ -66,9 +67,15 @@ def _by_subject(terms: RequestTerms) -> _Conditions:
     found: defaultdict[str | tuple[str, int], list[RequestCondition]] = defaultdict(list)
     for condition in terms.conditions:
         subject = condition.subject
-        for key in terms.places.get(str(subject), ()) if isinstance(subject, Polynomial) else (subject,):
+        for key in _places_of(subject, terms) if isinstance(subject, Polynomial) else (subject.input,):
             found[key].append(condition)
     return found
+
+
+def _places_of(size: Polynomial, terms: RequestTerms) -> Sequence[tuple[str, int]]:
+    """Return the inputs and axes of which this is the size; none if it is a sum or product."""
+    places = [terms.places[symbol] for symbol in size.symbols if size == Polynomial.symbol(symbol)]
+    return places[0] if places else ()
 
 
 def _tensor(one: RequestInput, conditions: _Conditions) -> dict[str, Any]:

@@ -9,25 +9,27 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
+from ov_gather.graph.symbols import Symbol, shown_name
 from ov_gather.guards.checks import check_elements
 from ov_gather.kernels import native
 from ov_gather.ranges.algebra.polynomials import Number, Polynomial
-from ov_gather.ranges.requests import RequestCondition, Size
+from ov_gather.ranges.requests import RequestCondition
+from ov_gather.ranges.terms import Size
 from ov_gather.system.tables import printable
 
 
-def bounds_of(condition: RequestCondition, sizes: Mapping[str, int]) -> tuple[Number, Number]:
+def bounds_of(condition: RequestCondition, sizes: Mapping[Symbol, int]) -> tuple[Number, Number]:
     """Return the tightest bounds of a condition for a request with these dimensions."""
     low = max((_number(bound, sizes) for bound in condition.lows), default=-inf)
     return low, min((_number(bound, sizes) for bound in condition.highs), default=inf)
 
 
-def size_of(polynomial: Polynomial, sizes: Mapping[str, int]) -> int:
+def size_of(polynomial: Polynomial, sizes: Mapping[Symbol, int]) -> int:
     """Evaluate a polynomial of dimensions."""
-    return sum(factor * prod(sizes[name] for name in names) for names, factor in polynomial.terms)
+    return sum(factor * prod(sizes[symbol] for symbol in monomial) for monomial, factor in polynomial.terms)
 
 
-def _number(bound: Size, sizes: Mapping[str, int]) -> Number:
+def _number(bound: Size, sizes: Mapping[Symbol, int]) -> Number:
     return size_of(bound, sizes) if isinstance(bound, Polynomial) else bound
 
 
@@ -35,12 +37,12 @@ class InputLimits:
     """All conditions on the elements of one input. The kernel checks them in one pass; NumPy finds the broken one."""
 
     def __init__(self, name: str, conditions: Sequence[RequestCondition], dtype: np.dtype[Any]) -> None:
-        self.name, self._text, self._conditions = name, printable(name), conditions
+        self.name, self._text, self._conditions = name, printable(shown_name(name)), conditions
         self._dtype = np.dtype(np.uint8) if dtype == np.bool_ else dtype
         self._is_constant = all(condition.is_constant for condition in conditions)
         self._limits = self._joint({}) if self._is_constant else None
 
-    def check(self, array: NDArray[Any], sizes: Mapping[str, int]) -> None:
+    def check(self, array: NDArray[Any], sizes: Mapping[Symbol, int]) -> None:
         """Raise ValueError if an element is out of bounds."""
         kernel = native.load()
         limits = self._limits if self._is_constant else self._joint(sizes)
@@ -54,7 +56,7 @@ class InputLimits:
         if position is not None:
             raise ValueError(f"{self._text} was changed by another thread while it was checked")
 
-    def _joint(self, sizes: Mapping[str, int]) -> NDArray[Any] | None:
+    def _joint(self, sizes: Mapping[Symbol, int]) -> NDArray[Any] | None:
         """Return the tightest bounds of all conditions as an array; None if no number of this type lies between them."""
         lows, highs = zip(*(bounds_of(condition, sizes) for condition in self._conditions), strict=True)
         return _limits(self._dtype, max(lows), min(highs))

@@ -7,6 +7,7 @@ from collections.abc import Iterator
 from inspect import getsource
 from math import inf
 
+from ov_gather.graph.symbols import InputDim
 from ov_gather.guards import checks
 from ov_gather.guards.written import Language, WrittenModel, head, identifiers
 from ov_gather.ranges.algebra.polynomials import Number, Polynomial
@@ -89,16 +90,16 @@ def _check(terms: RequestTerms) -> Iterator[str]:
         yield f"    {names[one.name]} = array_of({one.name!r}, feed[{one.name!r}], {one.kind!r}, {one.dims!r})"
     for (name, axis), *others in terms.places.values():
         for other, at in others:
-            texts = (printable(f"dim({name}, {axis})"), printable(f"dim({other}, {at})"))
+            texts = (printable(str(InputDim(name, axis))), printable(str(InputDim(other, at))))
             sizes = language.dim(name, axis), language.dim(other, at)
             yield f"    check_equal({texts[0]!r}, {sizes[0]}, {texts[1]!r}, {sizes[1]})"
     for condition in terms.conditions:
-        low, high = language.bounds(condition, terms)
+        low, high = language.bounds(condition.lows, condition.highs, terms)
         subject, why = condition.subject, printable(condition.reason)
         if isinstance(subject, Polynomial):
             yield f"    check_size({printable(str(subject))!r}, {language.size(subject, terms)}, {low}, {high}, {why!r})"
         else:
-            yield f"    check_elements({printable(subject)!r}, {names[subject]}, {low}, {high}, {why!r})"
+            yield f"    check_elements({printable(str(subject))!r}, {names[subject.input]}, {low}, {high}, {why!r})"
 
 
 def _number(number: Number) -> str:

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import re
 from collections import Counter
-from collections.abc import Callable, Collection, Iterator
+from collections.abc import Callable, Collection, Iterable, Iterator
 from dataclasses import dataclass
 from importlib.metadata import version
 from math import inf
@@ -12,7 +12,8 @@ from pathlib import Path
 
 from ov_gather.guards.checks import digest_of
 from ov_gather.ranges.algebra.polynomials import Number, Polynomial
-from ov_gather.ranges.requests import RequestCondition, RequestTerms, Size
+from ov_gather.ranges.requests import RequestTerms
+from ov_gather.ranges.terms import Size
 from ov_gather.system.tables import printable
 
 
@@ -93,15 +94,15 @@ class Language:
         if not isinstance(size, Polynomial):
             return self.number(size)
         found = ""
-        for names, factor in sorted(size.terms, key=lambda term: (-len(term[0]), term[0])):
-            factors = [self.dim(*terms.places[name][0]) for name in names]
+        for monomial, factor in sorted(size.terms, key=lambda term: (-len(term[0]), term[0])):
+            factors = [self.dim(*terms.places[symbol][0]) for symbol in monomial]
             factors = [*([] if abs(factor) == 1 and factors else [self.number(abs(factor))]), *factors]
             sign = (" - " if found else "-") if factor < 0 else (" + " if found else "")
             found += sign + (self.times(factors) if len(factors) > 1 else factors[0])
         return found
 
-    def bounds(self, condition: RequestCondition, terms: RequestTerms) -> tuple[str, str]:
+    def bounds(self, lows: Iterable[Size], highs: Iterable[Size], terms: RequestTerms) -> tuple[str, str]:
         """Write the lower and the upper bound of a condition."""
-        lows, highs = ([self.size(size, terms) for size in sizes] for sizes in (condition.lows, condition.highs))
-        low = self.join("max", lows) if len(lows) > 1 else (lows or [self.number(-inf)])[0]
-        return low, self.join("min", highs) if len(highs) > 1 else (highs or [self.number(inf)])[0]
+        least, most = ([self.size(size, terms) for size in sizes] for sizes in (lows, highs))
+        low = self.join("max", least) if len(least) > 1 else (least or [self.number(-inf)])[0]
+        return low, self.join("min", most) if len(most) > 1 else (most or [self.number(inf)])[0]

@@ -9,10 +9,12 @@ from enum import Enum
 from math import inf
 
 from ov_gather.graph.protocol import Key, Node
+from ov_gather.graph.symbols import Dim, Symbol
 from ov_gather.ranges.algebra.constants import CHUNK
 from ov_gather.ranges.algebra.intervals import Algebra, Interval
-from ov_gather.ranges.algebra.polynomials import Number, Polynomial
+from ov_gather.ranges.algebra.polynomials import Monomial, Number, Polynomial
 from ov_gather.ranges.algebra.sizes import Limits, Sizes
+from ov_gather.ranges.algebra.symbols import Elements
 from ov_gather.ranges.algebra.values import LARGEST_SIZE, Value, count, product
 from ov_gather.ranges.graph import AnalysedGraph, has_dynamic_shape, in_order
 from ov_gather.ranges.reuse import PreviousRun
@@ -31,16 +33,16 @@ class Assumption:
     """The premises of an analysis.
 
     Attributes:
-        inputs: bounds of the elements of inputs, by name.
-        dims: bounds of dynamic dimensions, by name.
-        same: the polynomials that replace dynamic dimensions, by name.
+        inputs: bounds of the elements of inputs.
+        dims: bounds of dynamic dimensions.
+        same: the polynomials that replace dynamic dimensions.
         limits: upper bounds of products of dynamic dimensions.
         fits: assume that no integer computed from sizes exceeds its type. Only used to guess conditions.
     """
 
-    inputs: Mapping[str, Interval] = field(default_factory=dict)
-    dims: Mapping[str, tuple[int, Number]] = field(default_factory=dict)
-    same: Mapping[str, Polynomial] = field(default_factory=dict)
+    inputs: Mapping[Elements, Interval] = field(default_factory=dict)
+    dims: Mapping[Symbol, tuple[int, Number]] = field(default_factory=dict)
+    same: Mapping[Symbol, Polynomial] = field(default_factory=dict)
     limits: Mapping[Polynomial, int] = field(default_factory=dict)
     fits: bool = False
 
@@ -61,40 +63,40 @@ class Analysis:
         given: the assumption.
         dims: bounds of the dynamic dimensions that the assumption names.
         others: declared bounds of the dynamic dimensions of inputs.
-        learned: bounds of the names of unknown integers, found by this analysis.
+        learned: bounds of unknown integers, found by this analysis.
         learned_before: the same, found by an analysis of the whole model; `learned` takes precedence. None if this is one.
         counts: upper bounds of the element counts of tensors that exist in every run.
-        names: cache of the names that each step depends on, by its first output.
+        symbols: cache of the symbols that each step depends on, by its first output.
     """
 
     graph: AnalysedGraph
     algebra: Algebra
     solver: Solver
     given: Assumption
-    dims: Mapping[str, tuple[int, Number]]
-    others: dict[str, tuple[int, Number]]
-    learned: dict[str, tuple[int, Number]]
-    learned_before: dict[str, tuple[int, Number]] | None
+    dims: Mapping[Symbol, tuple[int, Number]]
+    others: dict[Symbol, tuple[int, Number]]
+    learned: dict[Symbol, tuple[int, Number]]
+    learned_before: dict[Symbol, tuple[int, Number]] | None
     counts: Limits
-    names: dict[Key, frozenset[str]] = field(default_factory=dict)
+    symbols: dict[Key, frozenset[Symbol]] = field(default_factory=dict)
 
-    def changed(self, dims: Mapping[str, tuple[int, Number]], given: Assumption) -> set[str]:
-        """Return the names whose bounds, substitutes or limits differ under another assumption."""
-        found = {name for name in self.dims.keys() | dims.keys() if self._bounds(self.dims, name) != self._bounds(dims, name)}
-        for name in self.given.same.keys() | given.same.keys():
-            one, other = self.given.same.get(name), given.same.get(name)
+    def changed(self, dims: Mapping[Symbol, tuple[int, Number]], given: Assumption) -> set[Symbol]:
+        """Return the symbols whose bounds, substitutes or limits differ under another assumption."""
+        found = {one for one in self.dims.keys() | dims.keys() if self._bounds(self.dims, one) != self._bounds(dims, one)}
+        for symbol in self.given.same.keys() | given.same.keys():
+            one, other = self.given.same.get(symbol), given.same.get(symbol)
             if one != other:
-                found |= {name, *(() if one is None else one.names), *(() if other is None else other.names)}
+                found |= {symbol, *(() if one is None else one.symbols), *(() if other is None else other.symbols)}
         for limited, _ in self.given.limits.items() ^ given.limits.items():
-            found |= limited.names
+            found |= limited.symbols
         return found
 
-    def differing(self, dims: Mapping[str, tuple[int, Number]], given: Assumption) -> set[str]:
-        """Return the names that another assumption changes, and all related to them by limits."""
+    def differing(self, dims: Mapping[Symbol, tuple[int, Number]], given: Assumption) -> set[Symbol]:
+        """Return the symbols that another assumption changes, and all related to them by limits."""
         return self.algebra.sizes.limits.related(self.changed(dims, given))
 
-    def _bounds(self, dims: Mapping[str, tuple[int, Number]], name: str) -> tuple[int, Number] | None:
-        return dims[name] if name in dims else self.others.get(name)
+    def _bounds(self, dims: Mapping[Symbol, tuple[int, Number]], symbol: Symbol) -> tuple[int, Number] | None:
+        return dims[symbol] if symbol in dims else self.others.get(symbol)
 
     def grow(self, steps: Sequence[Node]) -> int:
         """Analyse those of the steps that are not yet; return how many were visited."""
@@ -167,18 +169,18 @@ def analyse(
         shown = near.graph
     else:
         shown = _Renamed(graph, given.same) if given.same else graph
-    learned: dict[str, tuple[int, Number]] = {}
-    before: dict[str, tuple[int, Number]] | None = None
+    learned: dict[Symbol, tuple[int, Number]] = {}
+    before: dict[Symbol, tuple[int, Number]] | None = None
     if near is not None and is_part:
         learned, before = ({}, near.learned) if near.learned_before is None else (dict(near.learned), near.learned_before)
     elif near is not None:
         learned = (near.learned_before or {}) | near.learned
     dims, others = dims_of(given), open_dims(graph) if near is None else near.others
     counts = _counts_of_inputs(graph) if near is None else near.counts
-    assumed = {graph.inputs[name]: interval for name, interval in given.inputs.items()}
+    assumed = {graph.inputs[elements.input]: interval for elements, interval in given.inputs.items()}
 
     changed = set() if near is None else near.differing(dims, given)
-    names: dict[Key, frozenset[str]] = {}
+    symbols: dict[Key, frozenset[Symbol]] = {}
 
     def algebra() -> Algebra:
         limits = counts.with_conditions(given.same, given.limits)
@@ -194,12 +196,12 @@ def analyse(
         counts = _tightest(counts, solver.known.values())
     else:
         evaluated = near.solver.evaluated if near.given.fits == given.fits else set()
-        if near.learned_before is not None:  # it may grow, and then use names of which nothing is known here
+        if near.learned_before is not None:  # it may grow, and then use symbols of which nothing is known here
             evaluated = evaluated.copy()
-        known, kept = near.solver.known, names if near.graph is shown else None
-        earlier = PreviousRun(near.graph, known, evaluated, near.solver.overflows, changed, near.names, kept)
+        known, kept = near.solver.known, symbols if near.graph is shown else None
+        earlier = PreviousRun(near.graph, known, evaluated, near.solver.overflows, changed, near.symbols, kept)
         solver = Solver(shown, algebra(), semantics, assumed, earlier, near.solver.numbers).run(steps)
-    return Analysis(shown, solver.algebra, solver, given, dims, others, learned, before, counts, names)
+    return Analysis(shown, solver.algebra, solver, given, dims, others, learned, before, counts, symbols)
 
 
 def _counts_of_inputs(graph: AnalysedGraph) -> Limits:
@@ -214,9 +216,9 @@ def _counts_of_inputs(graph: AnalysedGraph) -> Limits:
 
 def _tightest(counts: Limits, values: Iterable[Value]) -> Limits:
     """Keep the limit of the largest multiple of each product: most tensors have the same open sizes as others."""
-    names = {name for value in values for dim in value.shape or () for name in dim.names}
-    found, largest = Limits(), dict[tuple[str, ...], tuple[int, int]]()
-    for polynomial, bound in counts.about(names):
+    symbols = {one for value in values for dim in value.shape or () for one in dim.symbols}
+    found, largest = Limits(), dict[Monomial, tuple[int, int]]()
+    for polynomial, bound in counts.about(symbols):
         if len(polynomial.terms) > 1:
             found.add(polynomial, bound)
             continue
@@ -229,36 +231,36 @@ def _tightest(counts: Limits, values: Iterable[Value]) -> Limits:
     return found
 
 
-def open_dims(graph: AnalysedGraph) -> dict[str, tuple[int, Number]]:
+def open_dims(graph: AnalysedGraph) -> dict[Symbol, tuple[int, Number]]:
     """Return the bounds of the dynamic dimensions of inputs."""
     shapes = [graph.declared(key).shape or () for key in graph.inputs.values()]
-    return _limited({name: graph.bounds[name] for shape in shapes for dim in shape for name in dim.names})
+    return _limited({one: graph.bounds[one] for shape in shapes for dim in shape for one in dim.symbols})
 
 
-def dims_of(given: Assumption) -> dict[str, tuple[int, Number]]:
+def dims_of(given: Assumption) -> dict[Symbol, tuple[int, Number]]:
     """Return the bounds of the dynamic dimensions that an assumption names."""
     return _limited(given.dims)
 
 
-def _limited(dims: Mapping[str, tuple[int, Number]]) -> dict[str, tuple[int, Number]]:
+def _limited(dims: Mapping[Symbol, tuple[int, Number]]) -> dict[Symbol, tuple[int, Number]]:
     """Cap dimensions at `LARGEST_DIM`, unless their lower bound is greater. Symbols for elements are no dimensions."""
     return {
-        name: (low, max(low, min(high, LARGEST_DIM))) if name.startswith("dim(") else (low, high)
-        for name, (low, high) in dims.items()
+        symbol: (low, max(low, min(high, LARGEST_DIM))) if isinstance(symbol, Dim) else (low, high)
+        for symbol, (low, high) in dims.items()
     }
 
 
 class _Renamed(AnalysedGraph):
     """A graph in which polynomials replace some dynamic dimensions."""
 
-    def __init__(self, graph: AnalysedGraph, names: Mapping[str, Polynomial]) -> None:
+    def __init__(self, graph: AnalysedGraph, substitutes: Mapping[Symbol, Polynomial]) -> None:
         super().__init__(graph.graph, graph.vocabulary)
-        self._original, self._names = graph, names
+        self._original, self._substitutes = graph, substitutes
         self.bounds, self.answers, self._rules, self._ends = graph.bounds, graph.answers, graph._rules, graph._ends
 
     def _declare(self, key: Key) -> Value:
         value = self._original.declared(key)
-        if value.shape is None or self._names.keys().isdisjoint(name for dim in value.shape for name in dim.names):
+        if value.shape is None or self._substitutes.keys().isdisjoint(one for dim in value.shape for one in dim.symbols):
             return value
         axis = None if value.parts is None else value.parts.axis
-        return value.with_shape(tuple(dim.with_values(self._names) for dim in value.shape), axis)
+        return value.with_shape(tuple(dim.with_values(self._substitutes) for dim in value.shape), axis)

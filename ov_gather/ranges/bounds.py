@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import re
 from collections.abc import Sequence
 from math import inf
 
@@ -21,13 +20,8 @@ def range_of(interval: Interval) -> tuple[Bound, Bound]:
 
 def _end(bounds: Sequence[Polynomial], number: Number) -> Bound:
     if bounds:
-        return shown(bounds[0])
+        return str(bounds[0])
     return None if number in (inf, -inf) else number
-
-
-def shown(polynomial: Polynomial) -> str:
-    """Format a polynomial without the numbers that tell layers apart: dim(x#0.3.1, 0) becomes dim(x, 0)."""
-    return re.sub(r"#[^,]*,", ",", str(polynomial))
 
 
 def is_loose(value: Value) -> bool:

@@ -9,15 +9,17 @@ from itertools import islice
 from math import inf
 
 from ov_gather.graph.protocol import Key
-from ov_gather.ir.element_types import BOOLEAN
+from ov_gather.graph.symbols import OfInputs, Symbol
+from ov_gather.ir.element_types import BOOLEAN, ElementType
 from ov_gather.ranges.algebra.intervals import TRUTH, Algebra, Interval
 from ov_gather.ranges.algebra.polynomials import Number, Polynomial
+from ov_gather.ranges.algebra.symbols import Elements
 from ov_gather.ranges.algebra.values import every_value, is_integer
 from ov_gather.ranges.analysis import Assumption
 from ov_gather.ranges.examples import Premises
 from ov_gather.ranges.feasibility import can_be_met, limits_of
 from ov_gather.ranges.graph import AnalysedGraph
-from ov_gather.ranges.inequalities import FINITE, is_dynamic_dim, names_of, solve_all
+from ov_gather.ranges.inequalities import FINITE, extremes_of, solve_all
 from ov_gather.ranges.rules.call import Semantics
 from ov_gather.ranges.runs import AnalysisCache, joined, key_of
 from ov_gather.ranges.sites import BoundsCheck, Obstacle, Site
@@ -60,7 +62,7 @@ class Conditions:
     def __init__(self, graph: AnalysedGraph, semantics: Semantics, given: Assumption, runs: AnalysisCache) -> None:
         self._graph, self._semantics, self._given, self._runs = graph, semantics, given, runs
         self.premises = Premises(graph, given, runs.unconditional.counts)
-        self._masks = {name for name in graph.inputs if self._is_mask(name)}
+        self._masks = {elements for elements in map(Elements, graph.inputs) if self._is_mask(elements)}
         self._found: dict[Hashable, SiteCondition | None] = {}
         self._known: dict[Hashable, Assumption] = {}
         self._of_outputs: dict[Key, Assumption] = {}
@@ -104,22 +106,22 @@ class Conditions:
 
     def _is_of_one_size(self, guess: Assumption, site: Site) -> bool:
         """Return True if a guess pins sizes, and suffices for none larger or smaller by 1: too few requests meet it."""
-        pinned = {name: low for name, (low, high) in guess.dims.items() if low == high}
-        moved = ({name: (size + step, size + step) for name, size in pinned.items()} for step in (1, -1))
+        pinned = {symbol: low for symbol, (low, high) in guess.dims.items() if low == high}
+        moved = ({symbol: (size + step, size + step) for symbol, size in pinned.items()} for step in (1, -1))
         return bool(pinned) and not any(self._runs.prove(replace(guess, dims={**guess.dims, **dims}), site) for dims in moved)
 
     def _with_both_bounds(self, condition: Assumption) -> Assumption:
         """Bound inputs that are wider than the runtime's integers on both sides, because values beyond wrap around."""
         inputs = dict(condition.inputs)
-        for name, interval in inputs.items():
-            element_type = self._graph.declared(self._graph.inputs[name]).element_type
+        for elements, interval in inputs.items():
+            element_type = self._type_of(elements)
             given, kept = every_value(element_type), self._semantics.widest(element_type)
-            known = self._given.inputs.get(name, Interval())
+            known = self._given.inputs.get(elements, Interval())
             if given.low < kept.low and known.low == -inf and not (interval.lows or known.lows):
                 interval = replace(interval, low=max(interval.low, kept.low))
             if given.high > kept.high and known.high == inf and not (interval.highs or known.highs):
                 interval = replace(interval, high=min(interval.high, kept.high))
-            inputs[name] = interval
+            inputs[elements] = interval
         return replace(condition, inputs=inputs)
 
     def _proved(self, site: Site) -> Iterator[Assumption]:
@@ -173,11 +175,11 @@ class Conditions:
     def _between(self, site: Site, least: int | None, most: tuple[int, int]) -> Assumption:
         """Bound dimensions along the first axis, and all others, from above; from below by the same if `least` is None."""
         found = {}
-        for name in self._runs.part_of(site).dims:
-            low, high = self._given.dims.get(name) or self._graph.bounds[name]
-            size = most[0] if name.endswith(", 0)") else most[1]
+        for dim in self._runs.part_of(site).dims:
+            low, high = self._given.dims.get(dim) or self._graph.bounds[dim]
+            size = most[0] if dim.is_first else most[1]
             if low <= size <= high:
-                found[name] = (size if least is None else max(low, least), size)
+                found[dim] = (size if least is None else max(low, least), size)
         return replace(self._same_sizes(site, 1), dims=found) if least else Assumption(dims=found)
 
     def _large_sizes(self, site: Site) -> Assumption:
@@ -195,18 +197,18 @@ class Conditions:
 
     def _guesses(self, site: Site, sizes: Assumption) -> Iterator[Assumption]:
         inputs = self._runs.part_of(site).inputs
-        yield joined(sizes, Assumption({name: Interval(-FINITE, FINITE) for name in inputs if self._is_real(name)}))
+        yield joined(sizes, Assumption({one: Interval(-FINITE, FINITE) for one in inputs if self._is_real(one)}))
         exact = self._semantics.exact_integers
-        bounds = {name: FINITE if self._is_real(name) else exact for name in inputs}
-        yield joined(sizes, Assumption({name: Interval(-bound, bound) for name, bound in bounds.items()}))
-        masks = Assumption({name: TRUTH for name in inputs if name in self._masks})
+        bounds = {one: FINITE if self._is_real(one) else exact for one in inputs}
+        yield joined(sizes, Assumption({one: Interval(-bound, bound) for one, bound in bounds.items()}))
+        masks = Assumption({one: TRUTH for one in inputs if one in self._masks})
         for assumed in [sizes, *([joined(sizes, masks)] if masks.inputs else [])]:
             for found in self._solved(site, assumed):
                 yield found
                 if sizes.dims:
                     yield joined(found, self._sizes(site, 1))
         for demand in self._demands(site, sizes):
-            if not all(map(is_dynamic_dim, demand.size.names)):
+            if not all(isinstance(symbol, OfInputs) for symbol in demand.size.symbols):
                 continue
             inside = Algebra().between(demand.lowest, demand.size - 1)
             yield replace(sizes, inputs=dict.fromkeys(inputs, inside))
@@ -215,9 +217,9 @@ class Conditions:
 
     def _solved(self, site: Site, sizes: Assumption) -> Iterator[Assumption]:
         """Bound other inputs than those in `sizes` by symbols; solve the bounds checks for the symbols and for dimensions."""
-        symbols = {name: self._symbolic(name) for name in self._runs.part_of(site).inputs if name not in sizes.inputs}
-        dims = {**sizes.dims, **{bound: (-LIMIT, LIMIT) for name in symbols for bound in names_of(name)}}
-        assumed = Assumption({**symbols, **sizes.inputs}, dims, sizes.same, sizes.limits, fits=True)
+        symbols = {one: self._symbolic(one) for one in self._runs.part_of(site).inputs if one not in sizes.inputs}
+        bounds: dict[Symbol, tuple[int, Number]] = {end: (-LIMIT, LIMIT) for one in symbols for end in extremes_of(one)}
+        assumed = Assumption({**symbols, **sizes.inputs}, {**sizes.dims, **bounds}, sizes.same, sizes.limits, fits=True)
         seen = self._runs.under(joined(self._runs.implied(site), assumed), site)
         wanted = seen.demands(site)
         found = None if isinstance(wanted, Obstacle) else solve_all(seen.algebra, wanted, sizes)
@@ -227,43 +229,44 @@ class Conditions:
     def _sizes(self, site: Site, least: int) -> Assumption:
         """Bound the dynamic dimensions of inputs from below."""
         found = {}
-        for name in self._runs.part_of(site).dims:
-            low, high = self._given.dims.get(name) or self._graph.bounds[name]
+        for dim in self._runs.part_of(site).dims:
+            low, high = self._given.dims.get(dim) or self._graph.bounds[dim]
             if low < least <= high:
-                found[name] = (least, high)
+                found[dim] = (least, high)
         return Assumption(dims=found)
 
     def _same_sizes(self, site: Site, least: int) -> Assumption:
         """Assume also that dynamic dimensions of inputs at the same axis are equal."""
-        first: dict[int, str] = {}
+        first: dict[int, Symbol] = {}
         same = {}
         for key in self._runs.part_of(site).shaping:
             for axis, dim in enumerate(self._graph.declared(key).shape or ()):
-                for name in dim.names - {first.setdefault(axis, name) for name in dim.names}:
-                    same[name] = Polynomial.name(first[axis])
+                for symbol in dim.symbols - {first.setdefault(axis, one) for one in dim.symbols}:
+                    same[symbol] = Polynomial.symbol(first[axis])
         return replace(self._sizes(site, least), same=same)
 
-    def _is_mask(self, name: str) -> bool:
+    def _is_mask(self, elements: Elements) -> bool:
         """Return True if an input is boolean or a mask by its name: 0 and 1 are then all that it means."""
-        is_boolean = self._graph.declared(self._graph.inputs[name]).element_type is BOOLEAN
-        return is_boolean or ("mask" in name.lower() and not self._is_real(name))
+        return self._type_of(elements) is BOOLEAN or ("mask" in elements.input.lower() and not self._is_real(elements))
 
-    def _is_real(self, name: str) -> bool:
-        return not is_integer(self._graph.declared(self._graph.inputs[name]).element_type)
+    def _is_real(self, elements: Elements) -> bool:
+        return not is_integer(self._type_of(elements))
 
-    def _symbolic(self, name: str) -> Interval:
-        """Bound the elements of an input by one symbol on each side."""
-        declared = self._graph.declared(self._graph.inputs[name])
-        known = Interval() if self._is_real(name) else every_value(declared.element_type)
-        low, high = (Polynomial.name(bound) for bound in names_of(name))
+    def _type_of(self, elements: Elements) -> ElementType | None:
+        return self._graph.declared(self._graph.inputs[elements.input]).element_type
+
+    def _symbolic(self, elements: Elements) -> Interval:
+        """Bound some elements by one symbol on each side."""
+        known = Interval() if self._is_real(elements) else every_value(self._type_of(elements))
+        low, high = (Polynomial.symbol(bound) for bound in extremes_of(elements))
         return Interval(max(known.low, -LIMIT), min(known.high, LIMIT - 1), (low,), (high,))
 
 
 def _implies(one: Assumption, other: Assumption) -> bool:
     """Return True if a condition has each bound of another one, or a tighter number."""
     return (
-        all(name in one.inputs and _is_within(one.inputs[name], interval) for name, interval in other.inputs.items())
-        and all(name in one.dims and _is_inside(one.dims[name], pair) for name, pair in other.dims.items())
+        all(key in one.inputs and _is_within(one.inputs[key], interval) for key, interval in other.inputs.items())
+        and all(dim in one.dims and _is_inside(one.dims[dim], pair) for dim, pair in other.dims.items())
         and other.same.items() <= one.same.items()
         and all(limited in one.limits and one.limits[limited] <= bound for limited, bound in other.limits.items())
     )

@@ -7,6 +7,8 @@ from dataclasses import dataclass
 from typing import TypeVar
 
 from ov_gather.graph.protocol import Key, Node
+from ov_gather.graph.symbols import Symbol
+from ov_gather.ranges.algebra.symbols import Elements
 from ov_gather.ranges.analysis import Analysis, has_open_axes
 from ov_gather.ranges.graph import AnalysedGraph, operands
 from ov_gather.ranges.sites import Site
@@ -19,14 +21,14 @@ class SitePart:
     """The inputs of a model that may matter to a site.
 
     Attributes:
-        inputs: the names of those whose elements may matter.
+        inputs: the elements that may matter.
         shaping: those whose shapes may matter.
         dims: the dynamic dimensions of inputs that may matter.
     """
 
-    inputs: list[str]
+    inputs: list[Elements]
     shaping: list[Key]
-    dims: list[str]
+    dims: list[Symbol]
 
 
 class InputDependencies:
@@ -52,8 +54,8 @@ class InputDependencies:
         shaping = _chosen(list(self._graph.inputs.values()), inputs | self._bits.get(site.data, 0))
         shapes = [self._graph.declared(key).shape or () for key in shaping]
         shapes += [known.value(key).shape or () for key in (site.indices, site.data)]
-        dims = dict.fromkeys(name for shape in shapes for dim in shape for name in sorted(dim.names) if name in known.others)
-        return SitePart(_chosen(list(self._graph.inputs), inputs), shaping, list(dims))
+        dims = dict.fromkeys(one for shape in shapes for dim in shape for one in sorted(dim.symbols) if one in known.others)
+        return SitePart(_chosen([Elements(name) for name in self._graph.inputs], inputs), shaping, list(dims))
 
 
 def _union(sets: Mapping[Key, int], keys: Iterable[Key]) -> int:

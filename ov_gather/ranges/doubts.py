@@ -11,13 +11,13 @@ from ov_gather.ops.table import OPENVINO, OpKind, Trait, where
 from ov_gather.plugin.overwritten import IN_PLACE
 from ov_gather.plugin.pattern_graph import UNFOLDED
 from ov_gather.ranges.algebra.polynomials import Polynomial
+from ov_gather.ranges.algebra.symbols import DoubtfulSize
 from ov_gather.ranges.algebra.values import (
     LARGEST_SIZE,
     Value,
     every_value,
     is_integer,
     is_of_sizes,
-    name_of_number,
 )
 from ov_gather.ranges.graph import AnalysedGraph
 from ov_gather.ranges.origins import Question, of_integers
@@ -263,18 +263,13 @@ def _maybe_rounded_up(call: Operands, value: Value) -> Value:
     return replace(value, elements=call.algebra.join(value.elements, above), parts=None)
 
 
-_DOUBTFUL = name_of_number("size along ").removesuffix(", 0)")
-"""How the names of sizes begin that case 4 doubts."""
-
-
 def _has_doubtful_size(value: Value) -> bool:
-    """Return True if a dimension is no dimension of an input, such as one that case 4 has named."""
+    """Return True if a dimension is no dimension of an input, such as a `DoubtfulSize`."""
     return value.shape is not None and not all(map(is_of_sizes, value.shape))
 
 
 def _is_doubtful(dim: Polynomial) -> bool:
-    """Return True if case 4 has named a part of a dimension."""
-    return any(name.startswith(_DOUBTFUL) for monomial, _ in dim.terms for name in monomial)
+    return any(isinstance(symbol, DoubtfulSize) for monomial, _ in dim.terms for symbol in monomial)
 
 
 def _maybe_not_empty(graph: AnalysedGraph, key: Key, call: Operands, value: Value) -> Value:
@@ -284,9 +279,9 @@ def _maybe_not_empty(graph: AnalysedGraph, key: Key, call: Operands, value: Valu
     dims = list(value.shape)
     for axis, dim in enumerate(dims):
         if not dim.value:  # 0; or open, and then OpenVINO may set it to 0 beside another, here and not before
-            name = f"{_DOUBTFUL}{axis} of {graph.name_of(key)}#{key}, 0)"  # display names may occur twice
-            call.algebra.sizes.set_bounds(name, (0, LARGEST_SIZE))
-            dims[axis] = Polynomial.name(name)
+            symbol = DoubtfulSize(graph.name_of(key), axis, key)
+            call.algebra.sizes.set_bounds(symbol, (0, LARGEST_SIZE))
+            dims[axis] = Polynomial.symbol(symbol)
     return replace(value, shape=tuple(dims), parts=None)
 
 

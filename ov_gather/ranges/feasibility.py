@@ -6,6 +6,7 @@ from collections import ChainMap
 from collections.abc import Collection, Iterable
 from math import inf
 
+from ov_gather.graph.symbols import OfInputs, Symbol
 from ov_gather.ranges.algebra.intervals import Algebra, Interval
 from ov_gather.ranges.algebra.polynomials import Number, Polynomial
 from ov_gather.ranges.algebra.sizes import Limits, Sizes
@@ -13,26 +14,25 @@ from ov_gather.ranges.algebra.values import every_value
 from ov_gather.ranges.analysis import LARGEST_DIM, Assumption
 from ov_gather.ranges.fitting import Overflow
 from ov_gather.ranges.graph import AnalysedGraph
-from ov_gather.ranges.inequalities import is_dynamic_dim
 from ov_gather.ranges.runs import joined
 
 
-def limits_of(overflows: Iterable[Iterable[Overflow]], dims: Collection[str]) -> Assumption:
-    """Limit dimensions and products of dimensions so that no polynomial exceeds its type. Skip polynomials with other names."""
-    sizes: dict[str, tuple[int, Number]] = {}
+def limits_of(overflows: Iterable[Iterable[Overflow]], dims: Collection[Symbol]) -> Assumption:
+    """Limit dimensions and products of dimensions so that no polynomial exceeds its type. Skip those with other symbols."""
+    sizes: dict[Symbol, tuple[int, Number]] = {}
     limits: dict[Polynomial, int] = {}
     for polynomial, held in (one for found in overflows for one in found):
-        terms = [(names, factor) for names, factor in polynomial.terms if names and factor > 0]
-        if not all(is_dynamic_dim(name) and name in dims for names, _ in terms for name in names):
+        terms = [(monomial, factor) for monomial, factor in polynomial.terms if monomial and factor > 0]
+        if not all(isinstance(one, OfInputs) and one in dims for monomial, _ in terms for one in monomial):
             continue
         constant = max(dict(polynomial.terms).get((), 0), 0)
         share = (held - constant) // max(sum(factor for _, factor in terms), 1)
-        for names, _ in terms:
-            product = Polynomial(((names, 1),))
-            if len(names) > 1:
+        for monomial, _ in terms:
+            product = Polynomial(((monomial, 1),))
+            if len(monomial) > 1:
                 limits[product] = min(share, limits.get(product, share))
             elif share < LARGEST_DIM:
-                sizes[names[0]] = (0, min(share, sizes.get(names[0], (0, inf))[1]))
+                sizes[monomial[0]] = (0, min(share, sizes.get(monomial[0], (0, inf))[1]))
     return Assumption(dims=sizes, limits=limits)
 
 
@@ -42,23 +42,23 @@ def can_be_met(condition: Assumption, given: Assumption, graph: AnalysedGraph, c
     At their least sizes, tensors must have no more elements than `counts` allows.
     """
     both = joined(given, condition)
-    dims = {name: _common(bounds, graph.bounds.get(name, (0, inf))) for name, bounds in both.dims.items()}
+    dims = {dim: _common(bounds, graph.bounds.get(dim, (0, inf))) for dim, bounds in both.dims.items()}
     sizes = Sizes(ChainMap(dims, graph.bounds), (0, LARGEST_DIM))
     has_sizes = all(low <= high for low, high in dims.values()) and all(
-        sizes.least(same) <= min(sizes.of(name)[1], LARGEST_DIM) and sizes.greatest(same) >= sizes.of(name)[0]
-        for name, same in both.same.items()
+        sizes.least(same) <= min(sizes.of(dim)[1], LARGEST_DIM) and sizes.greatest(same) >= sizes.of(dim)[0]
+        for dim, same in both.same.items()
     )
     limits = counts.with_conditions(both.same, both.limits)
     has_products = all(sizes.least(product) <= limit for product, limit in limits.about(_sizes_of(both)))
-    types = {name: graph.declared(graph.inputs[name]).element_type for name in both.inputs}
-    has_values = (_has_values(sizes, interval, every_value(types[name])) for name, interval in both.inputs.items())
+    types = {elements: graph.declared(graph.inputs[elements.input]).element_type for elements in both.inputs}
+    has_values = (_has_values(sizes, interval, every_value(types[elements])) for elements, interval in both.inputs.items())
     return has_sizes and has_products and all(has_values)
 
 
-def _sizes_of(condition: Assumption) -> set[str]:
-    """Return the names of the dimensions in a condition."""
-    names = {name for same in condition.same.values() for name in same.names}
-    return names.union(condition.dims, condition.same, *(product.names for product in condition.limits))
+def _sizes_of(condition: Assumption) -> set[Symbol]:
+    """Return the dimensions in a condition."""
+    symbols = {symbol for same in condition.same.values() for symbol in same.symbols}
+    return symbols.union(condition.dims, condition.same, *(product.symbols for product in condition.limits))
 
 
 def _common(one: tuple[int, Number], other: tuple[int, Number]) -> tuple[int, Number]:

@@ -8,11 +8,13 @@ from functools import cached_property
 from math import inf
 
 from ov_gather.graph.protocol import Body, Graph, Key, Node
+from ov_gather.graph.symbols import Symbol
 from ov_gather.ir.model import LEAVES
 from ov_gather.ops import indexing, known_types
 from ov_gather.ranges.algebra.constants import constant_value
 from ov_gather.ranges.algebra.intervals import Interval
 from ov_gather.ranges.algebra.polynomials import Number, Polynomial
+from ov_gather.ranges.algebra.symbols import Count
 from ov_gather.ranges.algebra.values import LARGEST_SIZE, Shape, Value, is_integer
 from ov_gather.ranges.rules.call import TransferFunction
 from ov_gather.ranges.rules.openvino import rule_of
@@ -56,7 +58,7 @@ class AnalysedGraph:
 
     def __init__(self, graph: Graph, vocabulary: Vocabulary = OPENVINO) -> None:
         self.graph, self.vocabulary = graph, vocabulary
-        self.bounds: dict[str, tuple[int, Number]] = {}
+        self.bounds: dict[Symbol, tuple[int, Number]] = {}
         self.answers: dict[str, dict[Key, bool]] = {}
         self._declared: dict[Key, Value] = {}
         self._rules: dict[Node, TransferFunction | None] = {}
@@ -69,7 +71,7 @@ class AnalysedGraph:
         return None if node is None or node.type in LEAVES else node
 
     def declared(self, key: Key) -> Value:
-        """Return what the model declares: type, shape with a name for each dynamic dimension, elements of a constant."""
+        """Return what the model declares: type, shape with a symbol for each dynamic dimension, elements of a constant."""
         if key not in self._declared:
             self._declared[key] = self._declare(key)
         return self._declared[key]
@@ -81,9 +83,9 @@ class AnalysedGraph:
         shape, node = self._shape(key), self.producer(key)
         if node is None or node.type == "ShapeOf" or not node.reads_shapes_only:
             return Value(element_type, shape, may_be_nan=not is_integer(element_type))
-        name = f"size({self.name_of(key)}#{len(self._declared)})"
-        self.bounds[name] = (0, LARGEST_SIZE)
-        return Value(element_type, shape, Interval(0, LARGEST_SIZE, (), (Polynomial.name(name),)))
+        symbol = Count(self.name_of(key), len(self._declared))
+        self.bounds[symbol] = (0, LARGEST_SIZE)
+        return Value(element_type, shape, Interval(0, LARGEST_SIZE, (), (Polynomial.symbol(symbol),)))
 
     def _shape(self, key: Key) -> Shape | None:
         dims = self.graph.shape_of(key).dims
@@ -94,9 +96,9 @@ class AnalysedGraph:
             if dim.is_static:
                 shape.append(Polynomial.constant(dim.lower))
             else:
-                name = self.graph.size_name(key, axis)
-                self.bounds[name] = dim.lower, inf if dim.upper is None else dim.upper
-                shape.append(Polynomial.name(name))
+                symbol = self.graph.size_symbol(key, axis)
+                self.bounds[symbol] = dim.lower, inf if dim.upper is None else dim.upper
+                shape.append(Polynomial.symbol(symbol))
         return tuple(shape)
 
     def rule(self, node: Node) -> TransferFunction | None:

@@ -9,6 +9,7 @@ from math import inf
 from typing import TYPE_CHECKING
 
 from ov_gather.graph.protocol import Graph, Key, Node
+from ov_gather.graph.symbols import OfInputs
 from ov_gather.plugin.base import Effect, KnownFault
 from ov_gather.plugin.pattern_graph import Known, PatternGraph
 from ov_gather.plugin.register import BY_TYPE
@@ -82,19 +83,18 @@ class _FromRanges(Known):
     def is_chosen(self, node: Node, position: int, axis: int) -> bool:
         """Return True if the size of an axis of an input of a node is an open one of an input of the model or the body."""
         from ov_gather.ranges.algebra.polynomials import Polynomial
-        from ov_gather.ranges.inequalities import is_dynamic_dim
 
         key = node.inputs[position]
         shape = None if key is None else self._analysis.value(key).shape
         size = None if shape is None else shape[axis]
         given = {
-            self._graph.size_name(one.outputs[0], number)
+            self._graph.size_symbol(one.outputs[0], number)
             for one in self._graph.nodes("Parameter")
             if one.path == node.path
             for number in range(len(self._graph.shape_of(one.outputs[0]).dims or ()))
         }
-        chosen = [name for name in (size.names if size else ()) if is_dynamic_dim(name) or name in given]
-        return any(size == Polynomial.name(name) for name in chosen)
+        chosen = [one for one in (size.symbols if size else ()) if isinstance(one, OfInputs) or one in given]
+        return any(size == Polynomial.symbol(one) for one in chosen)
 
     @cached_property
     def _inputs(self) -> Collection[Key]:

@@ -8,7 +8,7 @@ from ov_gather.graph.excerpts import Excerpt, ExcerptEdge, ExcerptNode
 from ov_gather.graph.protocol import Key, Node
 from ov_gather.ranges.algebra.values import Value
 from ov_gather.ranges.analysis import Analysis
-from ov_gather.ranges.bounds import is_loose, range_of, shown
+from ov_gather.ranges.bounds import is_loose, range_of
 from ov_gather.ranges.graph import AnalysedGraph, in_order
 from ov_gather.ranges.sites import Site
 from ov_gather.system.traversal import reachable
@@ -108,7 +108,7 @@ def _note(analysis: Analysis, key: Key) -> str:
     value = _value(analysis, key)
     declared = value or analysis.graph.declared(key)
     element_type = "?" if declared.element_type is None else declared.element_type.name
-    shape = "[...]" if declared.shape is None else f"[{', '.join(map(shown, declared.shape))}]"
+    shape = "[...]" if declared.shape is None else f"[{', '.join(map(str, declared.shape))}]"
     return f"{element_type}{shape}" + ("" if value is None else f" {_bounds(value)}")
 
 
@@ -130,4 +130,4 @@ def _obligation(analysis: Analysis, site: Site) -> str:
     wanted = analysis.demands(site)
     if not isinstance(wanted, list):
         return wanted.reason
-    return ", ".join(f"axis {check.axis} of size {shown(check.size)}" for check in wanted)
+    return ", ".join(f"axis {check.axis} of size {check.size}" for check in wanted)

@@ -2,12 +2,13 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Iterable, Mapping
 from dataclasses import dataclass, field
 from typing import TYPE_CHECKING, Literal
 
 from ov_gather.graph.excerpts import Excerpt
 from ov_gather.ranges.bounds import Bound
+from ov_gather.ranges.terms import Condition
 from ov_gather.ranges.witness import Witness
 from ov_gather.system.tables import InNotebooks, TableList
 
@@ -15,6 +16,7 @@ if TYPE_CHECKING:
     from rich.table import Table
 
 Status = Literal["proved", "refuted", "conditional", "unknown"]
+Requires = Mapping[str, tuple[Bound, Bound]]
 
 
 @dataclass(frozen=True, repr=False)
@@ -31,11 +33,10 @@ class Proof(InNotebooks):
         axis_size: the size of this axis; None if unknown.
         index_range: the least and the greatest index.
         reason: an explanation of the status for people.
-        requires: the least and the greatest value, by name of an input, of an open dimension such as "dim(x, 1)", or of a
-            product or sum such as "dim(x, 0) * dim(y, 0)".
+        conditions: what inputs and sizes must satisfy.
         example: for a conditional site, sizes of dimensions and a value for all elements of each input that satisfy `requires`;
             if possible, an example for all conditional sites of the model.
-        alternatives: other requirements that suffice instead, which fewer typical requests satisfy.
+        others: other conditions that suffice instead, which fewer typical requests satisfy.
         witness: for a refuted site, an index out of bounds, and our kernel's error; otherwise None.
         path: how the indices are computed, with what is known of each value; only if it was asked for.
     """
@@ -48,11 +49,25 @@ class Proof(InNotebooks):
     axis_size: int | str | None
     index_range: tuple[Bound, Bound]
     reason: str
-    requires: Mapping[str, tuple[Bound, Bound]] = field(default_factory=dict)
+    conditions: tuple[Condition, ...] = ()
     witness: Witness | None = None
     example: Mapping[str, int | float] = field(default_factory=dict, compare=False)
-    alternatives: tuple[Mapping[str, tuple[Bound, Bound]], ...] = ()
+    others: tuple[tuple[Condition, ...], ...] = ()
     path: Excerpt | None = field(default=None, repr=False, compare=False)
+
+    @property
+    def requires(self) -> Requires:
+        """The conditions for people: the least and the greatest value, by what they are about.
+
+        That is an input, an open dimension such as "dim(x, 1)", or a product or sum such as "dim(x, 0) * dim(y, 0)". Names
+        that would be misread there are quoted.
+        """
+        return _requires(self.conditions)
+
+    @property
+    def alternatives(self) -> tuple[Requires, ...]:
+        """Other requirements that suffice instead, which fewer typical requests satisfy."""
+        return tuple(map(_requires, self.others))
 
     @property
     def headline(self) -> str:
@@ -75,6 +90,10 @@ class Proofs(TableList[Proof]):
         layer = f"{entry.type} '{entry.layer}'" + (f", line {entry.line}" if entry.line else "")
         axis = "?" if entry.axis is None else f"{entry.axis}: {entry.axis_size}"
         return layer, entry.status, range_text(*entry.index_range), axis, why(entry)
+
+
+def _requires(conditions: Iterable[Condition]) -> Requires:
+    return {str(condition.subject): condition.bounds for condition in conditions}
 
 
 def range_text(low: Bound, high: Bound) -> str:

@@ -5,24 +5,23 @@ from __future__ import annotations
 from collections import ChainMap
 from collections.abc import Callable, Collection, Hashable, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, replace
-from math import inf
-from typing import Literal
 
 from ov_gather.graph.protocol import Key, Node
+from ov_gather.graph.symbols import Symbol
 from ov_gather.ranges.algebra.intervals import Algebra, Interval
-from ov_gather.ranges.algebra.polynomials import Number, Polynomial
-from ov_gather.ranges.analysis import LARGEST_DIM, Analysis, Assumption, Outcome, analyse, steps_to
-from ov_gather.ranges.bounds import Bound, is_loose, range_of, shown
+from ov_gather.ranges.algebra.polynomials import Number
+from ov_gather.ranges.analysis import Analysis, Assumption, Outcome, analyse, steps_to
+from ov_gather.ranges.bounds import Bound, is_loose, range_of
 from ov_gather.ranges.conditions import Conditions
-from ov_gather.ranges.examples import Premises, names_in
+from ov_gather.ranges.examples import Premises, symbols_in
 from ov_gather.ranges.graph import AnalysedGraph
-from ov_gather.ranges.inequalities import FINITE, sign_of_slack, slack_of
 from ov_gather.ranges.paths import path_to
 from ov_gather.ranges.proof import Proof, Status
 from ov_gather.ranges.reading_outside import results_of
 from ov_gather.ranges.rules.call import Operands, Semantics
 from ov_gather.ranges.runs import AnalysisCache, key_of
 from ov_gather.ranges.sites import BoundsCheck, Obstacle, Site
+from ov_gather.ranges.terms import Condition, Subject, conditions_of, text_of
 from ov_gather.ranges.witness import witness_of
 from ov_gather.system.traversal import depth_first
 
@@ -45,15 +44,14 @@ def _with_examples(proofs: list[Proof], conditions: Sequence[Assumption | None],
     """Add an example to each conditional proof: a part of one that satisfies all, or one of its own if none does."""
     every = list({key_of(condition): condition for condition in conditions if condition is not None}.values())
     common = premises.example(every)
-    alone: dict[Hashable, Mapping[str, Number]] = {}
+    alone: dict[Hashable, Mapping[Symbol, Number]] = {}
 
     def example(condition: Assumption) -> Mapping[str, Number]:
-        if common is not None:
-            return {name: common[name] for name in sorted(names_in(condition))}
         key = key_of(condition)
-        if key not in alone:
+        if common is None and key not in alone:
             alone[key] = premises.example([condition]) or {}
-        return alone[key]
+        found = alone[key] if common is None else {symbol: common[symbol] for symbol in sorted(symbols_in(condition))}
+        return {str(symbol): value for symbol, value in found.items()}
 
     pairs = zip(proofs, conditions, strict=True)
     return [proof if condition is None else replace(proof, example=example(condition)) for proof, condition in pairs]
@@ -81,9 +79,9 @@ def _proof(
         return _made(analysis, site, "proved", "every index is in bounds"), None
     if found is None:
         return _made(analysis, site, "unknown", _first_unknown(analysis, site, origins)), None
-    requires = _requirements(found.condition)
-    proof = _made(analysis, site, "conditional", f"in bounds if {text_of(requires)}", requires)
-    return replace(proof, alternatives=tuple(map(_requirements, found.alternatives))), found.condition
+    needed = conditions_of(found.condition)
+    proof = _made(analysis, site, "conditional", f"in bounds if {' and '.join(map(str, needed))}", needed)
+    return replace(proof, others=tuple(map(conditions_of, found.alternatives))), found.condition
 
 
 def refuted(graph: AnalysedGraph, semantics: Semantics, sites: Sequence[Site]) -> Iterator[tuple[Site, Proof]]:
@@ -106,71 +104,22 @@ def _made(
     site: Site,
     status: Status,
     reason: str,
-    requires: Mapping[str, tuple[Bound, Bound]] | None = None,
+    conditions: tuple[Condition, ...] = (),
     demand: BoundsCheck | None = None,
 ) -> Proof:
     wanted = analysis.demands(site)
     if isinstance(wanted, Obstacle) or not wanted:
         elements = analysis.value(site.indices).elements
-        return Proof(site.name, site.type, site.line, status, None, None, range_of(elements), reason, requires or {})
+        return Proof(site.name, site.type, site.line, status, None, None, range_of(elements), reason, conditions)
     if demand is None:
         demand = next((one for one in wanted if not one.holds(analysis.algebra)), wanted[0])
-    size = shown(demand.size) if demand.size.value is None else demand.size.value
+    size = str(demand.size) if demand.size.value is None else demand.size.value
     bounds = range_of(demand.indices)
     witness = None
     if status == "refuted":
         coordinate = demand.axis - site.batch_dims if site.has_coordinates else None
         witness = witness_of(analysis.algebra, demand, analysis.graph.graph.constant(site.indices), coordinate)
-    return Proof(site.name, site.type, site.line, status, demand.axis, size, bounds, reason, requires or {}, witness)
-
-
-def _requirements(condition: Assumption) -> dict[str, tuple[Bound, Bound]]:
-    found: dict[str, tuple[Bound, Bound]] = {
-        name: (_tightest("max", interval.lows, interval.low), _tightest("min", interval.highs, interval.high))
-        for name, interval in condition.inputs.items()
-    }
-    for name, (low, high) in condition.dims.items():
-        found[name] = (low or None, None if high >= LARGEST_DIM else high)
-    found |= {shown(product): (None, limit) for product, limit in condition.limits.items()}
-    for name, same in condition.same.items():
-        sign = sign_of_slack(same)
-        bound = same - slack_of(name) * sign
-        low, high = condition.dims.get(name, (0, inf)) if sign else (0, inf)
-        total = Polynomial.name(name) - bound
-        constant = dict(total.terms).get((), 0)
-        text = shown(total - constant)
-        if all(factor > 0 for names, factor in total.terms if names) and text not in found:  # x + y <= 9 instead of x <= 9 - y
-            name, bound, low, high = text, Polynomial.constant(-constant), 0, inf
-        found[name] = (
-            _tightest("max", (bound,) if sign >= 0 else (), low or -inf),
-            _tightest("min", (bound,) if sign <= 0 else (), inf if high >= LARGEST_DIM else high),
-        )
-    return found
-
-
-def _tightest(function: Literal["min", "max"], bounds: Sequence[Polynomial], number: Number) -> Bound:
-    """Return a bound as tight as all of these: "min(dim(x, 1) - 1, 9)" if there are several."""
-    numbers = [bound.value for bound in bounds if bound.value is not None] + ([] if number in (inf, -inf) else [number])
-    texts = [shown(bound) for bound in bounds if bound.value is None]
-    if not texts:
-        return (min(numbers) if function == "min" else max(numbers)) if numbers else None
-    texts += map(str, numbers)
-    return texts[0] if len(texts) == 1 else f"{function}({', '.join(texts)})"
-
-
-def text_of(requires: Mapping[str, tuple[Bound, Bound]]) -> str:
-    """Format conditions for people: `input_ids in -1000..999 and dim(x, 1) >= 5`."""
-    return " and ".join(_text(name, low, high) for name, (low, high) in requires.items())
-
-
-def _text(name: str, low: Bound, high: Bound) -> str:
-    if (low, high) == (-FINITE, FINITE):
-        return f"{name} is finite"
-    if low == high:
-        return f"{name} = {low}"
-    if high is None:
-        return f"{name} >= {low}"
-    return f"{name} <= {high}" if low is None else f"{name} in {low}..{high}"
+    return Proof(site.name, site.type, site.line, status, demand.axis, size, bounds, reason, conditions, witness)
 
 
 def _first_unknown(analysis: Analysis, site: Site, origins: dict[Key, Key]) -> str:
@@ -257,18 +206,17 @@ class Requirement:
             return f"{self.name}: no value is both >= {self.lows[0]} and <= {self.highs[0]}, as different layers require"
         count = max(len(self.lows), len(self.highs))
         lows, highs = ((*bounds, *[None] * (count - len(bounds))) for bounds in (self.lows, self.highs))
-        return " and ".join(text_of({self.name: pair}) for pair in zip(lows, highs, strict=True))
+        return " and ".join(text_of(self.name, *pair) for pair in zip(lows, highs, strict=True))
 
 
-def requirements(proofs: Iterable[Proof]) -> list[Requirement]:
-    """Merge the conditions of all conditional sites. Inputs within them have no index out of bounds at these sites."""
-    bounds: dict[str, list[tuple[Bound, Bound]]] = {}
-    for proof in proofs:
-        for name, pair in proof.requires.items():
-            bounds.setdefault(name, []).append(pair)
+def requirements(conditions: Iterable[Condition]) -> list[Requirement]:
+    """Merge conditions on the same subject."""
+    bounds: dict[Subject, list[tuple[Bound, Bound]]] = {}
+    for condition in conditions:
+        bounds.setdefault(condition.subject, []).append(condition.bounds)
     return [
-        Requirement(name, _all(max, [low for low, _ in pairs]), _all(min, [high for _, high in pairs]))
-        for name, pairs in bounds.items()
+        Requirement(str(subject), _all(max, [low for low, _ in pairs]), _all(min, [high for _, high in pairs]))
+        for subject, pairs in bounds.items()
     ]
 
 

@@ -11,9 +11,12 @@ from typing import Any
 
 from ov_gather.graph.ir import IrGraph
 from ov_gather.graph.openvino import OpenvinoGraph
+from ov_gather.graph.symbols import OfInputs, Symbol
 from ov_gather.ir.model import Model
 from ov_gather.ir.reader import Source, WeightsSource, read_ir
 from ov_gather.ranges.algebra.intervals import Interval
+from ov_gather.ranges.algebra.polynomials import Number
+from ov_gather.ranges.algebra.symbols import Elements
 from ov_gather.ranges.analysis import Assumption
 from ov_gather.ranges.graph import AnalysedGraph
 from ov_gather.ranges.proof import Proof, Proofs
@@ -35,8 +38,8 @@ def prove(
     Args:
         source: an IR as `read_ir` takes it, or the `Model` that it returns; or an `openvino.Model`.
         weights: path or bytes of the .bin, if it is not beside the .xml.
-        assume: the least and the greatest value to assume, by name of an input or of an open dimension such as "dim(x, 1)";
-            None means unbounded.
+        assume: the least and the greatest value to assume, by name of an input or of an open dimension such as "dim(x, 1)",
+            quoted as in `Proof.requires` where that is ambiguous; None means unbounded.
         with_paths: add to each proof how its indices are computed, with what is known of each value.
 
     Returns:
@@ -72,34 +75,42 @@ def graph_of(source: Any, weights: WeightsSource = None) -> AnalysedGraph:
     return AnalysedGraph(IrGraph(read_ir(source, weights)))
 
 
-def names_of(graph: AnalysedGraph) -> list[str]:
-    """Return the names that `assume` accepts: inputs and open dimensions."""
+def names_of(graph: AnalysedGraph) -> dict[str, Symbol]:
+    """Return what `assume` accepts: inputs and open dimensions by the names that proofs show; inputs also as they are named.
+
+    An input that is named like a dimension is meant by its quoted name alone.
+    """
     for key in graph.inputs.values():
         graph.declared(key)
-    return [*graph.inputs, *graph.bounds]
+    subjects = [*map(Elements, graph.inputs), *(one for one in graph.bounds if isinstance(one, OfInputs))]
+    return {name: Elements(name) for name in graph.inputs} | {str(one): one for one in subjects}
 
 
 def assumption(graph: AnalysedGraph, assume: Mapping[str, Limits]) -> Assumption:
     """Convert `assume` to an assumption. Raises ValueError if a name is unknown or the bounds are contradictory; TypeError."""
     _check_form(assume)
-    known = ", ".join(names_of(graph))
-    inputs, dims = {}, {}
+    known = names_of(graph)
+    inputs: dict[Elements, Interval] = {}
+    dims: dict[Symbol, tuple[int, Number]] = {}
     for name, (low, high) in assume.items():
         least, greatest = -inf if low is None else low, inf if high is None else high
         if least > greatest:
             raise ValueError(f"assume {name}: no value is in {low}..{high}")
-        if name in graph.inputs:
-            inputs[name] = Interval(least, greatest)
-        elif name in graph.bounds:
+        subject = known.get(name)
+        if isinstance(subject, Elements):
+            inputs[subject] = Interval(least, greatest)
+        elif subject is not None:
             broken = next((bound for bound in (low, high) if bound is not None and bound % 1 != 0), None)
             if broken is not None:
                 raise ValueError(f"assume {name}: a dimension is a whole number, which {broken} is not")
-            declared = graph.bounds[name]
-            dims[name] = (int(max(least, declared[0])), min(greatest, declared[1]))
-            if dims[name][0] > dims[name][1]:
+            declared = graph.bounds[subject]
+            dims[subject] = (int(max(least, declared[0])), min(greatest, declared[1]))
+            if dims[subject][0] > dims[subject][1]:
                 raise ValueError(f"assume {name}: the model allows {declared[0]}..{declared[1]} only")
         else:
-            raise ValueError(f"assume {name}: the model has no such input or open dimension, but {known or 'none at all'}")
+            raise ValueError(
+                f"assume {name}: the model has no such input or open dimension, but {', '.join(known) or 'none at all'}"
+            )
     return Assumption(inputs, dims)
 
 

@@ -3,24 +3,20 @@
 from __future__ import annotations
 
 from collections.abc import Iterable, Mapping, Sequence
-from dataclasses import dataclass, replace
+from dataclasses import dataclass
 from hashlib import sha256
-from math import inf
 
+from ov_gather.graph.symbols import OfInputs, Symbol
 from ov_gather.ir.element_types import DYNAMIC, STRING, ElementType
 from ov_gather.ranges.algebra.polynomials import Number, Polynomial
+from ov_gather.ranges.algebra.symbols import Elements
 from ov_gather.ranges.analysis import LARGEST_DIM
-from ov_gather.ranges.bounds import Bound
 from ov_gather.ranges.graph import AnalysedGraph
 from ov_gather.ranges.proof import Proof, Status
-from ov_gather.ranges.proofs import text_of
-from ov_gather.ranges.size_texts import SizeTextError, SizeTexts
+from ov_gather.ranges.prove import assumption
+from ov_gather.ranges.terms import Condition, Size, Subject, conditions_of
 from ov_gather.system.tables import counted
 
-Size = Polynomial | Number
-"""A bound: a number, or a polynomial of dimensions that has no constant value."""
-_Key = tuple[str | Polynomial, tuple[Size, ...], tuple[Size, ...]]
-"""The identity of a condition: what it is about, and both bounds."""
 ASSUMED = "assume"
 """What needs a condition that the caller has assumed."""
 
@@ -50,19 +46,30 @@ class RequestInput:
 
 @dataclass(frozen=True)
 class RequestCondition:
-    """A condition: all elements of an input, or a size, lie between bounds.
+    """A condition on requests.
 
     Attributes:
-        subject: the name of an input, or a polynomial of dimensions.
-        lows, highs: bounds that all hold, none if there is no bound. A floating-point input must also have no NaN.
+        condition: what must hold.
         needed_by: the layers that need it, as "Gather 'name'".
     """
 
-    subject: str | Polynomial
-    lows: tuple[Size, ...]
-    highs: tuple[Size, ...]
+    condition: Condition
     needed_by: tuple[str, ...]
-    text: str
+
+    @property
+    def subject(self) -> Subject:
+        """Elements of an input, or a polynomial of sizes."""
+        return self.condition.subject
+
+    @property
+    def lows(self) -> tuple[Size, ...]:
+        """Lower bounds that all hold."""
+        return self.condition.lows
+
+    @property
+    def highs(self) -> tuple[Size, ...]:
+        """Upper bounds that all hold."""
+        return self.condition.highs
 
     @property
     def is_constant(self) -> bool:
@@ -74,12 +81,12 @@ class RequestCondition:
         """What needs the condition, for people."""
         first, *others = self.needed_by
         if first == ASSUMED:
-            return f"it was assumed that {self.text}"
+            return f"it was assumed that {self}"
         more = f" and {counted(len(others), 'other')}" if others else ""
-        return f"{first}{more} need{'' if others else 's'} {self.text}"
+        return f"{first}{more} need{'' if others else 's'} {self}"
 
     def __str__(self) -> str:
-        return self.text
+        return str(self.condition)
 
 
 @dataclass(frozen=True)
@@ -112,7 +119,7 @@ class RequestTerms:
     inputs: tuple[RequestInput, ...]
     conditions: tuple[RequestCondition, ...]
     uncovered: tuple[Uncovered, ...]
-    places: Mapping[str, tuple[tuple[str, int], ...]]
+    places: Mapping[Symbol, tuple[tuple[str, int], ...]]
     fingerprint: str
 
 
@@ -124,23 +131,22 @@ def request_terms(
     Raises ValueError if two inputs have the same name, or a request cannot be checked for a bound of `assume`.
     """
     check_unique_inputs(graph)
-    reader = _Reader(graph)
-    found: dict[_Key, RequestCondition] = {}
+    found: dict[Condition, list[str]] = {}
     uncovered = []
-    by_layer = [(_layer(proof), reader.conditions(proof.requires), proof) for proof in proofs if proof.status != "proved"]
-    for layer, conditions, proof in by_layer:
-        if proof.status != "conditional" or conditions is None:
+    for proof in proofs:
+        if proof.status == "conditional" and _is_checkable(graph, proof.conditions):
+            _add(found, proof.conditions, _layer(proof))
+        elif proof.status != "proved":
             uncovered.append(Uncovered(proof.layer, proof.type, proof.status, proof.reason))
-            continue
-        _add(found, conditions, layer)
-    assumed = reader.conditions(assume or {})
-    if assumed is None:
+    assumed = conditions_of(assumption(graph, assume or {}))
+    if not _is_checkable(graph, assumed):
         raise ValueError(f"assume: the elements or sizes of {', '.join(assume or {})} cannot be checked on a request")
     _add(found, assumed, ASSUMED)
     inputs = tuple(_input(graph, name) for name in graph.inputs)
     order = {name: number for number, name in enumerate(graph.inputs)}
-    kept = tuple(sorted(_without_weaker([*found.values()]), key=lambda one: order.get(str(one.subject), -1)))
-    return RequestTerms(inputs, kept, tuple(uncovered), reader.places, _fingerprint(inputs, proofs, assumed))
+    kept = [RequestCondition(one, tuple(dict.fromkeys(found[one]))) for one in _without_weaker([*found])]
+    kept.sort(key=lambda one: order[one.subject.input] if isinstance(one.subject, Elements) else -1)
+    return RequestTerms(inputs, tuple(kept), tuple(uncovered), _places(graph), _fingerprint(inputs, proofs, assumed))
 
 
 def check_unique_inputs(graph: AnalysedGraph) -> None:
@@ -155,65 +161,26 @@ def covered(graph: AnalysedGraph, proofs: Sequence[Proof]) -> list[bool]:
     Raises ValueError if two inputs have the same name.
     """
     check_unique_inputs(graph)
-    reader = _Reader(graph)
-    return [proof.status == "conditional" and reader.conditions(proof.requires) is not None for proof in proofs]
+    return [proof.status == "conditional" and _is_checkable(graph, proof.conditions) for proof in proofs]
 
 
-def _add(found: dict[_Key, RequestCondition], conditions: Iterable[RequestCondition], layer: str) -> None:
+def _add(found: dict[Condition, list[str]], conditions: Iterable[Condition], layer: str) -> None:
     for one in conditions:
-        key = one.subject, one.lows, one.highs
-        known = found.get(key, one)
-        found[key] = replace(known, needed_by=tuple(dict.fromkeys((*known.needed_by, layer))))
+        found.setdefault(one, []).append(layer)
 
 
 def _layer(proof: Proof) -> str:
     return f"{proof.type} '{proof.layer}'"
 
 
-class _Reader:
-    """A reader of conditions, which are texts for people, with the names of a graph.
-
-    Attributes:
-        conditions: those on sizes first, then those on elements in the order of the inputs.
-        places: the input and the axis of each open dimension, several if they share the dimension.
-    """
-
-    def __init__(self, graph: AnalysedGraph) -> None:
-        self._graph, self.places = graph, _places(graph)
-        self._texts: SizeTexts | None
-        try:
-            self._texts = SizeTexts(self.places)
-        except SizeTextError:
-            self._texts = None
-
-    def conditions(self, requires: Mapping[str, tuple[Bound, Bound]]) -> list[RequestCondition] | None:
-        """Return the conditions; None if one is ambiguous, or about something else than inputs and their sizes."""
-        try:
-            return [self._condition(name, low, high) for name, (low, high) in requires.items()]
-        except SizeTextError:
-            return None
-
-    def _condition(self, name: str, low: Bound, high: Bound) -> RequestCondition:
-        is_input = name in self._graph.inputs
-        if is_input and (name in self.places or not _has_whole_bytes(self._graph, name)):
-            raise SizeTextError(name)
-        subject: str | Polynomial = name if is_input else self._size(name)
-        lows, highs = self._bounds(low, "max"), self._bounds(high, "min")
-        text = text_of({name: (low, high)}) if lows or highs else f"{name} has no NaN"
-        return RequestCondition(subject, lows, highs, (), text)
-
-    def _bounds(self, bound: Bound, function: str) -> tuple[Size, ...]:
-        if not isinstance(bound, str):
-            return () if bound is None or bound in (inf, -inf) else (bound,)
-        if self._texts is None:
-            raise SizeTextError(bound)
-        return tuple(self._texts.bounds(bound, function))
-
-    def _size(self, text: str) -> Polynomial:
-        size = self._texts.parse(text) if self._texts is not None else None
-        if not isinstance(size, Polynomial):
-            raise SizeTextError(text)
-        return size
+def _is_checkable(graph: AnalysedGraph, conditions: Iterable[Condition]) -> bool:
+    """Return True if all conditions are about elements that a guard can read, and about sizes of inputs."""
+    return all(
+        _has_whole_bytes(graph, one.subject.input)
+        if isinstance(one.subject, Elements)
+        else all(isinstance(symbol, OfInputs) for symbol in one.subject.symbols)
+        for one in conditions
+    )
 
 
 def _has_whole_bytes(graph: AnalysedGraph, name: str) -> bool:
@@ -222,11 +189,11 @@ def _has_whole_bytes(graph: AnalysedGraph, name: str) -> bool:
     return kind is not None and kind.bits >= 8
 
 
-def _places(graph: AnalysedGraph) -> dict[str, tuple[tuple[str, int], ...]]:
-    found: dict[str, tuple[tuple[str, int], ...]] = {}
+def _places(graph: AnalysedGraph) -> dict[Symbol, tuple[tuple[str, int], ...]]:
+    found: dict[Symbol, tuple[tuple[str, int], ...]] = {}
     for name, key in graph.inputs.items():
         for axis, dim in enumerate(graph.declared(key).shape or ()):
-            for symbol in dim.names:
+            for symbol in dim.symbols:
                 found[symbol] = (*found.get(symbol, ()), (name, axis))
     return found
 
@@ -237,14 +204,14 @@ def _input(graph: AnalysedGraph, name: str) -> RequestInput:
         return RequestInput(name, declared.element_type, None)
     dims = []
     for dim in declared.shape:
-        low, high = (dim.value, dim.value) if dim.value is not None else graph.bounds[str(dim)]
+        low, high = (dim.value, dim.value) if dim.value is not None else next(graph.bounds[one] for one in dim.symbols)
         dims.append((int(low), int(max(low, min(high, LARGEST_DIM)))))
     return RequestInput(name, declared.element_type, tuple(dims))
 
 
-def _without_weaker(conditions: Sequence[RequestCondition]) -> list[RequestCondition]:
+def _without_weaker(conditions: Sequence[Condition]) -> list[Condition]:
     """Drop conditions on the same subject that another one implies."""
-    by_subject: dict[object, list[RequestCondition]] = {}
+    by_subject: dict[Subject, list[Condition]] = {}
     for one in conditions:
         by_subject.setdefault(one.subject, []).append(one)
     dropped: set[int] = set()
@@ -255,7 +222,7 @@ def _without_weaker(conditions: Sequence[RequestCondition]) -> list[RequestCondi
     return [one for one in conditions if id(one) not in dropped]
 
 
-def _implies(one: RequestCondition, other: RequestCondition) -> bool:
+def _implies(one: Condition, other: Condition) -> bool:
     """Return True if one condition implies another on the same subject, bound by bound."""
     is_low = all(any(low == given or _are_ordered(low, given) for given in one.lows) for low in other.lows)
     return is_low and all(any(high == given or _are_ordered(given, high) for given in one.highs) for high in other.highs)
@@ -265,9 +232,9 @@ def _are_ordered(low: Size, high: Size) -> bool:
     return not isinstance(low, Polynomial) and not isinstance(high, Polynomial) and low <= high
 
 
-def _fingerprint(inputs: Iterable[RequestInput], proofs: Iterable[Proof], assumed: Iterable[RequestCondition]) -> str:
+def _fingerprint(inputs: Iterable[RequestInput], proofs: Iterable[Proof], assumed: Iterable[Condition]) -> str:
     """Return the first 16 digits of a SHA-256. Names of layers, which may differ whenever a model is made, are left out."""
     parts = [repr((one.name, str(one.element_type), one.dims)) for one in inputs]
     parts += sorted(repr((one.type, one.status, one.axis, one.axis_size, sorted(one.requires.items()))) for one in proofs)
-    parts += sorted(repr((ASSUMED, one.text)) for one in assumed)
+    parts += sorted(repr((ASSUMED, str(one))) for one in assumed)
     return sha256("\n".join(parts).encode("utf-8", "surrogatepass")).hexdigest()[:16]

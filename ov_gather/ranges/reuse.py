@@ -8,8 +8,9 @@ from itertools import chain
 from typing import Any
 
 from ov_gather.graph.protocol import Key, Node
+from ov_gather.graph.symbols import Symbol
 from ov_gather.ranges import choices
-from ov_gather.ranges.algebra.polynomials import names_within
+from ov_gather.ranges.algebra.polynomials import symbols_within
 from ov_gather.ranges.algebra.values import Value
 from ov_gather.ranges.graph import AnalysedGraph
 
@@ -23,24 +24,24 @@ class PreviousRun:
         known: its abstract value of each tensor.
         evaluated: the steps that it has evaluated, by first output. It knows other outputs only as declared.
         overflows: its bounds that exceed the types of tensors.
-        changed: the names whose bounds or substitutes may differ now.
-        names: cache of the names that each step depends on, by its first output.
-        kept: the same cache of the new analysis, which gets the names of unchanged steps; None if its graph differs.
+        changed: the symbols whose bounds or substitutes may differ now.
+        symbols: cache of the symbols that each step depends on, by its first output.
+        kept: the same cache of the new analysis, which gets the symbols of unchanged steps; None if its graph differs.
     """
 
     graph: AnalysedGraph
     known: Mapping[Key, Value]
     evaluated: Container[Key]
     overflows: Mapping[Key, Any]
-    changed: set[str]
-    names: dict[Key, frozenset[str]] = field(default_factory=dict)
-    kept: dict[Key, frozenset[str]] | None = None
+    changed: set[Symbol]
+    symbols: dict[Key, frozenset[Symbol]] = field(default_factory=dict)
+    kept: dict[Key, frozenset[Symbol]] | None = None
 
     def holds(self, step: Node, value: Callable[[Key], Value]) -> bool:
         """Return True if the outputs of a step are unchanged; `value` returns the current value of an input.
 
-        A transfer function depends on its inputs, the declared outputs, and the bounds of the names in these. The names in its
-        results count, too: an earlier visit of a loop body may have set other bounds for a name that the step introduces.
+        A transfer function depends on its inputs, the declared outputs, and the bounds of the symbols in these. The symbols in
+        its results count, too: an earlier visit of a loop body may have set other bounds for one that the step introduces.
         Not reusable are Select, whose refinement looks farther back, and operations with bodies, whose steps are reused.
         """
         if step.bodies or step.type in choices.TYPES:
@@ -53,22 +54,22 @@ class PreviousRun:
                 return False
         if not step.outputs:
             return True
-        names = self._names_of(step)
-        if not self.changed.isdisjoint(names):
+        symbols = self._symbols_of(step)
+        if not self.changed.isdisjoint(symbols):
             return False
         if self.kept is not None:
-            self.kept[step.outputs[0]] = names
+            self.kept[step.outputs[0]] = symbols
         return True
 
-    def _names_of(self, step: Node) -> frozenset[str]:
+    def _symbols_of(self, step: Node) -> frozenset[Symbol]:
         first = step.outputs[0]
-        if first not in self.names:
+        if first not in self.symbols:
             values = [self.known[key] for key in step.sources]
             values += [value for key in step.outputs for value in (self.graph.declared(key), self.known[key])]
-            self.names[first] = frozenset(name for value in values for name in _names(value))
-        return self.names[first]
+            self.symbols[first] = frozenset(symbol for value in values for symbol in _symbols(value))
+        return self.symbols[first]
 
 
-def _names(value: Value) -> Iterator[str]:
+def _symbols(value: Value) -> Iterator[Symbol]:
     bounds = chain(value.shape or (), *(interval.lows + interval.highs for interval in value.intervals))
-    return (name for bound in bounds for name in names_within(bound))
+    return (symbol for bound in bounds for symbol in symbols_within(bound))

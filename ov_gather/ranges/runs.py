@@ -9,15 +9,16 @@ from itertools import islice
 from math import inf
 
 from ov_gather.graph.protocol import Node
+from ov_gather.graph.symbols import OfInputs, Symbol
 from ov_gather.ranges.algebra.intervals import Algebra, Interval
 from ov_gather.ranges.algebra.polynomials import Number, Polynomial
 from ov_gather.ranges.algebra.sizes import Sizes
+from ov_gather.ranges.algebra.symbols import Elements
 from ov_gather.ranges.analysis import Analysis, Assumption, analyse, dims_of, steps_to
 from ov_gather.ranges.choices import filled_with
 from ov_gather.ranges.dependencies import InputDependencies, SitePart
 from ov_gather.ranges.fitting import Overflow
 from ov_gather.ranges.graph import AnalysedGraph
-from ov_gather.ranges.inequalities import is_dynamic_dim
 from ov_gather.ranges.rules.call import Semantics
 from ov_gather.ranges.sites import BoundsCheck, Obstacle, Site
 
@@ -99,9 +100,9 @@ class AnalysisCache:
             dims = [dim for key in filled_with(self._graph, site.indices) for dim in known.value(key).shape or ()]
             dims += self._beside(site)
             sizes = known.algebra.sizes
-            names = {name for dim in dims if len(dim.terms) == 1 for name in dim.names if is_dynamic_dim(name)}
-            may_be_empty = [name for name in sorted(names) if sizes.of(name)[0] < 1 <= sizes.of(name)[1]]
-            self._implied[site] = Assumption(dims={name: (1, sizes.of(name)[1]) for name in may_be_empty})
+            symbols = {one for dim in dims if len(dim.terms) == 1 for one in dim.symbols if isinstance(one, OfInputs)}
+            may_be_empty = [one for one in sorted(symbols) if sizes.of(one)[0] < 1 <= sizes.of(one)[1]]
+            self._implied[site] = Assumption(dims={one: (1, sizes.of(one)[1]) for one in may_be_empty})
         return self._implied[site]
 
     def _beside(self, site: Site) -> list[Polynomial]:
@@ -166,14 +167,14 @@ class AnalysisCache:
         return all(_renamed(demand, condition.same).holds(algebra) for demand in wanted)
 
 
-def _renamed(demand: BoundsCheck, names: Mapping[str, Polynomial]) -> BoundsCheck:
+def _renamed(demand: BoundsCheck, substitutes: Mapping[Symbol, Polynomial]) -> BoundsCheck:
     """Substitute polynomials for dimensions in a bounds check."""
-    if not names:
+    if not substitutes:
         return demand
     lows, highs = (
-        tuple(bound.with_values(names) for bound in bounds) for bounds in (demand.indices.lows, demand.indices.highs)
+        tuple(bound.with_values(substitutes) for bound in bounds) for bounds in (demand.indices.lows, demand.indices.highs)
     )
-    return replace(demand, size=demand.size.with_values(names), indices=replace(demand.indices, lows=lows, highs=highs))
+    return replace(demand, size=demand.size.with_values(substitutes), indices=replace(demand.indices, lows=lows, highs=highs))
 
 
 def key_of(condition: Assumption) -> Hashable:
@@ -186,13 +187,13 @@ def joined(one: Assumption, other: Assumption) -> Assumption:
     """Return the conjunction of two assumptions."""
     if not (one.inputs or one.dims or one.same or one.limits or one.fits):
         return other
-    inputs: dict[str, Interval] = {**one.inputs}
-    dims: dict[str, tuple[int, Number]] = {**one.dims}
-    for name, interval in other.inputs.items():
-        inputs[name] = interval if name not in inputs else Algebra().meet(interval, inputs[name])
-    for name, (low, high) in other.dims.items():
-        least, greatest = dims.get(name, (low, high))
-        dims[name] = (max(low, least), min(high, greatest))
+    inputs: dict[Elements, Interval] = {**one.inputs}
+    dims: dict[Symbol, tuple[int, Number]] = {**one.dims}
+    for elements, interval in other.inputs.items():
+        inputs[elements] = interval if elements not in inputs else Algebra().meet(interval, inputs[elements])
+    for dim, (low, high) in other.dims.items():
+        least, greatest = dims.get(dim, (low, high))
+        dims[dim] = (max(low, least), min(high, greatest))
     limits = {**one.limits, **other.limits}
     limits |= {product: min(limit, one.limits[product]) for product, limit in other.limits.items() if product in one.limits}
     return Assumption(inputs, dims, {**one.same, **other.same}, limits, one.fits or other.fits)

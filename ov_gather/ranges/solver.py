@@ -11,12 +11,12 @@ from ov_gather.ir.element_types import BOOLEAN
 from ov_gather.ranges import choices
 from ov_gather.ranges.algebra.intervals import ANY, Algebra, Interval
 from ov_gather.ranges.algebra.polynomials import Polynomial
+from ov_gather.ranges.algebra.symbols import UnknownElement
 from ov_gather.ranges.algebra.values import (
     LARGEST_SIZE,
     Value,
     every_value,
     is_integer,
-    name_of_number,
     product,
 )
 from ov_gather.ranges.fitting import Fitting, Overflow, kept_within, lies_in
@@ -151,9 +151,9 @@ class Solver:
             return value
         if any(dim.value != 1 for dim in value.shape):
             return value
-        name = name_of_number(f"{self._graph.name_of(key)}#{self.numbers.setdefault(key, len(self.numbers))}")
-        self.algebra.sizes.set_bounds(name, (int(elements.low), elements.high))
-        return replace(value, elements=self.algebra.meet(elements, self.algebra.exact(Polynomial.name(name))), parts=None)
+        symbol = UnknownElement(self._graph.name_of(key), self.numbers.setdefault(key, len(self.numbers)))
+        self.algebra.sizes.set_bounds(symbol, (int(elements.low), elements.high))
+        return replace(value, elements=self.algebra.meet(elements, self.algebra.exact(Polynomial.symbol(symbol))), parts=None)
 
     def _exists(self, value: Value) -> None:
         """Record that a tensor outside of all bodies has at most LARGEST_SIZE elements."""

@@ -8,7 +8,9 @@ from itertools import permutations
 from math import inf
 from typing import Any
 
+from ov_gather.graph.symbols import Symbol
 from ov_gather.ranges.algebra.polynomials import Number, Polynomial
+from ov_gather.ranges.algebra.symbols import Elements
 from ov_gather.ranges.algebra.values import LARGEST_SIZE
 from ov_gather.ranges.analysis import LARGEST_DIM, Assumption
 from ov_gather.ranges.inequalities import FINITE, slack_of
@@ -24,23 +26,23 @@ EXACT = 1 << 16
 class Weakening:
     """Trial proofs of weaker conditions for a site, until the budget is spent. Bounds of `masks` are not moved."""
 
-    def __init__(self, runs: AnalysisCache, site: Site, masks: Collection[str]) -> None:
+    def __init__(self, runs: AnalysisCache, site: Site, masks: Collection[Elements]) -> None:
         self._runs, self._site, self._masks = runs, site, masks
         self._inputs = set(runs.part_of(site).inputs)
 
     def run(self, condition: Assumption) -> Assumption:
         """Drop bounds that are not needed, and move each remaining bound as far as the proof holds."""
-        inputs = {name: interval for name, interval in condition.inputs.items() if name in self._inputs}
+        inputs = {one: interval for one, interval in condition.inputs.items() if one in self._inputs}
         condition = self._ordered(self._reduced(replace(condition, inputs=inputs)))
-        for name in [name for name in condition.inputs if name not in self._masks]:
+        for elements in [one for one in condition.inputs if one not in self._masks]:
             for is_high in (False, True):
                 if self._runs.is_budget_spent:
                     return condition
-                condition = self._moved(condition, name, is_high)
-        for name in condition.dims:
+                condition = self._moved(condition, elements, is_high)
+        for dim in condition.dims:
             if self._runs.is_budget_spent:
                 return condition
-            condition = self._larger(self._smaller(condition, name), name)
+            condition = self._larger(self._smaller(condition, dim), dim)
         for product in condition.limits:
             if self._runs.is_budget_spent:
                 return condition
@@ -52,13 +54,13 @@ class Weakening:
 
         A mean over no elements is another case than one over some: what is proved of each need not be provable of both at once.
         """
-        for name, (low, high) in list(condition.dims.items()):
-            least = self._runs.unconditional.algebra.sizes.of(name)[0]
-            if self._runs.is_budget_spent or least >= low or name in condition.same:
+        for dim, (low, high) in list(condition.dims.items()):
+            least = self._runs.unconditional.algebra.sizes.of(dim)[0]
+            if self._runs.is_budget_spent or least >= low or dim in condition.same:
                 continue
-            if self._suffices(replace(condition, dims={**condition.dims, name: (least, low - 1)})):
-                others = {other: bounds for other, bounds in condition.dims.items() if other != name}
-                condition = replace(condition, dims=others if high == inf else {**others, name: (least, high)})
+            if self._suffices(replace(condition, dims={**condition.dims, dim: (least, low - 1)})):
+                others = {other: bounds for other, bounds in condition.dims.items() if other != dim}
+                condition = replace(condition, dims=others if high == inf else {**others, dim: (least, high)})
         return condition
 
     def _suffices(self, condition: Assumption) -> bool:
@@ -83,23 +85,23 @@ class Weakening:
 
     def _ordered(self, condition: Assumption) -> Assumption:
         """Weaken equalities of two dimensions to inequalities, in one direction or the other."""
-        for name, same in condition.same.items():
-            if self._runs.is_budget_spent or len(same.names) != 1 or same != Polynomial.name(*same.names):
+        for dim, same in condition.same.items():
+            if self._runs.is_budget_spent or len(same.symbols) != 1 or same != Polynomial.symbol(*same.symbols):
                 continue
-            pairs = permutations((name, *same.names))
-            weaker = (_with_inequality(condition, name, larger, smaller) for larger, smaller in pairs)
+            pairs = permutations((dim, *same.symbols))
+            weaker = (_with_inequality(condition, dim, larger, smaller) for larger, smaller in pairs)
             condition = next(filter(self._suffices, weaker), condition)
         return condition
 
     def _without_replaced(self, condition: Assumption) -> Assumption:
         """Drop the bounds of dimensions that others replace."""
-        dims = {name: bounds for name, bounds in condition.dims.items() if name not in condition.same}
+        dims = {dim: bounds for dim, bounds in condition.dims.items() if dim not in condition.same}
         candidate = replace(condition, dims=dims)
         return candidate if len(dims) < len(condition.dims) and self._suffices(candidate) else condition
 
-    def _moved(self, condition: Assumption, name: str, is_high: bool) -> Assumption:
+    def _moved(self, condition: Assumption, elements: Elements, is_high: bool) -> Assumption:
         """Move a numeric bound of the elements of an input outwards."""
-        interval = condition.inputs[name]
+        interval = condition.inputs[elements]
         start = interval.high if is_high else interval.low
         if abs(start) in (FINITE, inf) or (interval.highs if is_high else interval.lows):
             return condition
@@ -107,16 +109,16 @@ class Weakening:
 
         def at(bound: Number) -> Assumption:
             tried = replace(interval, high=sign * bound) if is_high else replace(interval, low=sign * bound)
-            return replace(condition, inputs={**condition.inputs, name: tried})
+            return replace(condition, inputs={**condition.inputs, elements: tried})
 
         return self._farthest(at, int(sign * start), LIMIT)
 
-    def _smaller(self, condition: Assumption, name: str) -> Assumption:
+    def _smaller(self, condition: Assumption, dim: Symbol) -> Assumption:
         """Find the least lower bound of a dimension, by doubling first: it is usually small."""
-        low, high = condition.dims[name]
+        low, high = condition.dims[dim]
 
         def of(size: int) -> Assumption:
-            return replace(condition, dims={**condition.dims, name: (size, high)})
+            return replace(condition, dims={**condition.dims, dim: (size, high)})
 
         if low > 1 and not self._suffices(of(low - 1)):
             return condition
@@ -131,14 +133,14 @@ class Weakening:
             too_small, enough = (too_small, middle) if self._suffices(of(middle)) else (middle, enough)
         return of(enough)
 
-    def _larger(self, condition: Assumption, name: str) -> Assumption:
+    def _larger(self, condition: Assumption, dim: Symbol) -> Assumption:
         """Find the greatest upper bound of a dimension."""
-        low, high = condition.dims[name]
+        low, high = condition.dims[dim]
         if high == inf:
             return condition
 
         def at(bound: Number) -> Assumption:
-            return replace(condition, dims={**condition.dims, name: (low, bound)})
+            return replace(condition, dims={**condition.dims, dim: (low, bound)})
 
         return self._farthest(at, int(high), LARGEST_DIM)
 
@@ -176,14 +178,14 @@ class Weakening:
         return at(good)
 
 
-def _with_inequality(condition: Assumption, equal: str, larger: str, smaller: str) -> Assumption:
+def _with_inequality(condition: Assumption, equal: Symbol, larger: Symbol, smaller: Symbol) -> Assumption:
     """Return the condition with `larger >= smaller` instead of a substitute for `equal`; bounds of both bound the smaller."""
-    same = {name: other for name, other in condition.same.items() if name != equal}
-    dims = {name: bounds for name, bounds in condition.dims.items() if name not in (larger, smaller)}
-    bounds = [condition.dims[name] for name in (larger, smaller) if name in condition.dims]
+    same = {dim: other for dim, other in condition.same.items() if dim != equal}
+    dims = {dim: bounds for dim, bounds in condition.dims.items() if dim not in (larger, smaller)}
+    bounds = [condition.dims[dim] for dim in (larger, smaller) if dim in condition.dims]
     if bounds:
         dims[smaller] = max(low for low, _ in bounds), min(high for _, high in bounds)
-    return replace(condition, same={**same, larger: Polynomial.name(smaller) + slack_of(larger)}, dims=dims)
+    return replace(condition, same={**same, larger: Polynomial.symbol(smaller) + slack_of(larger)}, dims=dims)
 
 
 def _with_part(condition: Assumption, part: str, bounds: Mapping[Any, Any]) -> Assumption:

@@ -6,6 +6,7 @@ from dataclasses import dataclass
 from math import inf
 from typing import TYPE_CHECKING, Any
 
+from ov_gather.graph.symbols import Symbol
 from ov_gather.ranges.algebra.intervals import Algebra
 from ov_gather.ranges.algebra.polynomials import Polynomial
 from ov_gather.ranges.algebra.sizes import Sizes
@@ -39,7 +40,7 @@ def witness_of(
         constant: the indices, if they are a constant.
         coordinate: the position in the tuples of indices that the check is of, if they are tuples.
     """
-    least = {name: Polynomial.constant(_small(algebra.sizes, name)) for name in _names(demand)}
+    least = {symbol: Polynomial.constant(_small(algebra.sizes, symbol)) for symbol in _symbols(demand)}
     size = max(demand.size.with_values(least).value or 0, 0)
     index = _index(algebra, demand, least)
     return Witness(index, size, _error(demand, index, size, _named(index, constant, coordinate)))
@@ -58,17 +59,17 @@ def _named(index: int, constant: NDArray[Any] | None, coordinate: int | None) ->
     return f"indices{place if place else ''} = {index}"
 
 
-def _names(demand: BoundsCheck) -> set[str]:
+def _symbols(demand: BoundsCheck) -> set[Symbol]:
     bounds = (demand.size, *demand.indices.lows, *demand.indices.highs)
-    return {name for bound in bounds for name in bound.names}
+    return {symbol for bound in bounds for symbol in bound.symbols}
 
 
-def _small(sizes: Sizes, name: str) -> int:
-    low, high = sizes.of(name)
+def _small(sizes: Sizes, symbol: Symbol) -> int:
+    low, high = sizes.of(symbol)
     return low if high < 1 else max(low, 1)
 
 
-def _index(algebra: Algebra, demand: BoundsCheck, least: dict[str, Polynomial]) -> int:
+def _index(algebra: Algebra, demand: BoundsCheck, least: dict[Symbol, Polynomial]) -> int:
     """Return an index that is certainly out of bounds: the tightest bound of the least or the greatest index."""
     is_below = demand.is_below(algebra)
     number, bounds = (demand.least.high, demand.least.highs) if is_below else (demand.greatest.low, demand.greatest.lows)

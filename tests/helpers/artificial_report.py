@@ -14,8 +14,12 @@ from ov_gather.crosscheck.results import (
     Status,
 )
 from ov_gather.graph.excerpts import Excerpt, ExcerptEdge, ExcerptNode
+from ov_gather.graph.symbols import InputDim
 from ov_gather.ir.location import Location
+from ov_gather.ranges.algebra.polynomials import Polynomial
+from ov_gather.ranges.algebra.symbols import Elements
 from ov_gather.ranges.proof import Proof
+from ov_gather.ranges.terms import Condition
 from ov_gather.ranges.witness import Witness
 from ov_gather.report.check.report import CheckReport
 from ov_gather.report.proofs.report import ProofReport, ProvedFile
@@ -150,11 +154,10 @@ def bisection(text: str = "") -> BisectResult:
 def proofs(text: str = "") -> ProofReport:
     """Proofs of each status, and a file with an error; a text stands wherever a file or a document may put any."""
     layer, bound, path = text or "look_up", text or "dim(x, 1) - 1", around(text) if text else SURROUNDINGS
+    needed = (Condition(Elements(text or "ids"), (0,), (Polynomial.symbol(InputDim(text or "x", 1)) - 1,)),)
     found = (
         Proof(layer, text or "Gather", 9, "refuted", 0, 5, (5, 9), text or "out of bounds", {}, Witness(5, 5, bound), path),
-        Proof(
-            layer, text or "GatherND", 9, "conditional", 0, bound, (None, None), bound, {text or "ids": (0, bound)}, path=path
-        ),
+        Proof(layer, text or "GatherND", 9, "conditional", 0, bound, (None, None), bound, needed, path=path),
         Proof(layer, text or "Gather", 9, "unknown", None, None, (None, bound), text or "nothing is known", path=path),
         Proof(layer, text or "Gather", 0, "proved", 0, 5, (0, 4), "every index is in bounds", path=path),
     )

@@ -7,10 +7,12 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
+from ov_gather.graph.symbols import Symbol
 from ov_gather.ranges.algebra.polynomials import Number, Polynomial
 from ov_gather.ranges.examples import evaluated
 from ov_gather.ranges.graph import AnalysedGraph
-from ov_gather.ranges.requests import RequestCondition, RequestTerms, Size
+from ov_gather.ranges.requests import RequestCondition, RequestTerms
+from ov_gather.ranges.terms import Size
 
 Feed = dict[str, NDArray[Any]]
 Sizes = Mapping[str, int]
@@ -33,7 +35,7 @@ class Attacks:
         self._samples, self._bounds = samples, graph.bounds
         declared = {name: graph.declared(key) for name, key in graph.inputs.items()}
         self._dims, self._types = {}, {}
-        self._sizes: dict[str, int] = {}
+        self._sizes: dict[Symbol, int] = {}
         for name, value in declared.items():
             if value.shape is None or value.element_type is None:
                 raise ValueError(f"the rank or type of input {name} is open")
@@ -41,10 +43,10 @@ class Attacks:
             known = np.shape(samples.get(name, ()))
             for axis, dim in enumerate(value.shape):
                 size = known[axis] if len(known) == len(value.shape) else 2
-                self._sizes |= {one: self._allowed(one, size) for one in dim.names}
+                self._sizes |= {one: self._allowed(one, size) for one in dim.symbols}
 
-    def _allowed(self, name: str, size: int) -> int:
-        low, high = self._bounds.get(name, (0, inf))
+    def _allowed(self, symbol: Symbol, size: int) -> int:
+        low, high = self._bounds.get(symbol, (0, inf))
         return int(min(max(size, low), high))
 
     def beyond(self, terms: RequestTerms) -> Iterator[Feed]:
@@ -54,7 +56,7 @@ class Attacks:
                 for sizes in self._sizes_beyond(condition, condition.subject):
                     yield from self._feeds(sizes, terms)
             else:
-                yield from self._values_beyond(condition, condition.subject, terms)
+                yield from self._values_beyond(condition, condition.subject.input, terms)
 
     def unusual_values(self) -> Iterator[Feed]:
         """Yield requests of unusual values."""
@@ -67,26 +69,24 @@ class Attacks:
 
     def unusual_sizes(self) -> Iterator[Feed]:
         """Yield requests of unusual sizes."""
-        for names in {frozenset(group) for name in self._sizes for group in self._groups(name)}:
+        for group in {frozenset(group) for symbol in self._sizes for group in self._groups(symbol)}:
             for size in USUAL:
-                feed = self._feed({**self._sizes, **{name: self._allowed(name, size) for name in names}}, None)
+                feed = self._feed({**self._sizes, **{symbol: self._allowed(symbol, size) for symbol in group}}, None)
                 if feed is not None:
                     yield feed
 
-    def _groups(self, name: str) -> list[set[str]]:
+    def _groups(self, symbol: Symbol) -> list[set[Symbol]]:
         """Return sets of dimensions that change together: one alone, and all at the same axis with the same size."""
-        axis = name.rpartition(", ")[2]
-        same = {one for one, size in self._sizes.items() if size == self._sizes[name] and one.endswith(f", {axis}")}
-        equal = {one for one, size in self._sizes.items() if size == self._sizes[name]}
-        return [{name}, same, equal]
+        equal = {one for one, size in self._sizes.items() if size == self._sizes[symbol]}
+        return [{symbol}, {one for one in equal if one[2:] == symbol[2:]}, equal]
 
     def _sizes_beyond(self, condition: RequestCondition, subject: Polynomial) -> Iterator[Sizes]:
         slacks = [subject - _size(low) for low in condition.lows] + [_size(high) - subject for high in condition.highs]
         for slack in slacks:
-            for name in sorted(slack.names):
-                for names in self._groups(name):
-                    for size in sorted(range(LARGEST), key=lambda size: abs(size - self._sizes[name])):
-                        sizes = {**self._sizes, **{one: self._allowed(one, size) for one in names}}
+            for symbol in sorted(slack.symbols):
+                for group in self._groups(symbol):
+                    for size in sorted(range(LARGEST), key=lambda size: abs(size - self._sizes[symbol])):
+                        sizes = {**self._sizes, **{one: self._allowed(one, size) for one in group}}
                         if evaluated(slack, sizes) < 0:
                             yield sizes
                             break
@@ -110,8 +110,8 @@ class Attacks:
             if feed is None:
                 return
             for condition in terms.conditions:
-                if isinstance(condition.subject, str):
-                    self._clip(feed[condition.subject], condition, sizes)
+                if not isinstance(condition.subject, Polynomial):
+                    self._clip(feed[condition.subject.input], condition, sizes)
             yield feed
 
     def _feed(self, sizes: Sizes, fill: int | None) -> Feed | None:

@@ -11,10 +11,14 @@ import openvino as ov
 from hypothesis import strategies as st
 from openvino import opset13 as ops
 
+from ov_gather.graph.symbols import InputDim
 from ov_gather.guards.guard import Guard
+from ov_gather.ranges.algebra.polynomials import Polynomial
+from ov_gather.ranges.algebra.symbols import Elements
 from ov_gather.ranges.proof import Proof
 from ov_gather.ranges.prove import graph_of
 from ov_gather.ranges.requests import request_terms
+from ov_gather.ranges.terms import Condition
 
 FINITE = float(np.finfo(np.float32).max)
 KINDS = {
@@ -37,8 +41,10 @@ class Case:
             node.output(0).set_names({name})
             nodes.append(node)
         self.model = ov.Model([ops.result(node) for node in nodes], nodes, "inputs")
+        sizes = {f"dim({name}, {axis})": Polynomial.symbol(InputDim(name, axis)) for name, axis in _open_axes(inputs)}
         proofs = [
-            Proof(f"layer {number}", "Gather", 0, "conditional", 0, 9, (0, 9), "", one) for number, one in enumerate(requires)
+            Proof(f"layer {number}", "Gather", 0, "conditional", 0, 9, (0, 9), "", conditions_from(inputs, sizes, one))
+            for number, one in enumerate(requires)
         ]
         self.terms = request_terms(graph_of(self.model), proofs)
         self.guard = Guard(self.terms)
@@ -47,14 +53,67 @@ class Case:
         return f"Case({self.inputs!r}, {self.requires!r})"
 
 
+def conditions_from(inputs, sizes, texts):
+    """The conditions that texts write."""
+    return tuple(
+        Condition(
+            Elements(subject) if subject in inputs else _evaluated(subject, sizes)[0],
+            () if low is None else _evaluated(low, sizes),
+            () if high is None else _evaluated(high, sizes),
+        )
+        for subject, (low, high) in texts.items()
+    )
+
+
+class _Sum:
+    """A polynomial of Python's arithmetic."""
+
+    def __init__(self, polynomial):
+        self.polynomial = polynomial
+
+    def __add__(self, other):
+        return _Sum(self.polynomial + getattr(other, "polynomial", other))
+
+    def __mul__(self, other):
+        return _Sum(self.polynomial * getattr(other, "polynomial", other))
+
+    def __neg__(self):
+        return _Sum(-self.polynomial)
+
+    def __sub__(self, other):
+        return self + -other
+
+    def __pow__(self, exponent):
+        return self * self
+
+    __rmul__ = __mul__
+
+
+def _evaluated(bound, sizes):
+    """The bounds that a text writes; several in "min" or "max"."""
+    found = bound
+    if isinstance(bound, str):
+        names = sorted(sizes, key=len, reverse=True)
+        for number, name in enumerate(names):
+            bound = bound.replace(name, f"DIMS[{number}]")
+        known = {"DIMS": [_Sum(sizes[name]) for name in names], "min": lambda *some: some, "max": lambda *some: some}
+        found = eval(bound.replace("^", "**"), {"__builtins__": {}}, known)
+    found = [getattr(one, "polynomial", one) for one in (found if isinstance(found, tuple) else (found,))]
+    return tuple(one.value if isinstance(one, Polynomial) and one.value is not None else one for one in found)
+
+
 def shape_of(dims):
     return ov.PartialShape([ov.Dimension(*pair) for pair in dims])
 
 
-def open_dims(inputs):
-    """The names of the open dimensions, as conditions write them."""
+def _open_axes(inputs):
     named = [(name, axis, pair) for name, (_, dims) in inputs.items() for axis, pair in enumerate(dims or ())]
-    return [f"dim({name}, {axis})" for name, axis, (low, high) in named if low != high]
+    return [(name, axis) for name, axis, (low, high) in named if low != high]
+
+
+def open_dims(inputs):
+    """The names of the open dimensions in the texts of these tests."""
+    return [f"dim({name}, {axis})" for name, axis in _open_axes(inputs)]
 
 
 @st.composite

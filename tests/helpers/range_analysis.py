@@ -14,6 +14,7 @@ from numpy.typing import NDArray
 from helpers.index_sites import Arrays, Site, Tensor, tensor
 from ov_gather.graph.openvino import OpenvinoGraph
 from ov_gather.graph.protocol import Key
+from ov_gather.graph.symbols import Symbol
 from ov_gather.ir.reader import read_ir
 from ov_gather.ranges.algebra.intervals import Interval
 from ov_gather.ranges.algebra.polynomials import Polynomial
@@ -60,62 +61,64 @@ def off_by_one(model: ov.Model) -> Found:
     for one in computed & claims.keys():
         bounds = claims[one].elements
         claims[one] = Value(None, None, Interval(bounds.low + 1, bounds.high - 1), may_be_nan=True)
-    return claims, {name: replace(proof, status="proved", requires={}) for name, proof in proofs.items()}
+    return claims, {name: replace(proof, status="proved", conditions=()) for name, proof in proofs.items()}
 
 
 @dataclass
-class Names:
-    """The values of names, such as "dim(x0, 1)", in one trial."""
+class Symbols:
+    """The values of symbols, such as "dim(x0, 1)", in one trial."""
 
-    values: dict[str, int] = field(default_factory=dict)
+    values: dict[Symbol, int] = field(default_factory=dict)
 
     def set_bounds(self, claim: Value, array: NDArray[Any]) -> None:
-        """Learn the names of dimensions from an array, unless their values are known."""
+        """Learn the sizes of dimensions from an array, unless their values are known."""
         if claim.shape is not None and len(claim.shape) == array.ndim:
             for dim, size in zip(claim.shape, array.shape, strict=True):
                 if len(dim.terms) == 1 and len(dim.terms[0][0]) == 1 and dim.terms[0][1] == 1:
                     self.values.setdefault(dim.terms[0][0][0], size)
 
     def value(self, polynomial: Polynomial) -> int | None:
-        """Evaluate a polynomial; None if one of its names was not observed."""
-        if not polynomial.names <= self.values.keys():
+        """Evaluate a polynomial; None if one of its symbols was not observed."""
+        if not polynomial.symbols <= self.values.keys():
             return None
-        return sum(factor * prod(self.values[name] for name in names) for names, factor in polynomial.terms)
+        return sum(factor * prod(self.values[symbol] for symbol in monomial) for monomial, factor in polynomial.terms)
 
 
-def complaints(claim: Value, array: NDArray[Any], names: Names) -> Iterator[str]:
+def complaints(claim: Value, array: NDArray[Any], symbols: Symbols) -> Iterator[str]:
     """Yield each way in which an array contradicts a claim."""
     if claim.shape is not None:
         if len(claim.shape) != array.ndim:
             yield f"has {array.ndim} dimensions, claimed are {len(claim.shape)}"
             return
         for axis, (dim, size) in enumerate(zip(claim.shape, array.shape, strict=True)):
-            if names.value(dim) not in (None, size):
-                yield f"dimension {axis} is {size}, claimed is {names.value(dim)} = {dim}"
-            if all(factor > 0 for _, factor in dim.terms) and size < sum(factor for names, factor in dim.terms if not names):
+            if symbols.value(dim) not in (None, size):
+                yield f"dimension {axis} is {size}, claimed is {symbols.value(dim)} = {dim}"
+            if all(factor > 0 for _, factor in dim.terms) and size < sum(
+                factor for monomial, factor in dim.terms if not monomial
+            ):
                 yield f"dimension {axis} is {size}, claimed is {dim}, and no size is negative"
     if array.dtype.kind == "f" and not claim.may_be_nan and np.isnan(array).any():
         yield "has NaN, claimed is none"
-    yield from _outside(claim.elements, array, names, "")
+    yield from _outside(claim.elements, array, symbols, "")
     if claim.parts is not None:
         axis, bounds = claim.parts.axis, claim.parts.intervals
         if array.shape[axis] != len(bounds):
             yield f"axis {axis} is of {array.shape[axis]}, claimed are bounds of {len(bounds)} slices"
             return
         for position, one in enumerate(bounds):
-            yield from _outside(one, array.take(position, axis), names, f" in slice {position} along axis {axis}")
+            yield from _outside(one, array.take(position, axis), symbols, f" in slice {position} along axis {axis}")
 
 
-def _outside(bounds: Interval, array: NDArray[Any], names: Names, where: str) -> Iterator[str]:
+def _outside(bounds: Interval, array: NDArray[Any], symbols: Symbols, where: str) -> Iterator[str]:
     numbers = array.view(np.uint8) if array.dtype == np.bool_ else array
     numbers = numbers[~np.isnan(numbers)] if numbers.dtype.kind == "f" else numbers
     if not numbers.size:
         return
     least, greatest = numbers.min().item(), numbers.max().item()
-    for low, said in ((bounds.low, ""), *((names.value(low), f" = {low}") for low in bounds.lows)):
+    for low, said in ((bounds.low, ""), *((symbols.value(low), f" = {low}") for low in bounds.lows)):
         if low is not None and least < low:
             yield f"{least} is below {low}{said}{where}"
-    for high, said in ((bounds.high, ""), *((names.value(high), f" = {high}") for high in bounds.highs)):
+    for high, said in ((bounds.high, ""), *((symbols.value(high), f" = {high}") for high in bounds.highs)):
         if high is not None and greatest > high:
             yield f"{greatest} is above {high}{said}{where}"
 

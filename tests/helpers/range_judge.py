@@ -8,7 +8,7 @@ import numpy as np
 
 from helpers.index_sites import Arrays, Site, Tensor
 from helpers.random_graphs import Inputs
-from helpers.range_analysis import Found, Names, claimed, complaint_of_site, complaints
+from helpers.range_analysis import Found, Symbols, claimed, complaint_of_site, complaints
 from helpers.range_judgements import Judgement
 from helpers.range_trials import Trial, is_known, keeps, trial_of, trial_within, trials, trials_beyond
 from ov_gather.ranges.algebra.values import Value
@@ -150,9 +150,9 @@ class Judge:
     def _claims(self, by: str) -> Mapping[Tensor, Value]:
         return self._analysed[by][0]
 
-    def _names(self, by: str, trial: Trial, seen: Arrays) -> Names:
+    def _names(self, by: str, trial: Trial, seen: Arrays) -> Symbols:
         """The sizes of a trial. Those of a tensor that another inference computes anew tell nothing about that one."""
-        names, unsteady = Names(dict(trial.sizes)), self._dependents(self._subject.unsteady(seen))
+        names, unsteady = Symbols(dict(trial.sizes)), self._dependents(self._subject.unsteady(seen))
         self._counts["tensors that need not be the same in each inference"] += sum(one[0] in unsteady for one in seen)
         for one, claim in self._claims(by).items():
             if one in seen and one[0] not in unsteady:
@@ -188,7 +188,7 @@ class Judge:
             if wrong or not is_blamed:
                 doubtful.add(operation.name)
 
-    def _complain(self, by: str, trial: Trial, one: Tensor, array: np.ndarray, names: Names, seen: Arrays) -> bool:
+    def _complain(self, by: str, trial: Trial, one: Tensor, array: np.ndarray, names: Symbols, seen: Arrays) -> bool:
         claim = self._claims(by).get(one)
         if claim is None:
             self._counts["tensors without a claim"] += 1

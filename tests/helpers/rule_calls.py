@@ -12,18 +12,22 @@ from dataclasses import replace
 from math import inf
 from typing import Any
 
+from helpers.made_symbols import Letter
 from ov_gather.graph.protocol import Node
+from ov_gather.graph.symbols import Symbol
 from ov_gather.ir.element_types import ELEMENT_TYPES
 from ov_gather.ranges.algebra.intervals import ANY, Algebra, Interval
 from ov_gather.ranges.algebra.polynomials import Number, Polynomial
 from ov_gather.ranges.algebra.sizes import Sizes
+from ov_gather.ranges.algebra.symbols import UnknownElement
 from ov_gather.ranges.algebra.values import LARGEST_SIZE, SliceBounds, Value, in_slices, is_integer
 from ov_gather.ranges.rules import onnx, openvino
 from ov_gather.ranges.rules.call import CPU_PLUGIN, ONNX, Operands, Semantics, TransferFunction
 
-SIZES = {"n": (0, inf), "m": (1, inf), "k": (2, 5), "d": (0, inf), "value(x, 0)": (0, inf)}
+SYMBOLS: dict[str, Symbol] = {"n": Letter("n"), "m": Letter("m"), "k": Letter("k"), "d": Letter("d")}
+SYMBOLS |= {"value": UnknownElement("x", 0)}
+SIZES = dict(zip(SYMBOLS.values(), ((0, inf), (1, inf), (2, 5), (0, inf), (0, inf)), strict=True))
 TYPES = {row.name: row for row in ELEMENT_TYPES}
-NAMES = {name.partition("(")[0]: Polynomial.name(name) for name in SIZES}
 TENSOR = re.compile(
     r"(?P<type>\w+)\[(?P<shape>[^\]]*)\](?: (?P<elements>[^|]*?\.\..*?))?(?: by (?P<axis>\d+): (?P<parts>.*?))?"
     r"(?P<nan> or NaN)?(?: peak (?P<peak>\S+))?"
@@ -124,7 +128,7 @@ def _tells_no_more(one: Value, other: Value) -> bool:
 def _bounds(interval: Interval) -> str:
     if interval.low == interval.high and not interval.lows and not interval.highs:
         return f"{interval.low}.."
-    return str(interval).replace("value(x, 0)", "value")
+    return str(interval).replace("value(x)", "value")
 
 
 def _interval(words: str) -> Interval:
@@ -150,6 +154,6 @@ def _polynomial(words: str) -> Polynomial:
     for sign, term in re.findall(r"(^-?|[+-]) ?([^+-]+)", words):
         product = Polynomial.constant(-1 if sign == "-" else 1)
         for factor in term.strip().split(" * "):
-            product = product * (int(factor) if factor.isdecimal() else NAMES[factor])
+            product = product * (int(factor) if factor.isdecimal() else Polynomial.symbol(SYMBOLS[factor]))
         found = found + product
     return found

@@ -5,10 +5,12 @@ import openvino as ov
 import pytest
 from openvino import opset13 as ops
 
+from helpers.made_symbols import Letter
 from helpers.openvino_models import loop_of, number, size_of
 from ov_gather import prove
 from ov_gather.ranges.algebra.polynomials import Polynomial
 from ov_gather.ranges.algebra.sizes import Sizes
+from ov_gather.ranges.algebra.symbols import Elements, Extreme
 from ov_gather.ranges.analysis import Assumption, analyse
 from ov_gather.ranges.graph import in_order
 from ov_gather.ranges.prove import graph_of
@@ -149,7 +151,7 @@ def inverse_of(x):
 def test_unique(values):
     x = ops.parameter([4], np.int32)
     distinct, first, inverse, count = inverse_of(x)
-    size = Polynomial.name(f"dim({distinct.get_node().get_friendly_name()}#{distinct.get_node().get_name()}.0, 0)")
+    size = Polynomial.symbol(graph_of(ov.Model([distinct], [x])).graph.size_symbol((distinct.get_node().get_name(), 0), 0))
     assert known_of(inverse, x).elements.highs == (size - 1,)
     known = [known_of(one, x).elements for one in (first, inverse, count)]
     assert [(one.low, one.high) for one in known] == [(0, 3), (0, 3), (1, 4)]
@@ -206,8 +208,9 @@ def test_the_weakest_range(size, factor, plus):
 
 
 def test_symbols_of_elements_may_be_negative():
-    """A condition on a name that the other lacks is taken as it is."""
-    assert joined(Assumption(), Assumption(dims={"least(i)": (-9, 9)})).dims == {"least(i)": (-9, 9)}
+    """A condition on a symbol that the other lacks is taken as it is."""
+    least = Extreme(Elements("i"), False)
+    assert joined(Assumption(), Assumption(dims={least: (-9, 9)})).dims == {least: (-9, 9)}
 
 
 def part_of(x, stop):
@@ -233,11 +236,11 @@ def test_a_size_that_grows_with_the_iterations():
 
 
 def test_a_size_is_narrowed_from_what_is_declared():
-    name = Polynomial.name("d")
-    sizes = Sizes({}, declared={"d": (0, 100)})
+    size = Letter("d")
+    sizes = Sizes({}, declared={size: (0, 100)})
     for most, expected in ((2, (0, 2)), (50, (0, 50)), (200, (0, 100))):
-        sizes.narrow(name, most)
-        assert sizes.of("d") == expected
+        sizes.narrow(Polynomial.symbol(size), most)
+        assert sizes.of(size) == expected
 
 
 def test_a_dimension_is_at_least_1_where_indices_are_broadcast_from_it():

@@ -9,7 +9,7 @@ import pytest
 from openvino import opset13 as ops
 
 from helpers.index_idioms import IDIOMS
-from helpers.openvino_models import looked_up, made_of, named, number
+from helpers.openvino_models import looked_up, made_of, named, number, size_of
 from ov_gather import guard, harden
 from ov_gather.kernels import native
 
@@ -260,20 +260,44 @@ def test_names_that_two_inputs_share():
 
 
 def test_an_input_that_is_named_like_a_size():
-    """A condition with two meanings is no condition: the site is named as not covered."""
-    x, sizes = named("x", "f32[?,2]"), named("dim(x, 0)", "i64[1]")
-    model = ov.Model([ops.gather(x, sizes, number(0)), looked_up(5, sizes)], [x, sizes], "model")
-    check = guard(model)
-    assert {one.status for one in check.uncovered} <= {"conditional", "unknown"}
-    assert len(check.uncovered) == 2
-    assert check.conditions == ()
+    """The row must exist in x, of 3 rows, and in a table of 5."""
+    x, rows = named("x", "f32[?,2]"), named("dim(x, 0)", "i64[1]")
+    check = guard(ov.Model([ops.gather(x, rows, number(0)), looked_up(5, rows)], [x, rows], "model"))
+    assert check.uncovered == ()
+    for row in range(-6, 6):
+        feed = {"x": np.zeros((3, 2), np.float32), "dim(x, 0)": np.array([row])}
+        if -3 <= row < 3:
+            check(feed)
+        else:
+            with pytest.raises(ValueError, match=re.escape(f"'dim(x, 0)'[0] = {row} is out of bounds")):
+                check(feed)
 
 
-@pytest.mark.parametrize("name", ["x#1", "x, 0) - dim(y"])
-def test_names_of_inputs_that_make_sizes_ambiguous(name):
+def test_an_input_that_is_named_like_a_sum_of_sizes():
+    """The last of x and y, one after the other, is taken of 512 numbers: what the third input holds does not matter."""
+    x, y, third = named("x", "f32[?]"), named("y", "f32[?]"), named("dim(x, 0) + dim(y, 0)", "i64[2]")
+    last = ops.subtract(ops.add(size_of(x, 0), size_of(y, 0)), number(1))
+    check = guard(ov.Model([looked_up(512, last), ops.relu(third)], [x, y, third], "model"))
+    assert check.uncovered == ()
+    for count in (212, 213, 300):
+        feed = {"x": np.zeros(300, np.float32), "y": np.zeros(count, np.float32), third.get_friendly_name(): np.array([0, 999])}
+        if 300 + count <= 512:
+            check(feed)
+        else:
+            with pytest.raises(ValueError, match=re.escape(f"dim(x, 0) + dim(y, 0) = {300 + count} is out of bounds")):
+                check(feed)
+
+
+@pytest.mark.parametrize("name", ["x#1", "x, 0) - dim(y", "x, 0", "'x'", "a b"])
+def test_names_of_inputs_are_no_text_of_conditions(name):
+    """Rows of x alone are taken: of 3 rows 2 is the last, whatever the other input is named and however long it is."""
     x, at, other = named("x", "f32[?,2]"), named("at", "i64[1]"), named(name, "f32[?]")
     check = guard(ov.Model([ops.gather(x, at, number(0)), ops.relu(other)], [x, at, other], "model"))
-    assert [one.status for one in check.uncovered] == ["conditional"]
+    assert check.uncovered == ()
+    feed = {"x": np.zeros((3, 2), np.float32), name: np.zeros(9, np.float32)}
+    check({**feed, "at": np.array([2])})
+    with pytest.raises(ValueError, match=r"valid -3\.\.2"):
+        check({**feed, "at": np.array([3])})
 
 
 @pytest.mark.parametrize("policy", ["raise", "clamp", "zero"])

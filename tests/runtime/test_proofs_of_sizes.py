@@ -8,7 +8,7 @@ from openvino import opset13 as ops
 from helpers.branching import if_of
 from helpers.index_sites import tensor
 from helpers.openvino_models import counted, looked_up, made_of, named, number, size_of
-from helpers.range_analysis import Names, by_ir, complaints
+from helpers.range_analysis import Symbols, by_ir, complaints
 from helpers.saved_models import parsed
 from ov_gather import harden, prove
 from ov_gather.converters import prove_onnx
@@ -185,7 +185,7 @@ def test_the_batch_is_still_the_batch(name):
     claims, verdicts = by_ir(model)
     assert {verdict.status for verdict in verdicts.values()} == {"proved"}
     assert {proof.status for proof in prove(model)} == {"proved"}
-    names = Names()
+    names = Symbols()
     image = np.ones((3, 4, 4, 4), np.float32)
     names.set_bounds(claims[tensor(model.get_parameters()[0].output(0))], image)
     _, found = Session(ov.Core(), model)([image])

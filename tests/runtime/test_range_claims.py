@@ -9,7 +9,7 @@ from openvino import opset13 as ops
 from helpers.branching import if_of
 from helpers.index_sites import tensor
 from helpers.openvino_models import looked_up, loop_of, made_of, number, size_of
-from helpers.range_analysis import Names, by_ir, complaints
+from helpers.range_analysis import Symbols, by_ir, complaints
 from ov_gather import prove
 from ov_gather.runtimes.session import Session
 
@@ -279,7 +279,7 @@ CASES = {
 @pytest.mark.parametrize("name", CASES)
 def test_no_value_is_outside(name):
     inputs, make, arrays = CASES[name]
-    model, names = made_of(make, **inputs), Names()
+    model, names = made_of(make, **inputs), Symbols()
     claims, _ = by_ir(model)
     for node, array in zip(model.get_parameters(), arrays, strict=True):
         names.set_bounds(claims[tensor(node.output(0))], array)

@@ -14,21 +14,26 @@ from helpers.branching import if_of
 from helpers.openvino_models import counted, looked_up, loop_of, made_of, number, size_of
 from ov_gather import prove
 from ov_gather.graph.protocol import Key, Node
+from ov_gather.graph.symbols import InputDim
 from ov_gather.ranges import runs, solver
 from ov_gather.ranges.algebra.intervals import Interval
 from ov_gather.ranges.algebra.polynomials import Polynomial
+from ov_gather.ranges.algebra.symbols import Elements
 from ov_gather.ranges.analysis import Analysis, Assumption, analyse
 from ov_gather.ranges.graph import AnalysedGraph, in_order
 from ov_gather.ranges.prove import graph_of
 from ov_gather.ranges.rules.call import CPU_PLUGIN
 
+SIZE = InputDim("ids", 0)
 ASSUMPTIONS = {
     "nothing": Assumption(),
-    "elements": Assumption({"ids": Interval(0, 5)}),
-    "a size": Assumption(dims={"dim(ids, 0)": (3, 8)}),
-    "sizes that are the same": Assumption(same={"dim(mask, 0)": Polynomial.name("dim(ids, 0)")}),
+    "elements": Assumption({Elements("ids"): Interval(0, 5)}),
+    "a size": Assumption(dims={SIZE: (3, 8)}),
+    "sizes that are the same": Assumption(same={InputDim("mask", 0): Polynomial.symbol(SIZE)}),
     "all of it": Assumption(
-        {"ids": Interval(-1, 1)}, {"dim(ids, 0)": (1, 4)}, {"dim(mask, 0)": Polynomial.name("dim(ids, 0)")}
+        {Elements("ids"): Interval(-1, 1)},
+        {SIZE: (1, 4)},
+        {InputDim("mask", 0): Polynomial.symbol(SIZE)},
     ),
 }
 

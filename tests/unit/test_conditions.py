@@ -10,9 +10,11 @@ import openvino as ov
 import pytest
 from openvino import opset15 as ops
 
+from ov_gather.graph.symbols import InputDim, Symbol
 from ov_gather.ranges.algebra.intervals import Interval
 from ov_gather.ranges.algebra.polynomials import Number, Polynomial
 from ov_gather.ranges.algebra.sizes import Limits
+from ov_gather.ranges.algebra.symbols import Elements
 from ov_gather.ranges.analysis import Assumption
 from ov_gather.ranges.examples import Premises
 from ov_gather.ranges.inequalities import slack_of
@@ -20,7 +22,8 @@ from ov_gather.ranges.proof import Proof
 from ov_gather.ranges.prove import graph_of, names_of, prove
 from ov_gather.ranges.weakening import Weakening
 
-X, Y = "dim(x, 0)", "dim(y, 0)"
+X, Y = InputDim("x", 0), InputDim("y", 0)
+OF_X, OF_MASK = Elements("x"), Elements("mask")
 
 
 def given(name: str, shape: list[int], kind: Any = np.int64) -> ov.Node:
@@ -47,7 +50,7 @@ def test_sizes_with_a_common_factor_are_compared():
     x, y = given("x", [-1, 16], np.float32), given("y", [-1, 16], np.float32)
     count = ops.reduce_prod(ops.shape_of(y), number([0]))
     proof = proof_of(ops.reshape(x, number([-1]), False), ops.range(number(0), count, number(1), "i64"), [x, y])
-    assert proof.requires == {X: (Y, None)}
+    assert proof.requires == {str(X): (str(Y), None)}
 
 
 def test_a_mask_is_0_or_1_and_the_length_then_has_its_greatest_value():
@@ -69,26 +72,26 @@ def test_an_example_meets_all_conditions_of_the_model():
     sites = [ops.gather(x, ids, number(0)), ops.gather(table(5), rows, number(0))]
     second, first = sorted(prove(ov.Model(sites, [x, ids, rows])), key=lambda proof: "rows" not in proof.requires)
     assert first.requires == {"ids": (f"-{X}", f"{X} - 1")}
-    assert first.example["ids"] == 0 < first.example[X] and second.example == {"rows": 0}
+    assert first.example["ids"] == 0 < first.example[str(X)] and second.example == {"rows": 0}
 
 
 @pytest.mark.parametrize(
     ("condition", "example"),
     [
         (Assumption(dims={X: (513, inf)}), {X: 513}),
-        (Assumption(dims={X: (3, 4)}, same={Y: Polynomial.name(X) * 2}), {X: 3, Y: 6}),
-        (Assumption(same={Y: Polynomial.name(X) + 7 + Polynomial.name(f"slack({Y})")}), {X: 2, Y: 9}),
-        (Assumption({"x": Interval(5, 9)}), {"x": 5}),
-        (Assumption({"x": Interval(-9, -5)}), {"x": -5}),
-        (Assumption({"x": Interval(-inf, inf, (Polynomial.name(Y),))}), {"x": 2, Y: 2}),
-        (Assumption({"x": Interval(9, inf, (), (Polynomial.name(Y) - 1,))}), {"x": 9, Y: 32}),
-        (Assumption(limits={Polynomial.name(X) * Polynomial.name(Y): 3}), {X: 1, Y: 1}),
-        (Assumption(dims={X: (5, inf), Y: (5, inf)}, limits={Polynomial.name(X) * Polynomial.name(Y): 24}), None),
-        (Assumption({"x": Interval(2**40, 2**41)}), None),
-        (Assumption(dims={X: (9, inf)}, same={X: Polynomial.name(Y)}), {X: 32, Y: 32}),
+        (Assumption(dims={X: (3, 4)}, same={Y: Polynomial.symbol(X) * 2}), {X: 3, Y: 6}),
+        (Assumption(same={Y: Polynomial.symbol(X) + 7 + slack_of(Y)}), {X: 2, Y: 9}),
+        (Assumption({OF_X: Interval(5, 9)}), {OF_X: 5}),
+        (Assumption({OF_X: Interval(-9, -5)}), {OF_X: -5}),
+        (Assumption({OF_X: Interval(-inf, inf, (Polynomial.symbol(Y),))}), {OF_X: 2, Y: 2}),
+        (Assumption({OF_X: Interval(9, inf, (), (Polynomial.symbol(Y) - 1,))}), {OF_X: 9, Y: 32}),
+        (Assumption(limits={Polynomial.symbol(X) * Polynomial.symbol(Y): 3}), {X: 1, Y: 1}),
+        (Assumption(dims={X: (5, inf), Y: (5, inf)}, limits={Polynomial.symbol(X) * Polynomial.symbol(Y): 24}), None),
+        (Assumption({OF_X: Interval(2**40, 2**41)}), None),
+        (Assumption(dims={X: (9, inf)}, same={X: Polynomial.symbol(Y)}), {X: 32, Y: 32}),
     ],
 )
-def test_examples(condition: Assumption, example: dict[str, int] | None):
+def test_examples(condition: Assumption, example: dict[Symbol, int] | None):
     """The first of typical sizes that fit, which begin with 2 along the first axis; values are the nearest to 0."""
     graph = graph_of(_of_two())
     names_of(graph)
@@ -102,21 +105,21 @@ def _of_two() -> ov.Model:
 
 def test_conditions_that_exclude_each_other_have_no_common_example():
     premises = Premises(graph_of(_of_two()), Assumption(), Limits())
-    assert premises.example([Assumption({"x": Interval(0, 3)}), Assumption({"x": Interval(4, 5)})]) is None
+    assert premises.example([Assumption({OF_X: Interval(0, 3)}), Assumption({OF_X: Interval(4, 5)})]) is None
 
 
 def weakened(condition: Assumption, suffices: Callable[[Assumption], bool], rooms: Sequence[int] = ()) -> Assumption:
     """Weaken a condition of a site that is in bounds where a function says so."""
     known = SimpleNamespace(algebra=SimpleNamespace(sizes=SimpleNamespace(of=lambda _: (0, inf))))
     runs: Any = SimpleNamespace(
-        part_of=lambda _: SimpleNamespace(inputs=["x", "mask"]),
+        part_of=lambda _: SimpleNamespace(inputs=[OF_X, OF_MASK]),
         is_budget_spent=False,
         prove=lambda tried, _: suffices(tried),
         rooms=lambda *_: rooms,
         unconditional=known,
     )
     site: Any = None
-    return Weakening(runs, site, {"mask"}).run(condition)
+    return Weakening(runs, site, {OF_MASK}).run(condition)
 
 
 @pytest.mark.parametrize(
@@ -125,9 +128,9 @@ def weakened(condition: Assumption, suffices: Callable[[Assumption], bool], room
 def test_an_upper_bound_is_exact_or_a_power_of_two(start: int, most: int, found: int):
     of_dim = weakened(Assumption(dims={X: (0, start)}), lambda tried: X in tried.dims and tried.dims[X][1] <= most)
     of_input = weakened(
-        Assumption({"x": Interval(0, start)}), lambda tried: "x" in tried.inputs and tried.inputs["x"].high <= most
+        Assumption({OF_X: Interval(0, start)}), lambda tried: OF_X in tried.inputs and tried.inputs[OF_X].high <= most
     )
-    assert (of_dim.dims[X][1], of_input.inputs["x"].high) == (found, found)
+    assert (of_dim.dims[X][1], of_input.inputs[OF_X].high) == (found, found)
 
 
 @pytest.mark.parametrize(("rooms", "tries"), [([92], 3), ([5, 92], 4), ([], 22), ([46], 23), ([184], 23)])
@@ -136,19 +139,19 @@ def test_a_bound_is_read_off_the_room_of_the_index(rooms: list[int], tries: int)
     tried: list[Number] = []
 
     def suffices(condition: Assumption) -> bool:
-        if "x" not in condition.inputs or condition.inputs["x"].low < 0:
+        if OF_X not in condition.inputs or condition.inputs[OF_X].low < 0:
             return False
-        tried.append(condition.inputs["x"].high)
+        tried.append(condition.inputs[OF_X].high)
         return tried[-1] <= 100
 
-    assert weakened(Assumption({"x": Interval(0, 8)}), suffices, rooms).inputs["x"].high == 100
+    assert weakened(Assumption({OF_X: Interval(0, 8)}), suffices, rooms).inputs[OF_X].high == 100
     assert len(set(tried)) <= tries
 
 
 def test_the_bounds_of_a_mask_are_not_moved():
-    start = Assumption({"mask": Interval(0, 1), "x": Interval(0, 1)})
-    found = weakened(start, lambda tried: {"mask", "x"} <= tried.inputs.keys() and tried.inputs["x"].high <= 5)
-    assert (found.inputs["mask"], found.inputs["x"].high) == (Interval(0, 1), 5)
+    start = Assumption({OF_MASK: Interval(0, 1), OF_X: Interval(0, 1)})
+    found = weakened(start, lambda tried: {OF_MASK, OF_X} <= tried.inputs.keys() and tried.inputs[OF_X].high <= 5)
+    assert (found.inputs[OF_MASK], found.inputs[OF_X].high) == (Interval(0, 1), 5)
 
 
 def test_a_lower_bound_goes_if_smaller_sizes_are_a_case_that_holds():
@@ -164,9 +167,9 @@ def test_a_lower_bound_goes_if_smaller_sizes_are_a_case_that_holds():
 
 
 @pytest.mark.parametrize(("smaller", "larger"), [(X, Y), (Y, X)])
-def test_an_equality_becomes_an_inequality(smaller: str, larger: str):
+def test_an_equality_becomes_an_inequality(smaller: InputDim, larger: InputDim):
     """y = x >= 3 is tried as y >= x >= 3, and as x >= y >= 3."""
-    weaker = Assumption(dims={smaller: (3, inf)}, same={larger: Polynomial.name(smaller) + slack_of(larger)})
-    start = Assumption(dims={X: (3, inf)}, same={Y: Polynomial.name(X)})
+    weaker = Assumption(dims={smaller: (3, inf)}, same={larger: Polynomial.symbol(smaller) + slack_of(larger)})
+    start = Assumption(dims={X: (3, inf)}, same={Y: Polynomial.symbol(X)})
     assert weakened(start, lambda tried: tried in (start, weaker)) == weaker
     assert weakened(start, lambda tried: tried == start) == start

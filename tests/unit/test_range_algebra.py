@@ -6,11 +6,13 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
+from helpers.made_symbols import Letter
 from ov_gather.ranges.algebra.intervals import ANY, Algebra, Interval
 from ov_gather.ranges.algebra.polynomials import Polynomial, Quotient
 from ov_gather.ranges.algebra.sizes import Limits, Sizes
 
-X, Y = Polynomial.name("x"), Polynomial.name("y")
+SIZE_X, SIZE_Y = Letter("x"), Letter("y")
+X, Y = Polynomial.symbol(SIZE_X), Polynomial.symbol(SIZE_Y)
 
 polynomials = st.recursive(
     st.sampled_from([X, Y]) | st.integers(-5, 5).map(Polynomial.constant),
@@ -34,7 +36,7 @@ def test_polynomials_compute_as_their_text_says(one, other, x, y):
     def number(polynomial):
         return eval(str(polynomial).replace("^", "**"), {"x": x, "y": y})
 
-    values = {"x": x, "y": y}
+    values = {SIZE_X: x, SIZE_Y: y}
     assert value_of(one, values) == number(one)
     for result, expected in ((one + other, number(one) + number(other)), (one * other, number(one) * number(other))):
         assert value_of(result, values) == expected
@@ -61,13 +63,13 @@ bounds = st.tuples(st.integers(0, 4), st.integers(0, 4) | st.just(inf)).map(lamb
 @settings(deadline=None)
 @given(polynomials, bounds, bounds, st.data())
 def test_bounds_of_polynomials(polynomial, x, y, data):
-    sizes = Sizes({"x": x, "y": y})
-    values = {name: data.draw(st.integers(low, int(min(high, low + 9)))) for name, (low, high) in (("x", x), ("y", y))}
+    sizes = Sizes({SIZE_X: x, SIZE_Y: y})
+    values = {name: data.draw(st.integers(low, int(min(high, low + 9)))) for name, (low, high) in ((SIZE_X, x), (SIZE_Y, y))}
     assert sizes.least(polynomial) <= value_of(polynomial, values) <= sizes.greatest(polynomial)
 
 
 def test_bounds_that_matter():
-    sizes = Sizes({"x": (0, inf), "y": (1, 8)})
+    sizes = Sizes({SIZE_X: (0, inf), SIZE_Y: (1, 8)})
     assert sizes.least(X * Y - X) == 0
     assert sizes.greatest(X - X * Y - 1) == -1
     assert sizes.least(X - Y) == -8
@@ -77,7 +79,7 @@ def test_bounds_that_matter():
 @st.composite
 def situations(draw):
     """Sizes, two intervals in them, a value of each size, and of each interval one value that keeps to its bounds."""
-    sizes = Sizes({"x": draw(bounds), "y": draw(bounds)})
+    sizes = Sizes({SIZE_X: draw(bounds), SIZE_Y: draw(bounds)})
     values = {name: draw(st.integers(low, int(min(high, low + 9)))) for name, (low, high) in sizes.bounds.items()}
     operands = []
     for _ in range(2):
@@ -141,7 +143,7 @@ def test_operations_hold_every_result(name, situation):
 
 
 def test_what_the_algebra_is_for():
-    algebra = Algebra(Sizes({"x": (1, inf)}))
+    algebra = Algebra(Sizes({SIZE_X: (1, inf)}))
     size, positions = algebra.exact(X), algebra.between(Polynomial.constant(0), X - 1)
     assert str(algebra.subtract(size, algebra.exact(1))) == "0 or x - 1..x - 1"
     assert algebra.is_at_most(algebra.minimum(ANY, algebra.subtract(size, algebra.exact(1))), X - 1)
@@ -153,25 +155,25 @@ def test_what_the_algebra_is_for():
 
 def test_a_quotient():
     """2 * (x // 2) is x or x - 1."""
-    x, y = Polynomial.name("x"), Polynomial.name("y")
-    half = Polynomial.name(Quotient(x - 4, 2))
-    sizes = Sizes({"x": (4, 100), "y": (1, 9)})
+    x, y = Polynomial.symbol(SIZE_X), Polynomial.symbol(SIZE_Y)
+    half = Polynomial.symbol(Quotient((x - 4).terms, 2))
+    sizes = Sizes({SIZE_X: (4, 100), SIZE_Y: (1, 9)})
     assert str(half) == "((x - 4) // 2)"
-    assert sizes.of(Quotient(x - 4, 2)) == (0, 48)
-    assert sizes.of(Quotient(x + 1, 3)) == (1, 33)
+    assert sizes.of(Quotient((x - 4).terms, 2)) == (0, 48)
+    assert sizes.of(Quotient((x + 1).terms, 3)) == (1, 33)
     assert sizes.is_at_most(half * 2 + 3, x - 1)
     assert not sizes.is_at_most(half * 2 + 4, x - 1)
     assert sizes.is_at_most(x - 5, half * 2)
     assert not sizes.is_at_most(x - 4, half * 2)
     assert sizes.is_at_most(half * y * 2, x * y - y * 4)
-    assert Polynomial.name(Quotient(x - 4, 2)) == half
+    assert Polynomial.symbol(Quotient((x - 4).terms, 2)) == half
 
 
 def test_a_quotient_in_the_number_of_elements_of_a_tensor():
     """The limit is about the quotient, and about the size that it is computed from."""
-    x = Polynomial.name("x")
+    x = Polynomial.symbol(SIZE_X)
     limits = Limits()
     sizes = Sizes({}, (0, 1 << 24), limits)
-    limits.add(Polynomial.name(Quotient(x * x, 2)) * x, 2**31 - 1)
-    assert sizes.of(Quotient(x * x, 2))[0] == 0
-    assert sizes.greatest(x * Polynomial.name(Quotient(x * x, 2))) == 2**31 - 1
+    limits.add(Polynomial.symbol(Quotient((x * x).terms, 2)) * x, 2**31 - 1)
+    assert sizes.of(Quotient((x * x).terms, 2))[0] == 0
+    assert sizes.greatest(x * Polynomial.symbol(Quotient((x * x).terms, 2))) == 2**31 - 1

@@ -135,7 +135,7 @@ MADE = [
     ("OneHot opset1", "i64[4] 1..; 64; 1; 0", "i64[...]", f"i64[4, 64] 0..1 by 1: 0.. | 0..1{' | 0..' * 62} peak 1"),
     # Range: where the end is before the start, the plugin counts as many upwards
     ("Range opset4", "2; 9; 3", "i64[d]", "i64[d] 2..8"),
-    ("Range opset4", "0; value; 1", "i64[d]", "i64[value(x, 0)] 0..value - 1"),
+    ("Range opset4", "0; value; 1", "i64[d]", "i64[value(x)] 0..value - 1"),
     ("Range opset4", "5; 0; 1", "i64[d]", "i64[d] 5..9"),
     ("Range opset4", "9; 2; -1", "i64[d]", "i64[7] 3..9"),
     ("Range opset4", "9; 2; -3", "i64[d]", "i64[d] 3..9"),

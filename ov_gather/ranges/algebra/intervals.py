@@ -193,7 +193,7 @@ class Algebra:
             if whole is not None:
                 return whole + rest // divisor.value
             is_named = len(bound.terms) <= MAX_DIVIDED and depth_of(bound) < MAX_DEPTH and self.sizes.least(bound) >= 0
-            return Polynomial.name(Quotient(bound, divisor.value)) if is_named else None
+            return Polynomial.symbol(Quotient(bound.terms, divisor.value)) if is_named else None
         # A negative rest, which is no less than -divisor, leaves one less.
         return None if whole is None or rest > 0 or self.sizes.least(divisor + rest) < 0 else whole - int(rest < 0)
 

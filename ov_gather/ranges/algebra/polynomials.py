@@ -1,4 +1,4 @@
-"""Integer polynomials over named sizes, such as 2 * dim(x, 0) * dim(x, 1) - 1."""
+"""Integer polynomials over symbols, such as 2 * dim(x, 0) * dim(x, 1) - 1."""
 
 from __future__ import annotations
 
@@ -6,10 +6,12 @@ from collections.abc import Iterator, Mapping
 from dataclasses import dataclass
 from itertools import groupby
 
+from ov_gather.graph.symbols import Symbol
+
 Number = int | float
 """A bound: a number, or an infinity if unknown."""
-Monomial = tuple[str, ...]
-"""A product of names in alphabetical order; a name that occurs twice is squared."""
+Monomial = tuple[Symbol, ...]
+"""A product of symbols in their order; a symbol that occurs twice is squared."""
 
 MAX_TERMS = 12
 """Most terms of a symbolic bound: longer ones are unreadable and slow."""
@@ -32,21 +34,21 @@ class Polynomial:
         return cls((((), value),) if value else ())
 
     @classmethod
-    def name(cls, name: str) -> Polynomial:
-        """Build the polynomial that is a single name."""
-        return cls((((name,), 1),))
+    def symbol(cls, symbol: Symbol) -> Polynomial:
+        """Build the polynomial that is a single symbol."""
+        return cls((((symbol,), 1),))
 
     @property
     def value(self) -> int | None:
-        """The constant that this polynomial is; None if it contains a name."""
+        """The constant that this polynomial is; None if it contains a symbol."""
         if not self.terms:
             return 0
         return self.terms[0][1] if self.terms[-1][0] == () else None
 
     @property
-    def names(self) -> frozenset[str]:
-        """The names in the polynomial."""
-        return frozenset(name for monomial, _ in self.terms for name in monomial)
+    def symbols(self) -> frozenset[Symbol]:
+        """The symbols in the polynomial."""
+        return frozenset(symbol for monomial, _ in self.terms for symbol in monomial)
 
     def __add__(self, other: Polynomial | int) -> Polynomial:
         added = _polynomial(other).terms
@@ -88,13 +90,13 @@ class Polynomial:
         """The term of the highest degree, which each step of the division cancels."""
         return max(self.terms, key=lambda term: (len(term[0]), term[0]))
 
-    def with_values(self, values: Mapping[str, Polynomial]) -> Polynomial:
-        """Substitute polynomials for names."""
+    def with_values(self, values: Mapping[Symbol, Polynomial]) -> Polynomial:
+        """Substitute polynomials for symbols."""
         found = Polynomial(())
         for monomial, factor in self.terms:
             term = Polynomial.constant(factor)
-            for name in monomial:
-                term = term * values.get(name, Polynomial.name(name))
+            for symbol in monomial:
+                term = term * values.get(symbol, Polynomial.symbol(symbol))
             found = found + term
         return found
 
@@ -102,40 +104,44 @@ class Polynomial:
         return "".join(_sum(self)) or "0"
 
 
-class Quotient(str):
-    """The name of floor(dividend / divisor), so that equal quotients have equal names.
+class Quotient(Symbol):
+    """floor(dividend / divisor). Parts: the terms of the dividend, which is not negative; the divisor, which is 2 or more."""
 
-    Attributes:
-        dividend: a polynomial of sizes that is not negative.
-        divisor: a number that is at least 2.
-        depth: 1, or that of the deepest quotient in the dividend plus 1.
-    """
+    __slots__ = ()
+    kind = "//"
 
-    dividend: Polynomial
-    divisor: int
-    depth: int
+    @property
+    def dividend(self) -> Polynomial:
+        """The dividend, a polynomial of sizes."""
+        return Polynomial(self[1])
 
-    def __new__(cls, dividend: Polynomial, divisor: int) -> Quotient:
-        """Build the name, which shows the division."""
-        found = super().__new__(
-            cls, f"({dividend} // {divisor})" if len(dividend.terms) == 1 else f"(({dividend}) // {divisor})"
-        )
-        found.dividend, found.divisor, found.depth = dividend, divisor, 1 + depth_of(dividend)
-        return found
+    @property
+    def divisor(self) -> int:
+        """The divisor."""
+        divisor: int = self[2]
+        return divisor
+
+    @property
+    def depth(self) -> int:
+        """1, or that of the deepest quotient in the dividend plus 1."""
+        return 1 + depth_of(self.dividend)
+
+    def __str__(self) -> str:
+        return f"({self.dividend} // {self.divisor})" if len(self[1]) == 1 else f"(({self.dividend}) // {self.divisor})"
 
 
 def depth_of(polynomial: Polynomial) -> int:
     """Return how deeply quotients are nested in a polynomial."""
-    return max((name.depth for name in polynomial.names if isinstance(name, Quotient)), default=0)
+    return max((symbol.depth for symbol in polynomial.symbols if isinstance(symbol, Quotient)), default=0)
 
 
-def names_within(polynomial: Polynomial) -> Iterator[str]:
-    """Yield the names in a polynomial, and those in the dividends of its quotients."""
+def symbols_within(polynomial: Polynomial) -> Iterator[Symbol]:
+    """Yield the symbols in a polynomial, and those in the dividends of its quotients."""
     for monomial, _ in polynomial.terms:
-        for name in monomial:
-            yield name
-            if isinstance(name, Quotient):
-                yield from names_within(name.dividend)
+        for symbol in monomial:
+            yield symbol
+            if isinstance(symbol, Quotient):
+                yield from symbols_within(symbol.dividend)
 
 
 def _polynomial(given: Polynomial | int) -> Polynomial:
@@ -145,10 +151,10 @@ def _polynomial(given: Polynomial | int) -> Polynomial:
 def _without(monomial: Monomial, part: Monomial) -> Monomial | None:
     """Divide a monomial by another; None if it is not a multiple."""
     left = list(monomial)
-    for name in part:
-        if name not in left:
+    for symbol in part:
+        if symbol not in left:
             return None
-        left.remove(name)
+        left.remove(symbol)
     return tuple(left)
 
 
@@ -156,6 +162,6 @@ def _sum(polynomial: Polynomial) -> Iterator[str]:
     """Yield the terms as text: highest degree first, the constant last."""
     for i, (monomial, factor) in enumerate(sorted(polynomial.terms, key=lambda term: (-len(term[0]), term[0]))):
         yield ("-" if i == 0 else " - ") if factor < 0 else ("" if i == 0 else " + ")
-        powers = [name if (count := len(list(same))) == 1 else f"{name}^{count}" for name, same in groupby(monomial)]
+        powers = [str(symbol) if (count := len(list(same))) == 1 else f"{symbol}^{count}" for symbol, same in groupby(monomial)]
         number = [str(abs(factor))] if abs(factor) != 1 or not powers else []
         yield " * ".join(number + powers)

@@ -1,4 +1,4 @@
-"""Bounds of named sizes, and of polynomials over them."""
+"""Bounds of symbols, and of polynomials over them."""
 
 from __future__ import annotations
 
@@ -6,6 +6,7 @@ from collections.abc import Collection, Iterable, Iterator, Mapping, MutableMapp
 from dataclasses import dataclass, field
 from math import ceil, floor, inf, prod
 
+from ov_gather.graph.symbols import Symbol
 from ov_gather.ranges.algebra.polynomials import Monomial, Number, Polynomial, Quotient
 from ov_gather.system.traversal import reachable
 
@@ -19,12 +20,12 @@ class _Limited:
 
     polynomial: Polynomial
     bound: int
-    names: frozenset[str]
+    symbols: frozenset[Symbol]
     factors: Mapping[Monomial, int]
 
 
 class Limits:
-    """Polynomials with upper bounds, indexed by the names in them.
+    """Polynomials with upper bounds, indexed by the symbols in them.
 
     Args:
         beneath: an underlying layer of limits that also hold.
@@ -33,7 +34,7 @@ class Limits:
     def __init__(self, beneath: Limits | None = None) -> None:
         self._beneath = beneath
         self._known: dict[Polynomial, _Limited] = {}
-        self._by_name: dict[str, list[_Limited]] = {}
+        self._by_symbol: dict[Symbol, list[_Limited]] = {}
 
     def add(self, polynomial: Polynomial, bound: int) -> None:
         """Add an upper bound of a polynomial."""
@@ -41,32 +42,32 @@ class Limits:
         if known is not None:
             known.bound = min(known.bound, bound)
             return
-        limited = self._known[polynomial] = _Limited(polynomial, bound, polynomial.names, dict(polynomial.terms))
-        for name in limited.names:
-            self._by_name.setdefault(name, []).append(limited)
+        limited = self._known[polynomial] = _Limited(polynomial, bound, polynomial.symbols, dict(polynomial.terms))
+        for symbol in limited.symbols:
+            self._by_symbol.setdefault(symbol, []).append(limited)
 
-    def about(self, names: Collection[str]) -> Iterator[tuple[Polynomial, int]]:
-        """Yield the limited polynomials that contain one of these names, each once, with their bounds."""
-        yield from ((limited.polynomial, limited.bound) for limited in self._about(names))
+    def about(self, symbols: Collection[Symbol]) -> Iterator[tuple[Polynomial, int]]:
+        """Yield the limited polynomials that contain one of these symbols, each once, with their bounds."""
+        yield from ((limited.polynomial, limited.bound) for limited in self._about(symbols))
 
-    def within(self, names: Set[str]) -> Iterator[tuple[Polynomial, int]]:
-        """Yield the limited polynomials that contain some of these names and no others, each once, with their bounds."""
-        yield from ((limited.polynomial, limited.bound) for limited in self._about(names) if limited.names <= names)
+    def within(self, symbols: Set[Symbol]) -> Iterator[tuple[Polynomial, int]]:
+        """Yield the limited polynomials that contain some of these symbols and no others, each once, with their bounds."""
+        yield from ((limited.polynomial, limited.bound) for limited in self._about(symbols) if limited.symbols <= symbols)
 
-    def _about(self, names: Collection[str]) -> Iterator[_Limited]:
-        yield from dict.fromkeys(limited for name in names for limited in self._by_name.get(name, ()))
+    def _about(self, symbols: Collection[Symbol]) -> Iterator[_Limited]:
+        yield from dict.fromkeys(limited for symbol in symbols for limited in self._by_symbol.get(symbol, ()))
         if self._beneath is not None:
-            yield from self._beneath._about(names)
+            yield from self._beneath._about(symbols)
 
-    def containing(self, names: Collection[str]) -> Iterator[_Limited]:
-        """Yield the limited polynomials that contain all of these names."""
-        fewest = min((self._by_name.get(name, []) for name in names), key=len, default=[])
-        yield from (limited for limited in fewest if limited.names.issuperset(names))
+    def containing(self, symbols: Collection[Symbol]) -> Iterator[_Limited]:
+        """Yield the limited polynomials that contain all of these symbols."""
+        fewest = min((self._by_symbol.get(symbol, []) for symbol in symbols), key=len, default=[])
+        yield from (limited for limited in fewest if limited.symbols.issuperset(symbols))
         if self._beneath is not None:
-            yield from self._beneath.containing(names)
+            yield from self._beneath.containing(symbols)
 
-    def with_conditions(self, same: Mapping[str, Polynomial], limits: Mapping[Polynomial, int]) -> Limits:
-        """Return these limits together with `limits`; limits of names in `same` are added with the names substituted, too."""
+    def with_conditions(self, same: Mapping[Symbol, Polynomial], limits: Mapping[Polynomial, int]) -> Limits:
+        """Return these limits together with `limits`; limits of symbols in `same` also with these substituted."""
         if not same and not limits:
             return self
         found = Limits(self)
@@ -76,89 +77,89 @@ class Limits:
             found.add(polynomial, bound)
         return found
 
-    def related(self, names: Iterable[str]) -> set[str]:
-        """Return the names, and transitively all that share a limited polynomial with one of them."""
+    def related(self, symbols: Iterable[Symbol]) -> set[Symbol]:
+        """Return the symbols, and transitively all that share a limited polynomial with one of them."""
         seen: set[_Limited] = set()
 
-        def beside(name: str) -> Iterator[str]:
-            for limited in self._about([name]):
+        def beside(symbol: Symbol) -> Iterator[Symbol]:
+            for limited in self._about([symbol]):
                 if limited not in seen:
                     seen.add(limited)
-                    yield from limited.names
+                    yield from limited.symbols
 
-        return set(reachable(names, beside))
+        return set(reachable(symbols, beside))
 
 
 @dataclass(frozen=True)
 class Sizes:
-    """Bounds of names, from which bounds of polynomials are computed.
+    """Bounds of symbols, from which bounds of polynomials are computed.
 
     Attributes:
-        bounds: lower and upper bound of each name.
-        default: bounds of unlisted names; its upper bound also caps listed names without one.
+        bounds: lower and upper bound of each symbol.
+        default: bounds of unlisted symbols; its upper bound also caps listed symbols without one.
         limits: upper bounds of polynomials, such as the element counts of tensors.
         largest: magnitude that no polynomial is assumed to exceed.
-        changed: names whose bounds were replaced.
+        changed: symbols whose bounds were replaced.
         declared: the bounds that `narrow` starts from; `bounds` by default.
     """
 
-    bounds: MutableMapping[str, tuple[int, Number]]
+    bounds: MutableMapping[Symbol, tuple[int, Number]]
     default: tuple[int, Number] = (0, inf)
     limits: Limits = field(default_factory=Limits)
     largest: Number = inf
-    changed: set[str] = field(default_factory=set)
-    declared: Mapping[str, tuple[int, Number]] | None = None
+    changed: set[Symbol] = field(default_factory=set)
+    declared: Mapping[Symbol, tuple[int, Number]] | None = None
     _least: dict[Polynomial, Number] = field(default_factory=dict, compare=False)
-    _of: dict[str, tuple[int, Number]] = field(default_factory=dict, compare=False)
+    _of: dict[Symbol, tuple[int, Number]] = field(default_factory=dict, compare=False)
     _lowest: dict[_Limited, int] = field(default_factory=dict, compare=False)
 
-    def set_bounds(self, name: str, bounds: tuple[int, Number]) -> None:
-        """Set the bounds of a name, replacing earlier ones."""
-        before = self.bounds.get(name)
-        self.bounds[name] = bounds
+    def set_bounds(self, symbol: Symbol, bounds: tuple[int, Number]) -> None:
+        """Set the bounds of a symbol, replacing earlier ones."""
+        before = self.bounds.get(symbol)
+        self.bounds[symbol] = bounds
         if before != bounds:
-            self.changed.add(name)
-            if name in self._of:  # otherwise nothing that is cached depends on it
+            self.changed.add(symbol)
+            if symbol in self._of:  # otherwise nothing that is cached depends on it
                 for cache in (self._of, self._least, self._lowest):
                     cache.clear()
 
     def narrow(self, dim: Polynomial, most: Number, least: int = 0) -> None:
-        """Narrow the declared bounds of a dimension if it is a single name, and the result is not empty.
+        """Narrow the declared bounds of a dimension if it is a single symbol, and the result is not empty.
 
         Bounds from an earlier visit of a loop body are replaced: the state may have been widened since.
         """
         if len(dim.terms) == 1 and len(dim.terms[0][0]) == 1 and dim.terms[0][1] == 1:
-            ((name,), _) = dim.terms[0]
-            low, high = (self.bounds if self.declared is None else self.declared).get(name, self.default)
+            ((symbol,), _) = dim.terms[0]
+            low, high = (self.bounds if self.declared is None else self.declared).get(symbol, self.default)
             bounds = max(low, least), min(high, max(low, self.default[1]), most)
             bounds = bounds if bounds[0] <= bounds[1] else (low, high)
-            if bounds != self.of(name):
-                self.set_bounds(name, bounds)
+            if bounds != self.of(symbol):
+                self.set_bounds(symbol, bounds)
 
-    def of(self, name: str) -> tuple[int, Number]:
-        """Return the lower and upper bound of a name."""
-        found = self._of.get(name)
+    def of(self, symbol: Symbol) -> tuple[int, Number]:
+        """Return the lower and upper bound of a symbol."""
+        found = self._of.get(symbol)
         if found is None:
-            found = self._of[name] = self._found(name)
+            found = self._of[symbol] = self._found(symbol)
         return found
 
-    def _found(self, name: str) -> tuple[int, Number]:
-        if name in self.bounds:
-            low, high = self.bounds[name]
+    def _found(self, symbol: Symbol) -> tuple[int, Number]:
+        if symbol in self.bounds:
+            low, high = self.bounds[symbol]
             return (low, max(low, self.default[1])) if high == inf else (low, high)
-        return self._of_quotient(name) if isinstance(name, Quotient) else self.default
+        return self._of_quotient(symbol) if isinstance(symbol, Quotient) else self.default
 
-    def _of_quotient(self, name: Quotient) -> tuple[int, Number]:
+    def _of_quotient(self, symbol: Quotient) -> tuple[int, Number]:
         # Without `limits`, which may be about the quotient itself, such as the number of elements of a tensor of this size.
-        low, high = self._estimate(name.dividend.terms), -self._estimate((-name.dividend).terms)
-        least = 0 if low < 0 else floor(low) // name.divisor
-        return least, high if high == inf else max(0, floor(high) // name.divisor)
+        low, high = self._estimate(symbol.dividend.terms), -self._estimate((-symbol.dividend).terms)
+        least = 0 if low < 0 else floor(low) // symbol.divisor
+        return least, high if high == inf else max(0, floor(high) // symbol.divisor)
 
     def least(self, polynomial: Polynomial) -> Number:
         """Return a lower bound of the polynomial: the best of five estimates.
 
         1. The sum of the least value of each term.
-        2. The same after each name is written as its lower bound plus an excess: x * y - x is then never negative for y >= 1.
+        2. The same after each symbol is written as its lower bound plus an excess: x * y - x is then never negative for y >= 1.
         3. The sum of the least value of each term, where `limits` bound terms.
         4. The upper bound from `limits` of the negated polynomial.
         5. That of the polynomial without a quotient, which is replaced by its dividend: 2 * (x // 2) <= x.
@@ -172,9 +173,9 @@ class Sizes:
             if found < -_ALWAYS_FITS:
                 found = max(found, self._least_of_limited(polynomial))
                 found = max(found, -self._limit(-polynomial, -found))
-            for name in polynomial.names:
-                if isinstance(name, Quotient):
-                    found = max(found, self._least_without(polynomial, name))
+            for symbol in polynomial.symbols:
+                if isinstance(symbol, Quotient):
+                    found = max(found, self._least_without(polynomial, symbol))
             self._least[polynomial] = found
         return found
 
@@ -182,11 +183,11 @@ class Sizes:
         """Return a lower bound of a polynomial from `divisor * quotient`, which is in dividend - divisor + 1..dividend."""
         terms: dict[Monomial, int] = {}
         relaxed, divisor = Polynomial(()), quotient.divisor
-        for names, factor in polynomial.terms:
-            if quotient not in names:
-                terms[names] = factor * divisor
+        for symbols, factor in polynomial.terms:
+            if quotient not in symbols:
+                terms[symbols] = factor * divisor
                 continue
-            others = list(names)
+            others = list(symbols)
             others.remove(quotient)
             if quotient in others:
                 return -inf
@@ -197,7 +198,7 @@ class Sizes:
 
     def is_limited(self, polynomial: Polynomial) -> bool:
         """Return True if all terms are linear, or `limits` bound the polynomial from above."""
-        if self.largest < inf or all(len(names) <= 1 for names, _ in polynomial.terms):
+        if self.largest < inf or all(len(symbols) <= 1 for symbols, _ in polynomial.terms):
             return True
         return self._limit(polynomial) < inf
 
@@ -209,11 +210,11 @@ class Sizes:
     def _limit(self, polynomial: Polynomial, needed: Number = inf) -> Number:
         """Return an upper bound of the polynomial from `limits`: 3 * x * y <= 100 gives x * y <= 33.
 
-        Limits that cannot give less than `needed` are skipped: no estimate exceeds the value at the lower bounds of names.
+        Limits that cannot give less than `needed` are skipped: no estimate exceeds the value at the lower bounds of symbols.
         """
         positive = [term for term in polynomial.terms if term[1] > 0]
         found, lowest = needed, self._at_lower_bounds(polynomial.terms)
-        for limited in self.limits.containing({name for names, _ in positive for name in names}):
+        for limited in self.limits.containing({symbol for symbols, _ in positive for symbol in symbols}):
             factors = limited.factors
             multiple = max(1, min((factors[term] // factor for term, factor in positive if term in factors), default=1))
             if limited not in self._lowest:
@@ -228,21 +229,23 @@ class Sizes:
         return found
 
     def _at_lower_bounds(self, terms: Iterable[tuple[Monomial, int]]) -> int:
-        """Return the value of a polynomial if each name has its lower bound."""
-        return sum(factor * prod(self.of(name)[0] for name in names) for names, factor in terms)
+        """Return the value of a polynomial if each symbol has its lower bound."""
+        return sum(factor * prod(self.of(symbol)[0] for symbol in symbols) for symbols, factor in terms)
 
     def _estimate(self, terms: Sequence[tuple[Monomial, int]]) -> Number:
         """Return the better of the first two estimates of `least`, for the terms of a polynomial."""
-        bounds = {name: self.of(name) for monomial, _ in terms for name in monomial}
-        by_term = sum((_least_of_term(factor, [bounds[name] for name in names]) for names, factor in terms), 0)
+        bounds = {symbol: self.of(symbol) for monomial, _ in terms for symbol in monomial}
+        by_term = sum((_least_of_term(factor, [bounds[symbol] for symbol in symbols]) for symbols, factor in terms), 0)
         if all(len(monomial) <= 1 for monomial, _ in terms) or not any(low for low, _ in bounds.values()):
             return by_term  # both estimates agree
         excess: dict[Monomial, int] = {}
         for monomial, factor in terms:
-            for names, multiple in _with_excess(monomial, bounds):
-                excess[names] = excess.get(names, 0) + factor * multiple
-        above = {name: (0, high - low) for name, (low, high) in bounds.items()}
-        by_excess = sum((_least_of_term(factor, [above[name] for name in names]) for names, factor in excess.items()), 0)
+            for symbols, multiple in _with_excess(monomial, bounds):
+                excess[symbols] = excess.get(symbols, 0) + factor * multiple
+        above = {symbol: (0, high - low) for symbol, (low, high) in bounds.items()}
+        by_excess = sum(
+            (_least_of_term(factor, [above[symbol] for symbol in symbols]) for symbols, factor in excess.items()), 0
+        )
         return max(by_term, by_excess)
 
     def greatest(self, polynomial: Polynomial) -> Number:
@@ -255,13 +258,13 @@ class Sizes:
         return one == other or self.least(other - one) >= 0
 
 
-def _with_excess(monomial: Monomial, bounds: Mapping[str, tuple[int, Number]]) -> list[tuple[Monomial, int]]:
-    """Expand a product of names, each its lower bound plus an excess of the same name, into terms of the excesses."""
+def _with_excess(monomial: Monomial, bounds: Mapping[Symbol, tuple[int, Number]]) -> list[tuple[Monomial, int]]:
+    """Expand a product of symbols, each its lower bound plus an excess of the same symbol, into terms of the excesses."""
     found: list[tuple[Monomial, int]] = [((), 1)]
-    for name in monomial:
-        low = bounds[name][0]
-        found = [((*names, name), factor) for names, factor in found] + [
-            (names, factor * low) for names, factor in found if low
+    for symbol in monomial:
+        low = bounds[symbol][0]
+        found = [((*symbols, symbol), factor) for symbols, factor in found] + [
+            (symbols, factor * low) for symbols, factor in found if low
         ]
     return found
 

@@ -9,6 +9,7 @@ from math import inf, prod
 from ov_gather.ir.element_types import ELEMENT_TYPES, ElementType
 from ov_gather.ranges.algebra.intervals import ANY, Algebra, Interval
 from ov_gather.ranges.algebra.polynomials import Number, Polynomial
+from ov_gather.ranges.algebra.symbols import Excess, UnknownElement
 
 MAX_PARTS = 64
 """Longest axis whose slices have separate intervals: enough for shapes, coordinates and the rows of small tables."""
@@ -18,7 +19,6 @@ LARGEST_SIZE = 2**31 - 1
 
 Shape = tuple[Polynomial, ...]
 
-_NUMBER = "value("
 ONE = Polynomial.constant(1)
 
 
@@ -96,16 +96,11 @@ def is_integer(element_type: ElementType | None) -> bool:
     return element_type is not None and element_type.name in _RANGES
 
 
-def name_of_number(name: str) -> str:
-    """Return the name of an integer that is no dimension, and so may be as large as its type allows."""
-    return f"{_NUMBER}{name}, 0)"
-
-
 def is_of_sizes(bound: Polynomial) -> bool:
-    """Return True if all names in a symbolic bound are dimensions."""
+    """Return True if all symbols in a symbolic bound are sizes."""
     if bound.value is not None:
         return True
-    return not any(name.startswith(_NUMBER) for monomial, _ in bound.terms for name in monomial)
+    return not any(isinstance(symbol, UnknownElement) for monomial, _ in bound.terms for symbol in monomial)
 
 
 def are_exact(algebra: Algebra, elements: Interval, exact: Number) -> bool:
@@ -144,7 +139,7 @@ _RANGES = {"boolean": Interval(0, 1)} | {row.name: _range(row) for row in ELEMEN
 
 def at_least_one(dim: Polynomial) -> Polynomial:
     """Express a positive size as 1 + k with k >= 0."""
-    return ONE + Polynomial.name(f"beyond 1({dim})")
+    return ONE + Polynomial.symbol(Excess(dim.terms))
 
 
 def product(dims: Sequence[Polynomial]) -> Polynomial:

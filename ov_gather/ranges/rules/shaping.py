@@ -7,6 +7,7 @@ from dataclasses import replace
 
 from ov_gather.ranges.algebra.intervals import Interval
 from ov_gather.ranges.algebra.polynomials import Polynomial
+from ov_gather.ranges.algebra.symbols import Copied
 from ov_gather.ranges.algebra.values import LARGEST_SIZE, MAX_PARTS, ONE, Shape, Value, counted, in_slices, product
 from ov_gather.ranges.rules import moves
 from ov_gather.ranges.rules.call import Operands
@@ -60,12 +61,16 @@ def reshape(call: Operands, *, copies_zeros: bool) -> Sequence[Value]:
 
 
 def _asked_for(call: Operands, value: Value, wanted: Sequence[Polynomial], *, copies_zeros: bool) -> Shape | None:
-    dims = list(wanted)
+    dims, declared = list(wanted), call.outputs[0].shape
     if copies_zeros:
         given: list[Polynomial | None] = [*(value.shape or ()), *[None] * len(dims)]
         if any(not dim.terms and copied is None for dim, copied in zip(dims, given, strict=False)):
             return None
-        dims = [_or_copied(call, dim, copied) for dim, copied in zip(dims, given, strict=False)]
+        whole = [*(declared or ()), *[None] * len(dims)]
+        copies = [_or_copied(call, *each) for each in zip(dims, given, whole, strict=False)]
+        if None in copies:
+            return None
+        dims = [dim for dim in copies if dim is not None]
     open_places = [i for i, dim in enumerate(dims) if dim.value == -1]
     if any(call.algebra.sizes.least(dim) < 0 for i, dim in enumerate(dims) if i not in open_places):
         return None
@@ -74,7 +79,6 @@ def _asked_for(call: Operands, value: Value, wanted: Sequence[Polynomial], *, co
     others = product([dim for i, dim in enumerate(dims) if i not in open_places])
     is_exact = value.shape is not None and _divides_exactly(call, value.shape, dims, copies_zeros=copies_zeros)
     rest = product(value.shape).divided_by(others) if value.shape is not None and is_exact else None
-    declared = call.outputs[0].shape
     if rest is None and declared is not None and len(declared) == len(dims):
         rest = declared[open_places[0]]
     if rest is None:
@@ -95,17 +99,23 @@ def _divides_exactly(call: Operands, shape: Shape, dims: Sequence[Polynomial], *
     return all(dim.value == -1 or call.algebra.sizes.least(dim) >= 1 or dim in copied[i : i + 1] for i, dim in pairs)
 
 
-def _or_copied(call: Operands, dim: Polynomial, copied: Polynomial | None) -> Polynomial:
-    """Return a computed dimension, or the dimension of data that is copied if it is 0; their sum if it may be 0."""
+def _or_copied(call: Operands, dim: Polynomial, copied: Polynomial | None, declared: Polynomial | None) -> Polynomial | None:
+    """Return a computed dimension, or the dimension of data that is copied if it is 0; their sum if it may be 0.
+
+    If neither that dimension nor the declared one is known, there is nothing by which to know the sum: None.
+    """
     sizes = call.algebra.sizes
     if not dim.terms:
         assert copied is not None
         return copied
     if dim == copied or dim.value is not None or sizes.least(dim) >= 1:
         return dim
-    name = f"copied({'?' if copied is None else copied} instead of {dim})"
-    sizes.set_bounds(name, (0, LARGEST_SIZE if copied is None else sizes.greatest(copied)))
-    return dim + Polynomial.name(name)
+    other = declared if copied is None else copied
+    if other is None:
+        return None
+    symbol = Copied(dim.terms, other.terms)
+    sizes.set_bounds(symbol, (0, LARGEST_SIZE if copied is None else sizes.greatest(copied)))
+    return dim + Polynomial.symbol(symbol)
 
 
 def _merged(shape: Shape | None, declared: Shape | None) -> Shape | None:

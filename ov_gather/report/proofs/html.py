@@ -54,7 +54,8 @@ def _tally(status: Status, count: int) -> Element:
 
 def _requirements(report: ProofReport) -> Iterator[Element]:
     """Yield what inputs and sizes of each file must satisfy for its conditional sites."""
-    rows = [row(path_text(file.path), str(requirement)) for file in report.files for requirement in requirements(file.proofs)]
+    found = ((file.path, one) for file in report.files for one in requirements(file.conditions))
+    rows = [row(path_text(path), str(requirement)) for path, requirement in found]
     if rows:
         heading = element("h2", "What inputs must satisfy")
         yield element("section", heading, table("requirements", ("file", "in bounds if"), rows))

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Iterable
-from dataclasses import asdict, replace
+from dataclasses import asdict
 from importlib.metadata import version
 from typing import Any
 
@@ -32,7 +32,7 @@ def _file(file: ProvedFile) -> dict[str, Any]:
     return {
         "path": path_text(file.path),
         "counts": file.counts,
-        "requires": _requires(requirements(file.proofs)),
+        "requires": _requires(requirements(file.conditions)),
         "example": _example(file.proofs),
         "proofs": [_proof(proof) for proof in file.proofs],
         "findings": [finding_object(finding) for finding in file.findings],
@@ -64,8 +64,8 @@ def _proof(proof: Proof) -> dict[str, Any]:
         "lowest_index": low,
         "highest_index": high,
         "reason": proof.reason,
-        "requires": _requires(requirements([proof])),
+        "requires": _requires(requirements(proof.conditions)),
         "example": dict(proof.example) or None,
-        "alternatives": [_requires(requirements([replace(proof, requires=other)])) for other in proof.alternatives],
+        "alternatives": [_requires(requirements(other)) for other in proof.others],
         "witness": None if proof.witness is None else asdict(proof.witness),
     }

@@ -8,6 +8,7 @@ from dataclasses import dataclass
 from typing import get_args
 
 from ov_gather.ranges.proof import Proof, Status
+from ov_gather.ranges.terms import Condition
 from ov_gather.rules.findings import Finding
 
 
@@ -25,6 +26,11 @@ class ProvedFile:
     proofs: Sequence[Proof] = ()
     findings: Sequence[Finding] = ()
     is_read: bool = True
+
+    @property
+    def conditions(self) -> list[Condition]:
+        """The conditions of all gathers and scatters."""
+        return [condition for proof in self.proofs for condition in proof.conditions]
 
     @property
     def counts(self) -> Mapping[Status, int]:

@@ -46,7 +46,7 @@ def _file(file: ProvedFile, with_proved: bool) -> Iterator[Table | str]:
     yield f"{path}: {counts or 'no gather or scatter'}"
     if listed:
         yield _table(listed)
-    if found := requirements(file.proofs):
+    if found := requirements(file.conditions):
         yield "what is conditional is in bounds if"
         yield from (f"  {printable(str(requirement))}" for requirement in found)
 

@@ -9,9 +9,9 @@ from __future__ import annotations
 import re
 from collections.abc import Iterator, Mapping
 from contextlib import suppress
-from dataclasses import replace
 from math import prod
 from pathlib import Path
+from types import SimpleNamespace
 from typing import Any
 
 import numpy as np
@@ -108,7 +108,7 @@ def _proof(made: Model, folder: Path, *, in_memory: bool) -> Any:
         proofs = prove(folder / "model.xml")
     (proof,) = (proof for proof in proofs if proof.layer == "site")
     requires = {_plain(name): tuple(map(_plain, bounds)) for name, bounds in proof.requires.items()}
-    return replace(proof, requires=requires, index_range=tuple(map(_plain, proof.index_range)))
+    return SimpleNamespace(**vars(proof) | {"requires": requires, "index_range": tuple(map(_plain, proof.index_range))})
 
 
 def _plain(bound: Any) -> Any:
