@@ -150,6 +150,13 @@ def _sliced_to_nothing(broadcast: OpenvinoNode) -> None:
     replace_node(broadcast, ops.slice(filled, zeros, zeros, ops.constant(np.ones_like(axes)), ops.constant(axes)))
 
 
+def _draw_vector(random: OpenvinoNode) -> None:
+    """RandomUniform([], low, high)  ->  Reshape(RandomUniform([1], low, high), [])."""
+    shape, *limits = random.input_values()
+    one = copied(random, [ops.constant([1], shape.get_element_type()).output(0), *limits])
+    replace_node(random, ops.reshape(one, shape, False))
+
+
 def _read_inverse(unique: OpenvinoNode) -> None:
     """Unique(x), whose inverse is not read  ->  its positions (or counts) are gathered from them and the inverse, joined.
 
@@ -211,6 +218,7 @@ REPAIRS: Mapping[str, Callable[[OpenvinoNode], None]] = {
     "non_zero_of_one_constant": _of_vector,
     "pad_value_of_run_time": _select_padding,
     "pad_value_through_float32": _select_padding,
+    "random_scalar": _draw_vector,
     "range_away_from_its_limit": _limit,
     "relu_through_float32": _at_least_zero,
     "select_through_float32": _choose_apart,

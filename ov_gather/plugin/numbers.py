@@ -5,6 +5,7 @@ from __future__ import annotations
 from math import prod
 
 from ov_gather.graph.protocol import Node
+from ov_gather.ir.shapes import PartialShape
 from ov_gather.plugin.base import Effect, KnownFault
 from ov_gather.plugin.pattern_graph import PatternGraph
 from ov_gather.plugin.removed import before_removed
@@ -131,6 +132,11 @@ def _without_inverse(graph: PatternGraph, node: Node) -> bool:
     if shape.is_static and prod(shape.sizes) <= 1:
         return False
     return len(node.inputs) == 1 and node.attributes.get("sorted") == "false" and any(reads) and not any(reads[2:3])
+
+
+def _scalar(graph: PatternGraph, node: Node) -> bool:
+    """Return True if the shape asked for has no sizes; a port of an IR does not tell a scalar from an open rank."""
+    return graph.shape(node) == PartialShape.of((0,))
 
 
 def _nothing_to_search(graph: PatternGraph, node: Node) -> bool:
@@ -339,6 +345,15 @@ NUMBERS = (
         occurs=_without_inverse,
         instead="all elements but the first, and their positions, are 0 or uninitialized memory",
         remedy="sort the elements, or read the inverse, too",
+        converter="avoids",
+    ),
+    KnownFault(
+        report="random_scalar",
+        types=("RandomUniform",),
+        occurs=_scalar,
+        operands=3,
+        instead="a random scalar is uninitialized memory, the same in each inference",
+        remedy="draw a vector of one number, and reshape it",
         converter="avoids",
     ),
     KnownFault(

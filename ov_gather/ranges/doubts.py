@@ -180,7 +180,16 @@ def _exchanged(at: Computation, found: Sequence[Value]) -> Sequence[Value]:
 
 def _unset(at: Computation, found: Sequence[Value]) -> Sequence[Value]:
     """Unique leaves outputs unset if it does not sort."""
-    return found if at.step.is_set("sorted") else _unknown(at.call, found)
+    return found if at.step.is_set("sorted") else _uninitialized(at.call, found)
+
+
+def _unwritten(at: Computation, found: Sequence[Value]) -> Sequence[Value]:
+    """RandomUniform does not write a scalar."""
+    return found if found[0].shape else _uninitialized(at.call, found)
+
+
+def _uninitialized(call: Operands, found: Sequence[Value]) -> Sequence[Value]:
+    return [replace(value, may_be_nan=not is_integer(value.element_type)) for value in _unknown(call, found)]
 
 
 def _overwritten(at: Computation, found: Sequence[Value]) -> Sequence[Value]:
@@ -370,6 +379,7 @@ DOUBTS = (
     Doubt(("arithmetic_after_integer_reduction", "constant_minus_byte_reduction"), SCALING, _misreduced),
     Doubt(("unique_without_inverse",), ("Unique",), _unset),
     Doubt(("constant_result_overwritten",), IN_PLACE, _overwritten),
+    Doubt(("random_scalar",), ("RandomUniform",), _unwritten),
     Doubt(("divide_after_reduction",), ("Divide",), _rounded_quotient),
     Doubt(("constant_divided_by_reduction",), ("Divide",), _exchanged),
 )

@@ -138,6 +138,8 @@ def test_what_other_rules_find(report, rule, tmp_path):
         (lambda x: op.unique(x, sorted=False).output(1), [4, 2], ["unique_without_inverse"]),
         (lambda x: op.unique(x, sorted=False).output(2), [4, 2], []),
         (lambda x: op.unique(x, op.constant(0), sorted=False).output(0), [4, 2], []),
+        (lambda x: op.random_uniform(op.shape_of(x), np.float32(0), np.float32(1), "f32"), [], ["random_scalar"]),
+        (lambda x: op.random_uniform(op.shape_of(x), np.float32(0), np.float32(1), "f32"), [1], []),
         (lambda x: op.add(x, op.abs(op.convert(op.constant(np.array([0, 2])), "f32"))), [2], []),
         (lambda x: op.add(x, op.abs(op.convert(op.constant(np.array([-1, 2])), "f32"))), [2], ["abs_of_folded_convert"]),
     ],
