@@ -12,6 +12,7 @@ from ov_gather.graph.symbols import Symbol
 from ov_gather.ranges.algebra.polynomials import Number, Polynomial
 from ov_gather.ranges.algebra.sizes import Sizes
 from ov_gather.ranges.analysis import Analysis, Assumption, Outcome, analyse, steps_to
+from ov_gather.ranges.doubts import may_be_left
 from ov_gather.ranges.graph import AnalysedGraph
 from ov_gather.ranges.rules.call import CPU_PLUGIN
 from ov_gather.ranges.runs import joined
@@ -122,7 +123,12 @@ def _in_bounds_if_filled(analysis: Analysis, given: Assumption, sites: Sequence[
 
 
 def _symbols_of_count(analysis: Analysis, site: Site) -> frozenset[Symbol] | None:
-    """Return the dimensions that are all at least 1 if and only if there are indices; None if unknown."""
+    """Return the dimensions that are all at least 1 if and only if there are indices; None if unknown.
+
+    None have to be if OpenVINO may leave an index although one of them is 0.
+    """
+    if may_be_left(analysis.graph, site.indices):
+        return frozenset()
     shape = analysis.value(site.indices).shape
     found = None if shape is None else [_symbols_if_filled(analysis, dim) for dim in shape]
     return None if found is None or None in found else frozenset().union(*(symbols or () for symbols in found))

@@ -9,13 +9,14 @@ from enum import Enum
 from math import inf
 
 from ov_gather.graph.protocol import Key, Node
-from ov_gather.graph.symbols import Dim, Symbol
+from ov_gather.graph.symbols import Dim, OfInputs, Symbol
 from ov_gather.ranges.algebra.constants import CHUNK
 from ov_gather.ranges.algebra.intervals import Algebra, Interval
-from ov_gather.ranges.algebra.polynomials import Monomial, Number, Polynomial
+from ov_gather.ranges.algebra.polynomials import Monomial, Number, Polynomial, symbols_within
 from ov_gather.ranges.algebra.sizes import Limits, Sizes
 from ov_gather.ranges.algebra.symbols import Elements
 from ov_gather.ranges.algebra.values import LARGEST_SIZE, Value, count, product
+from ov_gather.ranges.doubts import may_be_left
 from ov_gather.ranges.graph import AnalysedGraph, has_dynamic_shape, in_order
 from ov_gather.ranges.reuse import PreviousRun
 from ov_gather.ranges.rules.call import Semantics
@@ -134,9 +135,32 @@ class Analysis:
     def is_in_bounds(self, site: Site) -> bool:
         """Return True if every index of a site is in bounds."""
         wanted = self.demands(site)
-        if not isinstance(wanted, Obstacle) and all(demand.holds(self.algebra) for demand in wanted):
+        if not isinstance(wanted, Obstacle) and self.meets(site, wanted, self.algebra, self.dims):
             return True
-        return count(self.algebra, self.value(site.indices).shape)[1] <= 0
+        return not self._may_be_left(site) and count(self.algebra, self.value(site.indices).shape)[1] <= 0
+
+    def meets(
+        self, site: Site, wanted: Sequence[BoundsCheck], algebra: Algebra, dims: Mapping[Symbol, tuple[int, Number]]
+    ) -> bool:
+        """Return True if bounds checks of a site hold for sizes with the bounds of an algebra, of which `dims` are assumed."""
+        if not self._may_be_left(site):
+            return all(demand.holds(algebra) for demand in wanted)
+        return all(high >= 1 for _, high in dims.values()) and all(_holds_if_left(demand, algebra) for demand in wanted)
+
+    def _may_be_left(self, site: Site) -> bool:
+        return self.solver.semantics.reads_out_of_bounds and may_be_left(self.graph, site.indices)
+
+
+def _holds_if_left(demand: BoundsCheck, algebra: Algebra) -> bool:
+    """Return True if a check holds also for an index that is left although a size of 0 says that there is none.
+
+    It is then what it is for a size of 1. Numbers that bound the index for sizes of 0 and more include that; symbols do not.
+    """
+    if replace(demand, indices=Interval(demand.indices.low, demand.indices.high)).holds(algebra):
+        return True
+    bounds = (demand.size, *demand.indices.lows, *demand.indices.highs)
+    sizes = {symbol for bound in bounds for symbol in symbols_within(bound) if isinstance(symbol, OfInputs)}
+    return all(algebra.sizes.of(symbol)[0] >= 1 for symbol in sizes) and demand.holds(algebra)
 
 
 def steps_to(graph: AnalysedGraph, sites: Iterable[Site], *, without: Container[Key] = ()) -> list[Node]:

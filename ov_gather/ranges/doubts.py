@@ -33,6 +33,7 @@ COMPUTED_ANEW = _having(Trait.ANEW)
 REMOVABLE = _having(Trait.PASSED, Trait.REMOVED)
 _FUSING = _having(Trait.FUSES) | where(OPENVINO, lambda op: op.kind is OpKind.REDUCTION)
 _EXACT = _having(Trait.EXACT, Trait.ANEW)
+_COMBINING = where(OPENVINO, lambda op: op.by_element)
 _CONVERTING = where(OPENVINO, lambda op: op.meaning.converts)
 _EXTREMES = where(OPENVINO, lambda op: op.kind is OpKind.ARITHMETIC and op.symbol in ("max", "min"))
 _KEEPING = _having(Trait.PASSED) | where(
@@ -358,6 +359,43 @@ def _elements_before(graph: AnalysedGraph, key: Key) -> Sequence[Key]:
 _is_computed = Question("is computed", _is_open, _elements_before)
 _is_unfolded = Question("is unfolded", _is_executed, _elements_before)
 """Whether an operation is among those that compute a tensor that OpenVINO executes even of constants."""
+
+
+def _is_broadcast(graph: AnalysedGraph, key: Key) -> bool:
+    """Return True if a tensor is a Broadcast that may have no elements, by an open size; or a body, which may hold one."""
+    step = graph.producer(key)
+    if step is not None and not step.bodies:
+        return step.type == "Broadcast" and _may_be_empty(graph, key)
+    is_open = step is not None or _is_open_entry(graph, key)
+    return is_open and any(_may_be_empty(graph, node.outputs[0]) for node in graph.graph.nodes("Broadcast"))
+
+
+def _may_be_empty(graph: AnalysedGraph, key: Key) -> bool:
+    shape = graph.declared(key).shape
+    return shape is None or any(graph.bounds[symbol][0] < 1 for dim in shape for symbol in dim.symbols)
+
+
+def _all_before(graph: AnalysedGraph, key: Key) -> Sequence[Key]:
+    step = graph.producer(key)
+    return [] if step is None else step.sources
+
+
+is_after_broadcast = Question("is after Broadcast", _is_broadcast, _all_before)
+"""Whether a tensor may be computed from a Broadcast to an open size of 0."""
+
+
+def _is_combined(graph: AnalysedGraph, key: Key) -> bool:
+    step = graph.producer(key)
+    if step is None or step.bodies:
+        return _is_broadcast(graph, key)
+    return step.type in _COMBINING and len(step.inputs) > 1 and any(is_after_broadcast(graph, one) for one in step.inputs)
+
+
+may_be_left = Question("may be left", _is_combined, _all_before)
+"""Whether a tensor may have elements although a size of it is 0: OpenVINO drops a Broadcast before operations by element.
+
+Add(Broadcast(7, [n]), 1) is [8] for n = 0.
+"""
 
 
 def is_constant(graph: AnalysedGraph, key: Key | None) -> bool:

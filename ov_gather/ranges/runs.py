@@ -8,7 +8,7 @@ from dataclasses import replace
 from itertools import islice
 from math import inf
 
-from ov_gather.graph.protocol import Node
+from ov_gather.graph.protocol import Key, Node
 from ov_gather.graph.symbols import OfInputs, Symbol
 from ov_gather.ranges.algebra.intervals import Algebra, Interval
 from ov_gather.ranges.algebra.polynomials import Number, Polynomial
@@ -17,6 +17,7 @@ from ov_gather.ranges.algebra.symbols import Elements
 from ov_gather.ranges.analysis import Analysis, Assumption, analyse, dims_of, steps_to
 from ov_gather.ranges.choices import filled_with
 from ov_gather.ranges.dependencies import InputDependencies, SitePart
+from ov_gather.ranges.doubts import is_after_broadcast, may_be_left
 from ov_gather.ranges.fitting import Overflow
 from ov_gather.ranges.graph import AnalysedGraph
 from ov_gather.ranges.rules.call import Semantics
@@ -97,7 +98,10 @@ class AnalysisCache:
         """Return the bounds of input dimensions that follow from the site having an index."""
         if site not in self._implied:
             known = self.unconditional
-            dims = [dim for key in filled_with(self._graph, site.indices) for dim in known.value(key).shape or ()]
+            filled = filled_with(self._graph, site.indices)
+            if self._may_be_left(site.indices):
+                filled = [key for key in filled if not is_after_broadcast(self._graph, key)]
+            dims = [dim for key in filled for dim in known.value(key).shape or ()]
             dims += self._beside(site)
             sizes = known.algebra.sizes
             symbols = {one for dim in dims if len(dim.terms) == 1 for one in dim.symbols if isinstance(one, OfInputs)}
@@ -110,7 +114,12 @@ class AnalysisCache:
         shape = self.unconditional.value(site.data).shape
         if site.type != "GatherElements" or not isinstance(site.axis, int) or shape is None or site.may_broadcast:
             return []
+        if self._may_be_left(site.indices) or self._may_be_left(site.data):
+            return []
         return [dim for axis, dim in enumerate(shape) if axis != site.axis % len(shape)]
+
+    def _may_be_left(self, key: Key) -> bool:
+        return self._semantics.reads_out_of_bounds and may_be_left(self._graph, key)
 
     def part_of(self, site: Site) -> SitePart:
         """Return the inputs that may matter to a site. Only those of the last site are cached."""
@@ -164,7 +173,7 @@ class AnalysisCache:
         sizes = known.algebra.sizes
         limits = sizes.limits.with_conditions(condition.same, condition.limits)
         algebra = Algebra(Sizes(ChainMap({}, dict(dims), sizes.bounds), sizes.default, limits))
-        return all(_renamed(demand, condition.same).holds(algebra) for demand in wanted)
+        return known.meets(site, [_renamed(demand, condition.same) for demand in wanted], algebra, dims)
 
 
 def _renamed(demand: BoundsCheck, substitutes: Mapping[Symbol, Polynomial]) -> BoundsCheck:

@@ -1,12 +1,15 @@
 """What `prove` requires of the sizes of open dimensions: as little as possible, and nothing where no index is read."""
 
+import re
+
 import numpy as np
 import openvino as ov
 import pytest
 from openvino import opset13 as ops
 
 from helpers.openvino_models import counted, looked_up, made_of, number, size_of
-from ov_gather import prove
+from ov_gather import guard, harden, prove
+from ov_gather.runtimes.base import RefusedError
 from ov_gather.runtimes.session import Session
 
 LIMIT = "in bounds if dim(ids, 0) <= dim(mask, 0)"
@@ -40,6 +43,44 @@ def test_what_is_required(make, inputs, requires, reason):
     assert proof.status == ("proved" if requires == {} else "conditional")
     assert requires is None or dict(proof.requires) == requires
     assert reason in proof.reason
+
+
+def sevens(x):
+    """An index of 7 for each element of x; OpenVINO leaves one if x has none, but arithmetic follows."""
+    return ops.broadcast(number(7), ops.shape_of(x))
+
+
+LEFT = {
+    "a remainder": lambda x: ops.floor_mod(sevens(x), size_of(x)),
+    "from the last": lambda x: ops.subtract(ops.subtract(size_of(x), number(1)), ops.floor_mod(sevens(x), size_of(x))),
+    "places": lambda x: ops.reshape(ops.non_zero(ops.add(sevens(x), number(1))), number([-1]), False),
+    "numbers": lambda x: ops.subtract(ops.cum_sum(ops.minimum(sevens(x), number(1)), number(0)), number(1)),
+}
+
+
+@pytest.mark.parametrize("is_in_memory", [True, False])
+@pytest.mark.parametrize("make", LEFT.values(), ids=LEFT)
+def test_an_index_that_is_left_of_a_broadcast_to_nothing(make, is_in_memory, tmp_path):
+    """For no elements the plugin has an index of an axis of size 0: a request must have one, and `harden` checks that."""
+    model = made_of(lambda x: (ops.gather(x, make(x), number(0), name="site"), make(x)), x="f32[?]")
+    empty = np.zeros(0, np.float32)
+    path = tmp_path / "model.xml"
+    ov.serialize(model, path)
+    (proof,) = (one for one in prove(model if is_in_memory else path) if one.layer == "site")
+    assert (proof.status, proof.requires) == ("conditional", {"dim(x, 0)": (1, None)})
+    with pytest.raises(ValueError, match=re.escape("dim(x, 0) = 0 is out of bounds")):
+        guard(model)({"x": empty})
+    _, indices = Session(ov.Core(), model)([empty])
+    assert indices.size
+    harden(model, policy="clamp")
+    with pytest.raises(RefusedError):
+        Session(ov.Core(), model)([empty])
+
+
+def test_an_index_into_a_table_may_be_left():
+    """It is one of those that other requests have."""
+    model = made_of(lambda x: looked_up(9, ops.add(sevens(x), number(1))), x="f32[?]")
+    assert prove(model)[-1].status == "proved"
 
 
 @pytest.mark.parametrize("step", [1, -1])
