@@ -12,6 +12,7 @@ from helpers.range_analysis import Symbols, by_ir, complaints
 from helpers.saved_models import parsed
 from ov_gather import harden, prove
 from ov_gather.converters import prove_onnx
+from ov_gather.runtimes.base import RefusedError
 from ov_gather.runtimes.session import Session
 
 TABLE = np.arange(12, dtype=np.float32).reshape(6, 2)
@@ -202,3 +203,26 @@ def test_a_frame_changes_the_batch():
         return ops.interpolate(x, [3, 7], "nearest", "sizes", pads_begin=[1, 0, 0, 0], pads_end=[0] * 4, axes=[2, 3])
 
     assert "proved" not in {proof.status for proof in prove(model_of(framed)) if proof.axis_size != 4}
+
+
+def strided(x):
+    """Every other window of 4, and every other of these."""
+    once = ops.convolution(x, np.zeros((1, 1, 4), np.float32), [2], [0], [0], [1])
+    return ops.convolution(once, np.zeros((1, 1, 1), np.float32), [2], [0], [0], [1])
+
+
+def pooled(x):
+    return ops.max_pool(x, [2], [1], [0], [0], [3]).output(0)
+
+
+@pytest.mark.parametrize("windows", [strided, pooled])
+def test_an_axis_holds_a_window_where_the_model_runs(windows, tmp_path):
+    """An IR does not say that the first window is there, as a model in memory does: a shorter axis is refused."""
+    model = made_of(lambda x: ops.gather(windows(x), number(0), number(2), name="site"), x="f32[1,1,?]")
+    ov.serialize(model, tmp_path / "model.xml")
+    for source in (model, tmp_path / "model.xml"):
+        assert {proof.layer: proof.status for proof in prove(source)}["site"] == "proved"
+    session = Session(ov.Core(), model)
+    assert session([np.zeros((1, 1, 4), np.float32)])[0].shape == (1, 1)
+    with pytest.raises(RefusedError):
+        session([np.zeros((1, 1, 2), np.float32)])

@@ -4,7 +4,9 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 from dataclasses import replace
+from math import inf
 
+from ov_gather.graph.symbols import InnerDim
 from ov_gather.ranges.algebra.polynomials import Polynomial
 from ov_gather.ranges.algebra.values import Shape, Value, product
 from ov_gather.ranges.rules.call import Operands
@@ -67,11 +69,17 @@ def pool(call: Operands, moved: Windows | None) -> Sequence[Value]:
 
 
 def _of_windows(call: Operands, declared: Value, first: Shape, kernel: Shape, moved: Windows | None) -> Value:
-    """Return an output with these first dimensions, and the number of windows of this kernel along each spatial axis."""
+    """Return an output with these first dimensions, and the number of windows of this kernel along each spatial axis.
+
+    If that is unknown, it is at least 1: an axis that is shorter than a window is an error. Ports of an IR do not say so.
+    """
     found, dims = _with_first(declared, first), call.shape(0)[2:]
     if found.shape is None or moved is None or not len(kernel) == len(dims) == len(moved.strides) == len(found.shape) - 2:
         return found
-    numbers = (moved.number(call.algebra, axis, *pair) for axis, pair in enumerate(zip(dims, kernel, strict=True)))
+    numbers = [moved.number(call.algebra, axis, *pair) for axis, pair in enumerate(zip(dims, kernel, strict=True))]
+    for number, told in zip(numbers, found.shape[2:], strict=True):
+        if number is None and any(isinstance(symbol, InnerDim) for symbol in told.symbols):
+            call.algebra.sizes.narrow(told, inf, 1)
     spatial = (told if number is None else number for number, told in zip(numbers, found.shape[2:], strict=True))
     return replace(found, shape=(*found.shape[:2], *spatial))
 
