@@ -100,5 +100,10 @@ class InferredDim(Dim):
     __slots__ = ()
     kind = "dim within by name"
 
+    @property
+    def is_global(self) -> bool:
+        """Return True if all sizes of this name are equal: those of a body may differ in each execution."""
+        return bool(self[2] == 0)
+
     def __str__(self) -> str:
         return f"dim({shown_name(self[1])})"

@@ -216,7 +216,7 @@ def analyse(
     if near is None:
         solver = Solver(shown, algebra(), semantics, assumed).run(steps)
         if solver.overflows:  # element counts of later tensors may rule them out
-            solver = Solver(shown, algebra(), semantics, assumed, None, solver.numbers).run(steps)
+            solver = Solver(shown, algebra(), semantics, assumed, None, solver.names).run(steps)
         counts = _tightest(counts, solver.known.values())
     else:
         evaluated = near.solver.evaluated if near.given.fits == given.fits else set()
@@ -224,7 +224,7 @@ def analyse(
             evaluated = evaluated.copy()
         known, kept = near.solver.known, symbols if near.graph is shown else None
         earlier = PreviousRun(near.graph, known, evaluated, near.solver.overflows, changed, near.symbols, kept)
-        solver = Solver(shown, algebra(), semantics, assumed, earlier, near.solver.numbers).run(steps)
+        solver = Solver(shown, algebra(), semantics, assumed, earlier, near.solver.names).run(steps)
     return Analysis(shown, solver.algebra, solver, given, dims, others, learned, before, counts, symbols)
 
 
@@ -283,7 +283,10 @@ class _Renamed(AnalysedGraph):
         self.bounds, self.answers, self._rules, self._ends = graph.bounds, graph.answers, graph._rules, graph._ends
 
     def _declare(self, key: Key) -> Value:
-        value = self._original.declared(key)
+        return self.renamed(self._original.declared(key))
+
+    def renamed(self, value: Value) -> Value:
+        """Return a value with the polynomials instead of the dimensions."""
         if value.shape is None or self._substitutes.keys().isdisjoint(one for dim in value.shape for one in dim.symbols):
             return value
         axis = None if value.parts is None else value.parts.axis

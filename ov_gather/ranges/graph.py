@@ -101,6 +101,10 @@ class AnalysedGraph:
                 shape.append(Polynomial.symbol(symbol))
         return tuple(shape)
 
+    def renamed(self, value: Value) -> Value:
+        """Return a value with what this graph has instead of its dimensions: these themselves."""
+        return value
+
     def rule(self, node: Node) -> TransferFunction | None:
         """Return the transfer function of a node; None if its outputs keep their declared values."""
         if node not in self._rules:

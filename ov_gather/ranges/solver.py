@@ -3,14 +3,15 @@
 from __future__ import annotations
 
 from collections.abc import Generator, Iterable, Mapping, Sequence
-from dataclasses import replace
+from dataclasses import dataclass, field, replace
 from math import inf
 
 from ov_gather.graph.protocol import Body, BodyEdge, Key, Node, Passing
+from ov_gather.graph.symbols import InferredDim, Symbol
 from ov_gather.ir.element_types import BOOLEAN
 from ov_gather.ranges import choices
 from ov_gather.ranges.algebra.intervals import ANY, Algebra, Interval
-from ov_gather.ranges.algebra.polynomials import Polynomial
+from ov_gather.ranges.algebra.polynomials import Polynomial, symbols_within
 from ov_gather.ranges.algebra.symbols import UnknownElement
 from ov_gather.ranges.algebra.values import (
     LARGEST_SIZE,
@@ -34,6 +35,19 @@ Known = dict[Key, Value]
 _Work = Generator["_Work", None, None]
 
 
+@dataclass(frozen=True)
+class Names:
+    """What the first analysis of a graph finds of names; it holds in all later ones.
+
+    Attributes:
+        numbers: a number for each tensor that holds an unknown integer.
+        sizes: the sizes that shape inference has named anew, although they are computed from others.
+    """
+
+    numbers: dict[Key, int] = field(default_factory=dict)
+    sizes: dict[Symbol, Polynomial] = field(default_factory=dict)
+
+
 class Solver:
     """The state of an analysis: the abstract value of each tensor so far.
 
@@ -43,7 +57,7 @@ class Solver:
         semantics: the behaviour of the runtime.
         assumed: assumed bounds of the elements of some tensors.
         earlier: an earlier analysis of the same graph to reuse.
-        numbers: the numbering of unknown integers by that analysis.
+        names: what analyses before have found of the names of integers and sizes.
     """
 
     def __init__(
@@ -53,12 +67,12 @@ class Solver:
         semantics: Semantics,
         assumed: Mapping[Key, Interval],
         earlier: PreviousRun | None = None,
-        numbers: dict[Key, int] | None = None,
+        names: Names | None = None,
     ) -> None:
         self._graph, self.algebra, self.semantics, self._assumed = graph, algebra, semantics, assumed
         self._depth = self._inside = 0
         self._earlier = earlier
-        self.numbers: dict[Key, int] = {} if numbers is None else numbers
+        self.names = Names() if names is None else names
         self.known: Known = {}
         self.evaluated: set[Key] = set()  # first outputs of steps
         self.overflows: dict[Key, tuple[Overflow, ...]] = {}
@@ -90,7 +104,7 @@ class Solver:
             if step.bodies:
                 yield self._loop(step) if step.repeats else self._branches(step)
                 continue
-            declared = [self._graph.declared(output) for output in step.outputs]
+            declared = [self._declared(output) for output in step.outputs]
             found: Sequence[Value] = declared
             if step.inputs or self._graph.rule(step) is not None:
                 inputs = [None if key is None else self.value(key) for key in step.inputs]
@@ -142,7 +156,24 @@ class Solver:
         value = self._named(key, value)
         before = None if self._earlier is None else self._earlier.known.get(key)
         self.known[key] = value if before is None or before != value else before
-        self._exists(value)
+        self._exists(key, value)
+
+    def _declared(self, key: Key) -> Value:
+        """Return what the model declares of a tensor, with the sizes that are known to be others."""
+        declared, sizes = self._graph.declared(key), self.names.sizes
+        if not sizes or declared.shape is None or sizes.keys().isdisjoint(one for dim in declared.shape for one in dim.symbols):
+            return declared
+        shape = tuple(dim.with_values(sizes) for dim in declared.shape)
+        return self._graph.renamed(replace(declared, shape=shape))
+
+    def _learn_sizes(self, key: Key, value: Value) -> None:
+        """Learn that a size that shape inference has named is computed from others: sizes of its name are equal."""
+        declared, found = self._declared(key).shape or (), value.shape or ()
+        for told, dim in zip(declared, found, strict=True) if len(declared) == len(found) else ():
+            symbol = next(iter(told.symbols), None)
+            is_name = isinstance(symbol, InferredDim) and symbol.is_global and told == Polynomial.symbol(symbol)
+            if is_name and symbol is not None and symbol not in symbols_within(dim):
+                self.names.sizes[symbol] = dim
 
     def _named(self, key: Key, value: Value) -> Value:
         """Name an unknown integer of a tensor with one element, so that sizes computed from it are known to be equal."""
@@ -151,14 +182,15 @@ class Solver:
             return value
         if any(dim.value != 1 for dim in value.shape):
             return value
-        symbol = UnknownElement(self._graph.name_of(key), self.numbers.setdefault(key, len(self.numbers)))
+        symbol = UnknownElement(self._graph.name_of(key), self.names.numbers.setdefault(key, len(self.names.numbers)))
         self.algebra.sizes.set_bounds(symbol, (int(elements.low), elements.high))
         return replace(value, elements=self.algebra.meet(elements, self.algebra.exact(Polynomial.symbol(symbol))), parts=None)
 
-    def _exists(self, value: Value) -> None:
+    def _exists(self, key: Key, value: Value) -> None:
         """Record that a tensor outside of all bodies has at most LARGEST_SIZE elements."""
         if self._earlier is None and not self._inside and value.shape is not None:
             self.algebra.sizes.limits.add(product(value.shape), LARGEST_SIZE)
+            self._learn_sizes(key, value)
 
     def _branches(self, step: Node) -> _Work:
         for body in step.bodies:

@@ -284,3 +284,16 @@ def test_no_more_elements_are_propagated_than_a_bound(monkeypatch, depth: int, i
     assert proof.status == "proved"
     assert proof.axis_size == 2 ** (depth + 1)
     assert modes == ({False, True} if is_propagated else {False})
+
+
+@pytest.mark.parametrize("of", ["x", "w"])
+def test_a_size_that_shape_inference_names_is_the_one_that_it_is_computed_from(of: str):
+    """The rows of h are those of x if z has as many. Gemm has no rule: only the name made up for the rows of z tells."""
+    nodes = f"""zero = Constant<value_ints = [0]>() four = Constant<value_ints = [4]>() size = Shape({of})
+        rows = Gather(size, zero) full = Concat<axis = 0>(rows, four) z = ConstantOfShape(full)
+        g = Gemm(z, t) h = Add(x, g) first = Gather(x, i) y = Gather(h, i)"""
+    proto = model("float[N,4] x, float[M] w, int64[K] i) => (float[K,4] first, float[K,4] y)", nodes)
+    proofs = {proof.layer: proof for proof in prove_onnx(constant(np.eye(4, dtype=np.float32), proto, "t"))}
+    rows = {"i": ("-dim(N)", "dim(N) - 1")}
+    assert (proofs["first"].status, proofs["first"].requires) == ("conditional", rows)
+    assert (proofs["y"].requires == rows) is (of == "x")
