@@ -127,13 +127,28 @@ def check_size(text: str, size: int, low: float, high: float, needs: str) -> Non
         raise ValueError(f"{text} = {size} is out of bounds (valid {_range(low, high)}): {needs}")
 
 
-def check_elements(name: str, array: np.ndarray[Any, Any], low: float, high: float, needs: str) -> None:
-    """Raise ValueError unless all elements lie between bounds. NaN does not."""
-    place = first_outside(array, low, high)
-    if place is not None:
+Spans = Sequence[tuple[int, int, int, int]]
+"""A part of an array: for some axes the axis, start, stop and step of a slice."""
+
+
+def part_of(array: np.ndarray[Any, Any], spans: Spans) -> np.ndarray[Any, Any]:
+    """Return a part of an array."""
+    slices = [slice(None)] * array.ndim
+    for axis, start, stop, step in spans:
+        slices[axis] = slice(start, stop, step)
+    return array[tuple(slices)]
+
+
+def check_elements(name: str, array: np.ndarray[Any, Any], low: float, high: float, needs: str, spans: Spans = ()) -> None:
+    """Raise ValueError unless all elements, or those of a part, lie between bounds. NaN does not."""
+    found = first_outside(part_of(array, spans), low, high)
+    if found is not None:
+        place = list(found)
+        for axis, start, stop, step in spans:
+            place[axis] = range(array.shape[axis])[start:stop:step][place[axis]]
         where = f"[{', '.join(map(str, place))}]" if place else ""
         valid = "any number" if (low, high) == (-np.inf, np.inf) else _range(low, high)
-        raise ValueError(f"{name}{where} = {array[place]} is out of bounds (valid {valid}): {needs}")
+        raise ValueError(f"{name}{where} = {array[tuple(place)]} is out of bounds (valid {valid}): {needs}")
 
 
 def first_outside(array: np.ndarray[Any, Any], low: float, high: float) -> tuple[int, ...] | None:

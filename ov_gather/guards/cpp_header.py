@@ -8,7 +8,7 @@ from functools import reduce
 from importlib.resources import files
 from math import ceil, floor, inf
 
-from ov_gather.graph.symbols import InputDim
+from ov_gather.graph.symbols import InputDim, shown_name
 from ov_gather.guards.written import Language, WrittenModel, head, identifiers
 from ov_gather.ranges.algebra.polynomials import Number, Polynomial
 from ov_gather.ranges.requests import RequestCondition, RequestInput, RequestTerms
@@ -117,8 +117,9 @@ def _check(terms: RequestTerms, names: dict[str, str]) -> Iterator[str]:
             )
             read = _READERS.get(kind, f"same<{_TYPES[kind]}>")
             bound = "double" if is_float else "std::int64_t"
-            given = f"{_literal(str(subject))}, request.{names[subject.input]}"
-            yield f"check_elements<{bound}>({given}, {read}, {low}, {high}, {why});"
+            spans = ", ".join(f"{{{span.axis}, {span.start}, {_integer(span.stop)}, {span.step}}}" for span in subject.spans)
+            given = f"{_literal(shown_name(subject.input))}, request.{names[subject.input]}"
+            yield f"check_elements<{bound}>({given}, {read}, {low}, {high}, {why}, {{{spans}}});"
 
 
 def _whole(condition: RequestCondition) -> tuple[list[Size], list[Size]]:

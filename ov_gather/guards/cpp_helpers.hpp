@@ -118,16 +118,37 @@ inline double f16(std::uint16_t bits) {
     return exponent == 0 ? sign * std::ldexp(fraction, -24) : sign * std::ldexp(fraction + 1024, exponent - 25);
 }
 
-// Check all elements; `read` converts an element to a number.
+// The positions along an axis of a slice of Python: those from start on before stop, which count from the end if negative.
+struct Span {
+    std::size_t axis;
+    std::int64_t start, stop, step;
+};
+
+inline bool is_within(const Span& span, std::int64_t place, std::int64_t size) {
+    const std::int64_t start = std::max<std::int64_t>(span.start < 0 ? span.start + size : span.start, 0);
+    const std::int64_t stop = span.stop < 0 ? span.stop + size : span.stop;
+    return place >= start && place < stop && (place - start) % span.step == 0;
+}
+
+// Whether the i-th element, in row-major order, is in the part that the spans select.
+inline bool is_in_part(std::int64_t i, const std::vector<std::int64_t>& shape, const std::vector<Span>& spans) {
+    std::size_t left = spans.size();  // they are in the order of the axes
+    for (std::size_t axis = shape.size(); axis-- > 0 && left > 0; i /= shape[axis])
+        if (spans[left - 1].axis == axis && !is_within(spans[--left], i % shape[axis], shape[axis])) return false;
+    return true;
+}
+
+// Check all elements, or those of a part; `read` converts an element to a number.
 template <typename Bound, typename T, typename Read>
-void check_elements(const char* name, const Input<T>& input, Read read, Bound low, Bound high, const char* needs) {
+void check_elements(const char* name, const Input<T>& input, Read read, Bound low, Bound high, const char* needs,
+                    const std::vector<Span>& spans) {
     const std::int64_t count = static_cast<std::int64_t>(count_of(input.shape));
     bool outside = false;
     for (std::int64_t i = 0; i < count; ++i) outside |= is_outside(read(input.data[i]), low, high);
     if (!outside) return;
     for (std::int64_t i = 0; i < count; ++i) {
         const auto value = read(input.data[i]);
-        if (!is_outside(value, low, high)) continue;
+        if (!is_outside(value, low, high) || !is_in_part(i, input.shape, spans)) continue;
         std::string place;
         std::int64_t rest = i;
         for (std::size_t axis = input.shape.size(); axis-- > 0; rest /= input.shape[axis])
@@ -135,5 +156,5 @@ void check_elements(const char* name, const Input<T>& input, Read read, Bound lo
         if (!place.empty()) place = "[" + place + "]";
         refuse(name + place + " = " + text_of(value) + " is out of bounds (valid " + valid(low, high) + "): " + needs);
     }
-    refuse(std::string(name) + " was changed while it was checked");
+    if (spans.empty()) refuse(std::string(name) + " was changed while it was checked");
 }

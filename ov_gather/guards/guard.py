@@ -51,14 +51,15 @@ class Guard:
         self._kinds = {one.name: one.kind for one in terms.inputs}
         self._dims = {one.name: one.dims for one in terms.inputs}
         self._of_sizes = [one for one in terms.conditions if isinstance(one.subject, Polynomial)]
-        of_elements: dict[str, list[RequestCondition]] = {}
+        of_elements: dict[Elements, list[RequestCondition]] = {}
         for condition in terms.conditions:
             if isinstance(condition.subject, Elements):
-                of_elements.setdefault(condition.subject.input, []).append(condition)
+                of_elements.setdefault(condition.subject, []).append(condition)
+        types = {one.name: one.element_type for one in terms.inputs}
         self._of_elements = [
-            InputLimits(one.name, of_elements[one.name], one.element_type.dtype)
-            for one in terms.inputs
-            if one.element_type is not None and one.name in of_elements
+            InputLimits(elements, conditions, element_type.dtype)
+            for elements, conditions in of_elements.items()
+            if (element_type := types[elements.input]) is not None
         ]
 
     @property

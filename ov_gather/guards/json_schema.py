@@ -12,6 +12,7 @@ from urllib.parse import quote
 from ov_gather.graph.symbols import InputDim
 from ov_gather.guards.written import WrittenModel, head
 from ov_gather.ranges.algebra.polynomials import Number, Polynomial
+from ov_gather.ranges.algebra.symbols import END, Elements, Span
 from ov_gather.ranges.algebra.values import every_value
 from ov_gather.ranges.requests import RequestCondition, RequestInput, RequestTerms
 from ov_gather.system.tables import printable
@@ -38,7 +39,9 @@ def render(terms: RequestTerms, model: WrittenModel) -> str:
         del schema["$comment"]
     if any(one.dims is None for one in terms.inputs):
         schema["$defs"] = {
-            one.name: {"anyOf": [_element(one, conditions), {"type": "array", "items": {"$ref": _pointer(one)}}]}
+            one.name: {
+                "anyOf": [_element(one, conditions.get(one.name, ())), {"type": "array", "items": {"$ref": _pointer(one)}}]
+            }
             for one in terms.inputs
             if one.dims is None
         }
@@ -48,9 +51,9 @@ def render(terms: RequestTerms, model: WrittenModel) -> str:
 def _unsaid(terms: RequestTerms) -> Iterator[str]:
     """Yield what a guard checks and a schema does not."""
     for condition in terms.conditions:
-        if not condition.is_constant or (
-            isinstance(condition.subject, Polynomial) and not _places_of(condition.subject, terms)
-        ):
+        subject = condition.subject
+        is_said = bool(_places_of(subject, terms)) if isinstance(subject, Polynomial) else all(map(_is_listed, subject.spans))
+        if not is_said or not condition.is_constant:
             yield printable(str(condition))
     for dim, places in terms.places.items():
         if len(places) > 1:
@@ -58,6 +61,9 @@ def _unsaid(terms: RequestTerms) -> Iterator[str]:
     if any(one.dims is None or len(one.dims) > 1 for one in terms.inputs):
         yield "arrays inside of an array have the same length"
 
+
+_LISTED = 64
+"""Positions along an axis that have a schema of their own, as where a condition is about a part of an input."""
 
 _Conditions = Mapping[str | tuple[str, int], Sequence[RequestCondition]]
 """Conditions on elements by the name of the input; on single dimensions by an input and an axis."""
@@ -82,12 +88,45 @@ def _tensor(one: RequestInput, conditions: _Conditions) -> dict[str, Any]:
     """Return the schema of an input: arrays in arrays, one level for each axis."""
     if one.dims is None:
         return {"$ref": _pointer(one)}
-    schema = _element(one, conditions)
-    for axis, (low, high) in reversed([*enumerate(one.dims)]):
-        for least, greatest in map(_whole, conditions.get((one.name, axis), ())):
-            low, high = int(max(low, least)), int(min(high, greatest))
-        schema = {"type": "array", "minItems": low, "maxItems": high, "items": schema} if low <= high else {"not": {}}
-    return schema
+    of_elements = [each for each in conditions.get(one.name, ()) if all(map(_is_listed, _spans_of(each)))]
+    return _level(one, one.dims, 0, of_elements, conditions)
+
+
+def _level(
+    one: RequestInput,
+    dims: Sequence[tuple[int, int]],
+    axis: int,
+    of_elements: Sequence[RequestCondition],
+    conditions: _Conditions,
+) -> dict[str, Any]:
+    """Return the schema of a part of an input from an axis on, whose elements meet some conditions."""
+    if axis == len(dims):
+        return _element(one, of_elements)
+    low, high = dims[axis]
+    for least, greatest in map(_whole, conditions.get((one.name, axis), ())):
+        low, high = int(max(low, least)), int(min(high, greatest))
+    if low > high:
+        return {"not": {}}
+
+    def at(place: int) -> dict[str, Any]:
+        here = [each for each in of_elements if all(span.axis != axis or place in range(*span[1:]) for span in _spans_of(each))]
+        return _level(one, dims, axis + 1, here, conditions)
+
+    spans = [span for each in of_elements for span in _spans_of(each) if span.axis == axis]
+    listed = min(high, max((span.start if span.stop == END else span.stop for span in spans), default=0))
+    schema: dict[str, Any] = {"type": "array", "minItems": low, "maxItems": high}
+    if listed:
+        schema["prefixItems"] = [at(place) for place in range(listed)]
+    return schema | {"items": at(listed)}
+
+
+def _spans_of(condition: RequestCondition) -> Sequence[Span]:
+    return condition.subject.spans if isinstance(condition.subject, Elements) else ()
+
+
+def _is_listed(span: Span) -> bool:
+    """Return True if a schema can list the positions of a span: the first ones, and all others."""
+    return 0 <= span.start <= _LISTED and (0 <= span.stop <= _LISTED or (span.stop == END and span.step == 1))
 
 
 def _whole(condition: RequestCondition) -> tuple[Number, Number]:
@@ -102,13 +141,12 @@ def _is_within(value: bool, condition: RequestCondition) -> bool:
     return low <= value <= high
 
 
-def _element(one: RequestInput, by_subject: _Conditions) -> dict[str, Any]:
-    """Return the schema of one element, within the type and the numeric bounds of all conditions."""
+def _element(one: RequestInput, conditions: Sequence[RequestCondition]) -> dict[str, Any]:
+    """Return the schema of one element, within the type and the numeric bounds of some conditions."""
     if one.kind == "str":
         return {"type": "string"}
     if not one.kind:
         return {}
-    conditions = by_subject.get(one.name, ())
     if one.kind == "bool":
         return {"enum": [value for value in (False, True) if all(_is_within(value, each) for each in conditions)]}
     if "float" not in one.kind:

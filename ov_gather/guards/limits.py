@@ -10,9 +10,10 @@ import numpy as np
 from numpy.typing import NDArray
 
 from ov_gather.graph.symbols import Symbol, shown_name
-from ov_gather.guards.checks import check_elements
+from ov_gather.guards.checks import check_elements, part_of
 from ov_gather.kernels import native
 from ov_gather.ranges.algebra.polynomials import Number, Polynomial
+from ov_gather.ranges.algebra.symbols import Elements
 from ov_gather.ranges.requests import RequestCondition
 from ov_gather.ranges.terms import Size
 from ov_gather.system.tables import printable
@@ -34,10 +35,11 @@ def _number(bound: Size, sizes: Mapping[Symbol, int]) -> Number:
 
 
 class InputLimits:
-    """All conditions on the elements of one input. The kernel checks them in one pass; NumPy finds the broken one."""
+    """All conditions on an input, or on one part of it. The kernel checks them in one pass; NumPy finds the broken one."""
 
-    def __init__(self, name: str, conditions: Sequence[RequestCondition], dtype: np.dtype[Any]) -> None:
-        self.name, self._text, self._conditions = name, printable(shown_name(name)), conditions
+    def __init__(self, elements: Elements, conditions: Sequence[RequestCondition], dtype: np.dtype[Any]) -> None:
+        self.name, self._spans = elements.input, elements.spans
+        self._text, self._conditions = printable(shown_name(elements.input)), conditions
         self._dtype = np.dtype(np.uint8) if dtype == np.bool_ else dtype
         self._is_constant = all(condition.is_constant for condition in conditions)
         self._limits = self._joint({}) if self._is_constant else None
@@ -48,11 +50,12 @@ class InputLimits:
         limits = self._limits if self._is_constant else self._joint(sizes)
         position = None
         if kernel is not None and limits is not None:
-            position = kernel.first_outside(array.view(np.uint8) if array.dtype == np.bool_ else array, limits)
+            part = part_of(array, self._spans)
+            position = kernel.first_outside(part.view(np.uint8) if array.dtype == np.bool_ else part, limits)
             if position == -1:
                 return
         for condition in self._conditions:
-            check_elements(self._text, array, *bounds_of(condition, sizes), printable(condition.reason))
+            check_elements(self._text, array, *bounds_of(condition, sizes), printable(condition.reason), self._spans)
         if position is not None:
             raise ValueError(f"{self._text} was changed by another thread while it was checked")
 

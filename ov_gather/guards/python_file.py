@@ -7,7 +7,7 @@ from collections.abc import Iterator
 from inspect import getsource
 from math import inf
 
-from ov_gather.graph.symbols import InputDim
+from ov_gather.graph.symbols import InputDim, shown_name
 from ov_gather.guards import checks
 from ov_gather.guards.written import Language, WrittenModel, head, identifiers
 from ov_gather.ranges.algebra.polynomials import Number, Polynomial
@@ -99,7 +99,9 @@ def _check(terms: RequestTerms) -> Iterator[str]:
         if isinstance(subject, Polynomial):
             yield f"    check_size({printable(str(subject))!r}, {language.size(subject, terms)}, {low}, {high}, {why!r})"
         else:
-            yield f"    check_elements({printable(str(subject))!r}, {names[subject.input]}, {low}, {high}, {why!r})"
+            text, spans = printable(shown_name(subject.input)), [tuple(span) for span in subject.spans]
+            part = f", {spans!r}" if spans else ""
+            yield f"    check_elements({text!r}, {names[subject.input]}, {low}, {high}, {why!r}{part})"
 
 
 def _number(number: Number) -> str:

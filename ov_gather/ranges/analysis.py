@@ -201,7 +201,7 @@ def analyse(
         learned = (near.learned_before or {}) | near.learned
     dims, others = dims_of(given), open_dims(graph) if near is None else near.others
     counts = _counts_of_inputs(graph) if near is None else near.counts
-    assumed = {graph.inputs[elements.input]: interval for elements, interval in given.inputs.items()}
+    assumed = assumed_of(graph, given)
 
     changed = set() if near is None else near.differing(dims, given)
     symbols: dict[Key, frozenset[Symbol]] = {}
@@ -223,9 +223,15 @@ def analyse(
         if near.learned_before is not None:  # it may grow, and then use symbols of which nothing is known here
             evaluated = evaluated.copy()
         known, kept = near.solver.known, symbols if near.graph is shown else None
-        earlier = PreviousRun(near.graph, known, evaluated, near.solver.overflows, changed, near.symbols, kept)
+        anew = {key for key, _ in assumed.items() ^ assumed_of(graph, near.given).items()}
+        earlier = PreviousRun(near.graph, known, evaluated, near.solver.overflows, changed, anew, near.symbols, kept)
         solver = Solver(shown, algebra(), semantics, assumed, earlier, near.solver.names).run(steps)
     return Analysis(shown, solver.algebra, solver, given, dims, others, learned, before, counts, symbols)
+
+
+def assumed_of(graph: AnalysedGraph, given: Assumption) -> dict[Key, Interval]:
+    """Return the assumed bounds of the elements of tensors."""
+    return {key: interval for elements, interval in given.inputs.items() for key in graph.keys_of(elements)}
 
 
 def _counts_of_inputs(graph: AnalysedGraph) -> Limits:

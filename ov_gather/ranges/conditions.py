@@ -16,6 +16,7 @@ from ov_gather.ranges.algebra.polynomials import Number, Polynomial
 from ov_gather.ranges.algebra.symbols import Elements
 from ov_gather.ranges.algebra.values import every_value, is_integer
 from ov_gather.ranges.analysis import Assumption
+from ov_gather.ranges.cuts import is_all_of
 from ov_gather.ranges.examples import Premises
 from ov_gather.ranges.feasibility import can_be_met, limits_of
 from ov_gather.ranges.graph import AnalysedGraph
@@ -62,7 +63,7 @@ class Conditions:
     def __init__(self, graph: AnalysedGraph, semantics: Semantics, given: Assumption, runs: AnalysisCache) -> None:
         self._graph, self._semantics, self._given, self._runs = graph, semantics, given, runs
         self.premises = Premises(graph, given, runs.unconditional.counts)
-        self._masks = {elements for elements in map(Elements, graph.inputs) if self._is_mask(elements)}
+        self._masks = {name for name in graph.inputs if self._is_mask(Elements(name))}
         self._found: dict[Hashable, SiteCondition | None] = {}
         self._known: dict[Hashable, Assumption] = {}
         self._of_outputs: dict[Key, Assumption] = {}
@@ -94,7 +95,7 @@ class Conditions:
         for guess in self._proved(site):
             if any(_implies(guess, other) for other in found) or self._is_of_one_size(guess, site):
                 continue
-            weakest = self._with_both_bounds(Weakening(self._runs, site, self._masks).run(guess))
+            weakest = self._with_both_bounds(self._of_parts(Weakening(self._runs, site, self._masks).run(guess), site))
             share = self.premises.share(weakest)
             is_pinned = share < _MET and any(low == high for low, high in guess.dims.values())
             if weakest not in found and not is_pinned and self.premises.example([weakest]) is not None:
@@ -103,6 +104,23 @@ class Conditions:
                 break
         best = sorted(found, key=lambda one: (-self.premises.share(one), _count(one))) if len(found) > 1 else found
         return SiteCondition(best[0], tuple(best[1:])) if best else None
+
+    def _of_parts(self, condition: Assumption, site: Site) -> Assumption:
+        """Bound only the parts of inputs that a site reads, each as little as possible, if they are not all that there is."""
+        for elements, interval in condition.inputs.items():
+            parts = [] if elements.spans else self._runs.parts_of(site, elements.input)
+            if not parts or self._runs.is_budget_spent:
+                continue
+            others = {one: bounds for one, bounds in condition.inputs.items() if one != elements}
+            candidate = replace(condition, inputs={**others, **dict.fromkeys(parts, interval)})
+            if not self._runs.prove(candidate, site):
+                continue
+            if len(parts) > 1:
+                candidate = Weakening(self._runs, site, self._masks).with_moved(candidate, parts)
+            are_alike = len({candidate.inputs[part] for part in parts}) == 1
+            if not are_alike or not is_all_of(parts, self._graph.declared(self._graph.inputs[elements.input]).shape):
+                condition = candidate
+        return condition
 
     def _is_of_one_size(self, guess: Assumption, site: Site) -> bool:
         """Return True if a guess pins sizes, and suffices for none larger or smaller by 1: too few requests meet it."""
@@ -116,7 +134,7 @@ class Conditions:
         for elements, interval in inputs.items():
             element_type = self._type_of(elements)
             given, kept = every_value(element_type), self._semantics.widest(element_type)
-            known = self._given.inputs.get(elements, Interval())
+            known = self._given.inputs.get(Elements(elements.input), Interval())
             if given.low < kept.low and known.low == -inf and not (interval.lows or known.lows):
                 interval = replace(interval, low=max(interval.low, kept.low))
             if given.high > kept.high and known.high == inf and not (interval.highs or known.highs):
@@ -201,7 +219,7 @@ class Conditions:
         exact = self._semantics.exact_integers
         bounds = {one: FINITE if self._is_real(one) else exact for one in inputs}
         yield joined(sizes, Assumption({one: Interval(-bound, bound) for one, bound in bounds.items()}))
-        masks = Assumption({one: TRUTH for one in inputs if one in self._masks})
+        masks = Assumption({one: TRUTH for one in inputs if one.input in self._masks})
         for assumed in [sizes, *([joined(sizes, masks)] if masks.inputs else [])]:
             for found in self._solved(site, assumed):
                 yield found

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
+from functools import reduce
 from itertools import product
 from math import ceil, floor, inf, prod
 
@@ -80,11 +81,16 @@ class Premises:
         return all(evaluated(polynomial, sizes) <= bound for polynomial, bound in self.counts.within(sizes.keys()))
 
     def _values(self, sizes: Request, conditions: Iterable[Assumption]) -> dict[Elements, Number] | None:
-        """Return for the elements in the conditions the value nearest to 0 that they allow; None if they allow none."""
+        """Return for the elements in the conditions the value nearest to 0 that they allow; None if they allow none.
+
+        That of a part of an input holds there, instead of that of all of it; parts that overlap get the same range.
+        """
         ranges: dict[Elements, tuple[Number, Number]] = {}
-        for elements, interval in (pair for condition in conditions for pair in condition.inputs.items()):
+        given = [(elements, _range(bounds, sizes)) for condition in conditions for elements, bounds in condition.inputs.items()]
+        for elements in dict.fromkeys(elements for elements, _ in given):
             held = every_value(self.graph.declared(self.graph.inputs[elements.input]).element_type)
-            ranges[elements] = _common(ranges.get(elements, (held.low, held.high)), _range(interval, sizes))
+            others = [bounds for other, bounds in given if other == elements or (elements.spans and elements.overlaps(other))]
+            ranges[elements] = reduce(_common, others, (held.low, held.high))
         found = {elements: _nearest_to_0(*limits) for elements, limits in ranges.items()}
         return found if all(low <= found[elements] <= high for elements, (low, high) in ranges.items()) else None
 

@@ -14,7 +14,7 @@ from ov_gather.ops import indexing, known_types
 from ov_gather.ranges.algebra.constants import constant_value
 from ov_gather.ranges.algebra.intervals import Interval
 from ov_gather.ranges.algebra.polynomials import Number, Polynomial
-from ov_gather.ranges.algebra.symbols import Count
+from ov_gather.ranges.algebra.symbols import Count, Elements
 from ov_gather.ranges.algebra.values import LARGEST_SIZE, Shape, Value, is_integer
 from ov_gather.ranges.rules.call import TransferFunction
 from ov_gather.ranges.rules.openvino import rule_of
@@ -54,12 +54,14 @@ class AnalysedGraph:
         vocabulary: its operators.
         bounds: lower and upper bound of each dynamic dimension that `declared` has named so far.
         answers: the answers to questions about tensors, by the name of the question: see `origins`.
+        parts: the tensors that hold parts of inputs, as far as `cuts` has looked for them.
     """
 
     def __init__(self, graph: Graph, vocabulary: Vocabulary = OPENVINO) -> None:
         self.graph, self.vocabulary = graph, vocabulary
         self.bounds: dict[Symbol, tuple[int, Number]] = {}
         self.answers: dict[str, dict[Key, bool]] = {}
+        self.parts: dict[Elements, list[Key]] = {}
         self._declared: dict[Key, Value] = {}
         self._rules: dict[Node, TransferFunction | None] = {}
         self._ends: dict[object, list[Key]] = {}
@@ -100,6 +102,10 @@ class AnalysedGraph:
                 self.bounds[symbol] = dim.lower, inf if dim.upper is None else dim.upper
                 shape.append(Polynomial.symbol(symbol))
         return tuple(shape)
+
+    def keys_of(self, elements: Elements) -> Sequence[Key]:
+        """Return the tensors that hold elements of an input."""
+        return self.parts[elements] if elements.spans else [self.inputs[elements.input]]
 
     def renamed(self, value: Value) -> Value:
         """Return a value with what this graph has instead of its dimensions: these themselves."""

@@ -145,7 +145,7 @@ def request_terms(
     inputs = tuple(_input(graph, name) for name in graph.inputs)
     order = {name: number for number, name in enumerate(graph.inputs)}
     kept = [RequestCondition(one, tuple(dict.fromkeys(found[one]))) for one in _without_weaker([*found])]
-    kept.sort(key=lambda one: order[one.subject.input] if isinstance(one.subject, Elements) else -1)
+    kept.sort(key=lambda one: (order[one.subject.input], one.subject.spans) if isinstance(one.subject, Elements) else (-1, ()))
     return RequestTerms(inputs, tuple(kept), tuple(uncovered), _places(graph), _fingerprint(inputs, proofs, assumed))
 
 

@@ -25,6 +25,7 @@ class PreviousRun:
         evaluated: the steps that it has evaluated, by first output. It knows other outputs only as declared.
         overflows: its bounds that exceed the types of tensors.
         changed: the symbols whose bounds or substitutes may differ now.
+        anew: the tensors of whose elements other bounds are assumed now.
         symbols: cache of the symbols that each step depends on, by its first output.
         kept: the same cache of the new analysis, which gets the symbols of unchanged steps; None if its graph differs.
     """
@@ -34,6 +35,7 @@ class PreviousRun:
     evaluated: Container[Key]
     overflows: Mapping[Key, Any]
     changed: set[Symbol]
+    anew: set[Key] = field(default_factory=set)
     symbols: dict[Key, frozenset[Symbol]] = field(default_factory=dict)
     kept: dict[Key, frozenset[Symbol]] | None = None
 
@@ -48,6 +50,8 @@ class PreviousRun:
             return False
         known = self.known  # loops, because generators would cost as much as the rest of an analysis that reuses most
         if step.outputs and step.outputs[0] not in self.evaluated:
+            return False
+        if self.anew and not self.anew.isdisjoint(step.outputs):
             return False
         for key in step.inputs:
             if key is not None and value(key) is not known.get(key):

@@ -127,6 +127,10 @@ class AnalysisCache:
             self._part = site, self._dependencies.part_of(site, self.unconditional)
         return self._part[1]
 
+    def parts_of(self, site: Site, name: str) -> list[Elements]:
+        """Return the parts of an input that a site reads; none if it reads all of it."""
+        return self._dependencies.parts_of(site, name)
+
     def steps_to(self, site: Site) -> list[Node]:
         """Return the steps that a site depends on. Only those of the last site are cached."""
         if self._steps[0] is not site:

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Collection, Mapping, Sequence
+from collections.abc import Callable, Collection, Iterable, Mapping, Sequence
 from dataclasses import replace
 from itertools import permutations
 from math import inf
@@ -26,19 +26,15 @@ EXACT = 1 << 16
 class Weakening:
     """Trial proofs of weaker conditions for a site, until the budget is spent. Bounds of `masks` are not moved."""
 
-    def __init__(self, runs: AnalysisCache, site: Site, masks: Collection[Elements]) -> None:
+    def __init__(self, runs: AnalysisCache, site: Site, masks: Collection[str]) -> None:
         self._runs, self._site, self._masks = runs, site, masks
-        self._inputs = set(runs.part_of(site).inputs)
+        self._inputs = {elements.input for elements in runs.part_of(site).inputs}
 
     def run(self, condition: Assumption) -> Assumption:
         """Drop bounds that are not needed, and move each remaining bound as far as the proof holds."""
-        inputs = {one: interval for one, interval in condition.inputs.items() if one in self._inputs}
+        inputs = {one: interval for one, interval in condition.inputs.items() if one.input in self._inputs}
         condition = self._ordered(self._reduced(replace(condition, inputs=inputs)))
-        for elements in [one for one in condition.inputs if one not in self._masks]:
-            for is_high in (False, True):
-                if self._runs.is_budget_spent:
-                    return condition
-                condition = self._moved(condition, elements, is_high)
+        condition = self.with_moved(condition, condition.inputs)
         for dim in condition.dims:
             if self._runs.is_budget_spent:
                 return condition
@@ -48,6 +44,15 @@ class Weakening:
                 return condition
             condition = self._wider(condition, product)
         return self._split(condition)
+
+    def with_moved(self, condition: Assumption, some: Iterable[Elements]) -> Assumption:
+        """Move the bounds of some elements as far as the proof holds, but not those of masks."""
+        for elements in [one for one in some if one.input not in self._masks]:
+            for is_high in (False, True):
+                if self._runs.is_budget_spent:
+                    return condition
+                condition = self._moved(condition, elements, is_high)
+        return condition
 
     def _split(self, condition: Assumption) -> Assumption:
         """Drop lower bounds of dimensions below which the rest of the condition suffices, too.

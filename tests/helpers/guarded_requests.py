@@ -14,7 +14,7 @@ from openvino import opset13 as ops
 from ov_gather.graph.symbols import InputDim
 from ov_gather.guards.guard import Guard
 from ov_gather.ranges.algebra.polynomials import Polynomial
-from ov_gather.ranges.algebra.symbols import Elements
+from ov_gather.ranges.algebra.symbols import END, Elements, Span
 from ov_gather.ranges.proof import Proof
 from ov_gather.ranges.prove import graph_of
 from ov_gather.ranges.requests import request_terms
@@ -57,12 +57,20 @@ def conditions_from(inputs, sizes, texts):
     """The conditions that texts write."""
     return tuple(
         Condition(
-            Elements(subject) if subject in inputs else _evaluated(subject, sizes)[0],
+            _subject(subject, inputs, sizes),
             () if low is None else _evaluated(low, sizes),
             () if high is None else _evaluated(high, sizes),
         )
         for subject, (low, high) in texts.items()
     )
+
+
+def _subject(subject, inputs, sizes):
+    """What a text is about; a part of an input is a pair of its name and slices."""
+    if isinstance(subject, tuple):
+        name, slices = subject
+        return Elements(name, tuple(Span(axis, *each) for axis, each in enumerate(slices) if each is not None))
+    return Elements(subject) if subject in inputs else _evaluated(subject, sizes)[0]
 
 
 class _Sum:
@@ -149,6 +157,15 @@ def bounds(draw, function, numbers, dims):
 
 
 @st.composite
+def parts(draw, name, rank):
+    """A part of an input: start, stop and step of a slice of some of its axes; END and negative ends count from its end."""
+    ends = st.tuples(
+        st.sampled_from([0, 0, 1, 2, -1, -2]), st.sampled_from([END, END, 1, 2, 3, 99, -1]), st.sampled_from([1, 1, 2])
+    )
+    return name, tuple(draw(st.lists(st.none() | ends, min_size=rank, max_size=rank).filter(any)))
+
+
+@st.composite
 def cases(draw):
     """A case with up to four conditions."""
     inputs = draw(inputs_of_models())
@@ -157,7 +174,8 @@ def cases(draw):
     for _ in range(draw(st.integers(0, 4))):
         subject = draw(st.sampled_from([*inputs, *inputs, *dims]))
         if subject in inputs:
-            kind = inputs[subject][0]
+            kind, shape = inputs[subject]
+            subject = draw(parts(subject, len(shape))) if shape and draw(st.booleans()) else subject
             numbers = NUMBERS + (FRACTIONS if "f" in kind else ())
             pair = draw(bounds("max", numbers, dims)), draw(bounds("min", numbers, dims))
         elif draw(st.booleans()):
@@ -229,9 +247,13 @@ def is_allowed(case, feed):
 
 def _holds(subject, pair, feed, sizes):
     low, high = (end if value is None else _number(value, sizes) for value, end in zip(pair, (-inf, inf), strict=True))
-    if subject not in feed:
+    if isinstance(subject, tuple):
+        name, slices = subject
+        array = feed[name][tuple(slice(None) if each is None else slice(*each) for each in slices)]
+    elif subject not in feed:
         return low <= _number(subject, sizes) <= high
-    array = feed[subject]
+    else:
+        array = feed[subject]
     array = array.view(np.uint8) if array.dtype == np.bool_ else array
     numbers = array.astype(np.float64) if array.dtype.kind not in "iu" else array
     return all(low <= number <= high for number in numbers.ravel().tolist())

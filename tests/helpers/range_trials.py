@@ -100,7 +100,7 @@ def _mixed(rng: np.random.Generator, given: Given, shape: list[int]) -> NDArray[
 def is_known(words: str, sample: Inputs) -> bool:
     """Whether a name or a text names nothing but inputs and their dimensions."""
     known = {name for given in sample.inputs for axis in range(len(given.dims)) for name in _names_of_dim(given, axis)}
-    if words in {given.name for given in sample.inputs}:
+    if words.partition("[")[0] in {given.name for given in sample.inputs}:
         return True
     named = DIM.findall(words)
     return known.issuperset(named) and not re.search(r"[a-z#]", re.sub(r"\b(min|max)\(", "", DIM.sub("", words)))
@@ -121,6 +121,16 @@ def ends(low: Any, high: Any, sizes: Mapping[str, int]) -> tuple[float, float]:
     return number(low, sizes, -inf), number(high, sizes, inf)
 
 
+def part(arrays: Mapping[str, NDArray[Any]], words: str) -> NDArray[Any]:
+    """A view of what a condition is about: an array, or a part of it such as "x[:, 1:3]"."""
+    name, _, slices = words.removesuffix("]").partition("[")
+    found = []
+    for one in slices.split(", ") if slices else ():
+        ends = [int(word) if word else None for word in one.split(":")]
+        found.append(slice(*ends) if len(ends) > 1 else slice(ends[0], ends[0] + 1))  # type: ignore[operator]
+    return arrays[name][tuple(found)]
+
+
 def keeps(trial: Trial, bounds: Bounds) -> bool:
     """Whether inputs keep to conditions."""
     arrays = dict(zip(trial.names, trial.arrays, strict=True))
@@ -129,7 +139,8 @@ def keeps(trial: Trial, bounds: Bounds) -> bool:
         if name.startswith("dim("):  # a dimension, or a product of some
             inside = least <= number(name, trial.sizes) <= greatest
         else:
-            array = arrays[name].view(np.uint8) if arrays[name].dtype == np.bool_ else arrays[name]
+            array = part(arrays, name)
+            array = array.view(np.uint8) if array.dtype == np.bool_ else array
             inside = bool(((array >= least) & (array <= greatest)).all())
         if not inside:
             return False
@@ -142,10 +153,9 @@ def trial_within(label: str, sample: Inputs, rng: np.random.Generator, bounds: B
         sizes = {name: int(rng.integers(low, high + 1)) for name, (low, high) in sample.sizes.items()}
         trial = _trial(label, sample, rng, sizes, _small if rng.random() < 0.5 else _mixed)
         if keeps(trial, {name: pair for name, pair in bounds.items() if name.startswith("dim(")}):
-            for given, array in zip(sample.inputs, trial.arrays, strict=True):
-                if given.name in bounds:
-                    low, high = ends(*bounds[given.name], trial.sizes)
-                    _fill(rng, array, low, high)
+            arrays = dict(zip(trial.names, trial.arrays, strict=True))
+            for name in sorted((name for name in bounds if not name.startswith("dim(")), key=len):  # a part after the whole
+                _fill(rng, part(arrays, name), *ends(*bounds[name], trial.sizes))
             if keeps(trial, bounds):
                 return trial
     return None
@@ -163,8 +173,8 @@ def trial_of(sample: Inputs, rng: np.random.Generator, example: Mapping[str, flo
         if prod(shape) > LARGEST_EXAMPLE:
             return None
         arrays.append(_small(rng, given, shape))
-        if given.name in example:
-            arrays[-1][...] = example[given.name]
+        for name in sorted((name for name in example if name.partition("[")[0] == given.name), key=len):
+            part({given.name: arrays[-1]}, name)[...] = example[name]
         known |= {name: size for axis, size in enumerate(shape) for name in _names_of_dim(given, axis)}
     return Trial("example", arrays, [given.name for given in sample.inputs], known)
 
@@ -204,12 +214,12 @@ def trials_beyond(sample: Inputs, rng: np.random.Generator, bounds: Bounds, name
         trial = trial_within(f"{name} beyond", sample, rng, bounds)
         if trial is None:
             return
-        array = trial.arrays[trial.names.index(name)]
+        array = part(dict(zip(trial.names, trial.arrays, strict=True)), name)
         value = _beyond(array.dtype, number(bounds[name][upper], trial.sizes), 1 if upper else -1)
         if array.dtype == np.bool_ or not _holds(array.dtype, value):
             return
         if variant % 2 and array.size:
-            array.flat[int(rng.integers(array.size))] = value
+            array[tuple(rng.integers(array.shape))] = value
         else:
             array[...] = value
         yield trial

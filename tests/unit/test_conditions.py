@@ -119,7 +119,7 @@ def weakened(condition: Assumption, suffices: Callable[[Assumption], bool], room
         unconditional=known,
     )
     site: Any = None
-    return Weakening(runs, site, {OF_MASK}).run(condition)
+    return Weakening(runs, site, {"mask"}).run(condition)
 
 
 @pytest.mark.parametrize(

@@ -2,6 +2,9 @@
 
 from __future__ import annotations
 
+from sys import maxsize
+from typing import NamedTuple
+
 from ov_gather.graph.symbols import Symbol, shown_name
 from ov_gather.ranges.algebra.polynomials import Polynomial
 
@@ -59,8 +62,38 @@ class Excess(Symbol):
         return f"beyond 1({Polynomial(self[1])})"
 
 
+class Span(NamedTuple):
+    """The positions along an axis of `range(size)[start:stop:step]`; `stop` is END for the end of the axis, `step` positive."""
+
+    axis: int
+    start: int
+    stop: int
+    step: int = 1
+
+    def is_apart_from(self, other: Span | None) -> bool:
+        """Return True if no position is in both for certain."""
+        if other is None or min(self.start, other.start, self.stop, other.stop) < 0:
+            return False
+        first, second = sorted((self, other), key=lambda span: span.start)
+        is_interleaved = first.step == second.step and (second.start - first.start) % first.step != 0
+        return first.stop <= second.start or is_interleaved
+
+    def __str__(self) -> str:
+        if self.step == 1 and self.stop == self.start + 1 != 0:
+            return str(self.start)
+        text = f"{self.start or ''}:{'' if self.stop == END else self.stop}"
+        return text if self.step == 1 else f"{text}:{self.step}"
+
+
+END = maxsize
+"""The stop of a span that ends where its axis does."""
+
+
 class Elements(Symbol):
-    """The elements of an input, each of which is an unknown number. Part: the name of the input."""
+    """The elements of an input, or of a part of it, each of which is an unknown number.
+
+    Parts: the name of the input, and for a part of it the spans that select it, one an axis, in the order of the axes.
+    """
 
     __slots__ = ()
     kind = "elements"
@@ -71,8 +104,20 @@ class Elements(Symbol):
         name: str = self[1]
         return name
 
+    @property
+    def spans(self) -> tuple[Span, ...]:
+        """The spans that select a part of the input; none for all of it."""
+        return self[2] if len(self) > 2 else ()
+
+    def overlaps(self, other: Elements) -> bool:
+        """Return True unless no element is in both for certain."""
+        axes = {span.axis: span for span in other.spans}
+        return self.input == other.input and not any(span.is_apart_from(axes.get(span.axis)) for span in self.spans)
+
     def __str__(self) -> str:
-        return shown_name(self.input)
+        by_axis = {span.axis: str(span) for span in self.spans}
+        part = ", ".join(by_axis.get(axis, ":") for axis in range(max(by_axis, default=-1) + 1))
+        return shown_name(self.input) + (f"[{part}]" if part else "")
 
 
 class Extreme(Symbol):
