@@ -105,6 +105,13 @@ def _apart(node: OpenvinoNode) -> None:
             given.replace_source_output(ops.bitwise_or(value, value).output(0))
 
 
+def _from_the_back(gather: OpenvinoNode) -> None:
+    """Gather(Unsqueeze(x, 0), i, 0)  ->  Gather(Unsqueeze(x, 0), i, -rank), which is not removed."""
+    rank = gather.get_input_partial_shape(0).rank.get_length()
+    axis = gather.input_value(2).get_node().get_data().item()
+    gather.input(2).replace_source_output(ops.constant(np.int64(axis - rank if axis >= 0 else axis + rank)).output(0))
+
+
 def _select_padding(pad: OpenvinoNode) -> None:
     """Pad(x, begin, end, value)  ->  Select(Pad(1, begin, end, 0), Pad(x, begin, end, 0), value)."""
     data, begin, end, value = pad.input_values()
@@ -214,6 +221,7 @@ REPAIRS: Mapping[str, Callable[[OpenvinoNode], None]] = {
     "bytes_saturate": _in_32_bits,
     "constant_minus_byte_reduction": _apart,
     "constant_result_overwritten": _store,
+    "gather_of_inserted_axis": _from_the_back,
     "non_zero_before_convert": _count,
     "non_zero_of_one_constant": _of_vector,
     "pad_value_of_run_time": _select_padding,

@@ -38,6 +38,7 @@ class KnownFault:
             if the first, or the last one measured, shows it.
         operands: the least number of inputs of the node.
         is_of_refused_inputs: whether ONNX refuses the inputs for which the fault shows.
+        misshapes: whether the result may have another shape than is declared, and so what is computed from it.
         converter: what `ov-gather convert` does with such an ONNX model, "avoids" the fault or "refuses" it; "" if neither.
     """
 
@@ -52,7 +53,18 @@ class KnownFault:
     element_types: tuple[str, ...] = ()
     operands: int = 1
     is_of_refused_inputs: bool = False
+    misshapes: bool = False
     converter: str = ""
+
+    def is_met(self, graph: PatternGraph, node: Node) -> bool:
+        """Return True if a node of one of the types meets the fault."""
+        if len(node.inputs) < self.operands or (self.element_types and graph.made_type(node) not in self.element_types):
+            return False
+        try:
+            return self.occurs(graph, node)
+        # Attributes or constants that make no sense, for which OpenVINO refuses the model.
+        except (ArithmeticError, LookupError, ValueError):
+            return False
 
     @property
     def releases(self) -> str:

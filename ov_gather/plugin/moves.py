@@ -9,7 +9,7 @@ from math import prod
 from ov_gather.graph.protocol import Key, Node
 from ov_gather.plugin.base import Effect, KnownFault
 from ov_gather.plugin.pattern_graph import LAYERS, VIEWS, PatternGraph
-from ov_gather.plugin.removed import before_removed
+from ov_gather.plugin.removed import before_removed, producer_before_removed
 
 _NO_DEFAULT_OUTPUT = ("LSTMSequence", "TopK", "VariadicSplit")
 _LOOPS = 6
@@ -90,6 +90,16 @@ def _gather_batches(graph: PatternGraph, node: Node) -> bool:
         return False
     block, count = prod(sizes[at + 1 :]), prod(indices.sizes[batch:])
     return 0 < count < _LANES if block == 1 else block <= _LANES and count > 0
+
+
+def _of_inserted_axis(graph: PatternGraph, node: Node) -> bool:
+    """Return True for constant indices, no scalar, along the axis that an Unsqueeze inserts beside several open ones."""
+    inserting, axis = producer_before_removed(graph, node), graph.constant(node, 2)
+    if inserting is None or inserting.type != "Unsqueeze" or axis is None or not graph.shape(node, 1).rank:
+        return False
+    inserted, dims = graph.constant(inserting, 1), graph.shape(inserting).dims or ()
+    is_same = inserted is not None and inserted.ravel().tolist() == axis.ravel().tolist()
+    return is_same and sum(not dim.is_static for dim in dims) > 1 and graph.is_folded(node, 1)
 
 
 def _quantised(graph: PatternGraph, node: Node) -> bool:
@@ -215,6 +225,16 @@ MOVES = (
         instead="with batch dimensions of 1 and static shapes, Gather reads unrelated memory, or ends the process",
         remedy="squeeze the batch dimensions and use batch_dims=0, or leave a dimension open",
         effect=Effect.FATAL,
+    ),
+    KnownFault(
+        report="gather_of_inserted_axis",
+        types=("Gather",),
+        occurs=_of_inserted_axis,
+        operands=3,
+        instead="Gather along the axis that an Unsqueeze inserts is removed together with it: the axis is lost",
+        remedy="count the axis of one of the two from the back",
+        misshapes=True,
+        converter="avoids",
     ),
     KnownFault(
         report="quantised_gather",

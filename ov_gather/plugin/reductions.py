@@ -1,14 +1,18 @@
-"""Faults in arithmetic that the CPU plugin fuses with a reduction of integers before it."""
+"""Faults in reductions, and in arithmetic that the CPU plugin fuses with a reduction of integers before it."""
 
 from __future__ import annotations
 
+from math import inf, prod
+
 from ov_gather.graph.protocol import Node
-from ov_gather.plugin.base import KnownFault
+from ov_gather.ops.table import OPENVINO, OpKind, where
+from ov_gather.plugin.base import Effect, KnownFault
 from ov_gather.plugin.pattern_graph import LAYERS, VIEWS, PatternGraph
-from ov_gather.plugin.removed import returned_input
+from ov_gather.plugin.removed import producer_before_removed, returned_input
 
 _INTEGERS = ("i8", "u8", "i16", "u16", "i32", "u32", "i64", "u64")
 _UNSIGNED = ("u8", "u16", "u32", "u64")
+_REDUCING = tuple(sorted(where(OPENVINO, lambda op: op.kind is OpKind.REDUCTION)))
 _FUSED = ("Abs", "Broadcast", "Clamp", "Convert", "ConvertLike", "Negative", "ReLU")
 """Steps that are fused with the reduction, too, removed, or done later."""
 _WITH_CONSTANT = ("Add", "Divide", "Multiply", "Subtract")
@@ -95,9 +99,72 @@ def _rounded(graph: PatternGraph, node: Node) -> bool:
     return _is_fused_with_reduction(graph, node, 0, neutral=1)
 
 
+def _of_reversed_axes(graph: PatternGraph, node: Node) -> bool:
+    """Return True for what moves before the Transpose of an empty order, which reverses the axes, that only it reads."""
+    transpose = producer_before_removed(graph, node, 0, "Convert")
+    if transpose is None or transpose.type != "Transpose" or not graph.only_node(transpose):
+        return False
+    order = graph.constant(transpose, 1)
+    return order is not None and order.size == 0 and graph.constant(node, 1) is not None
+
+
+def _reduced_another(graph: PatternGraph, node: Node) -> bool:
+    """Return True for a Reduce that keeps its axes, unless it reduces the last one alone."""
+    rank, axes = graph.shape(node).rank, graph.constant(node, 1)
+    if not _keeps_axes(node) or not rank or axes is None or {int(axis) % rank for axis in axes.ravel()} <= {rank - 1}:
+        return False
+    return _of_reversed_axes(graph, node)
+
+
+def _drops_reversed(graph: PatternGraph, node: Node) -> bool:
+    return not _keeps_axes(node) and _of_reversed_axes(graph, node)
+
+
+def _keeps_axes(node: Node) -> bool:
+    return node.attributes.get("keep_dims", "false") in ("true", "1")
+
+
+def _saturates(graph: PatternGraph, node: Node) -> bool:
+    """Return True for bytes whose sum or product may need more than 8 bits."""
+    kind, sizes = graph.type(node), graph.shape(node)
+    if kind not in ("i8", "u8") or graph.is_folded(node, 0):
+        return False
+    low, high = graph.known.bounds(node, 0)
+    limit, count = 255 if kind == "u8" else 127, prod(sizes.sizes) if sizes.is_static else inf
+    return max(high, -low) > 1 if node.type == "ReduceProd" else max(high, -low) * count > limit
+
+
+_REVERSED = "write the order of the Transpose: [1, 0] for two axes"
 _APART = "compute with the operand in the full shape of the result, which is not fused, or in f32"
 
 REDUCTIONS = (
+    KnownFault(
+        report="reduction_of_reversed_axes",
+        types=_REDUCING,
+        occurs=_reduced_another,
+        operands=2,
+        instead="a reduction after a Transpose of the empty order, which reverses the axes, reduces another axis",
+        remedy=_REVERSED,
+        misshapes=True,
+    ),
+    KnownFault(
+        report="squeeze_of_reversed_axes",
+        types=(*_REDUCING, "Squeeze"),
+        occurs=_drops_reversed,
+        operands=2,
+        instead="what removes an axis after a Transpose of the empty order is refused by compile_model",
+        remedy=_REVERSED,
+        effect=Effect.FATAL,
+    ),
+    KnownFault(
+        report="byte_reductions_saturate",
+        types=("ReduceL1", "ReduceMean", "ReduceProd", "ReduceSum"),
+        occurs=_saturates,
+        operands=2,
+        instead="sums and products of bytes beyond 8 bits saturate, also within ReduceMean",
+        remedy="reduce in i32 and convert",
+        effect=Effect.DEPENDS,
+    ),
     KnownFault(
         report="arithmetic_after_integer_reduction",
         types=("Add", "Subtract", "Multiply", "Negative"),

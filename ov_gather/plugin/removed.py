@@ -33,6 +33,20 @@ def before_folded(graph: PatternGraph, node: Node, position: int) -> Key | None:
     return source
 
 
+def producer_before_removed(graph: PatternGraph, node: Node, position: int = 0, *others: str) -> Node | None:
+    """Return the node that feeds an input, before layers that OpenVINO removes, and before those of other types."""
+    source = graph.source(node, position)
+    for _ in range(LAYERS):
+        found = None if source is None else graph.graph.producer(source)
+        if found is None:
+            return None
+        before = graph.source(found) if found.type in others else before_removed(graph, found)
+        if before is None:
+            return found
+        source = before
+    return None
+
+
 def returned_input(graph: PatternGraph, node: Node, *, is_folded: bool = False) -> int | None:
     """Return the position of the input that a node returns as it is; None if it may change something.
 
@@ -160,4 +174,5 @@ def _is_squeezed_again(graph: PatternGraph, node: Node, inner: Node) -> bool:
 
 
 def _is_identity(order: NDArray[Any] | None) -> bool:
-    return order is not None and order.ravel().tolist() == list(range(order.size))
+    """Return True if an order moves no axis; one without elements reverses the axes."""
+    return order is not None and order.size > 0 and order.ravel().tolist() == list(range(order.size))

@@ -9,7 +9,8 @@ from ov_gather.graph.protocol import Key, Node
 from ov_gather.ir.element_types import BOOLEAN
 from ov_gather.ops.table import OPENVINO, OpKind, Trait, where
 from ov_gather.plugin.overwritten import IN_PLACE
-from ov_gather.plugin.pattern_graph import UNFOLDED
+from ov_gather.plugin.pattern_graph import UNFOLDED, PatternGraph
+from ov_gather.plugin.register import BY_TYPE, KNOWN
 from ov_gather.ranges.algebra.polynomials import Polynomial
 from ov_gather.ranges.algebra.symbols import DoubtfulSize
 from ov_gather.ranges.algebra.values import (
@@ -83,6 +84,13 @@ class Doubt:
     reports: tuple[str, ...]
     types: Collection[str]
     weaken: Weaken
+
+
+def _misshapen(at: Computation, found: Sequence[Value]) -> Sequence[Value]:
+    """Nothing is known of what is computed from a result of another shape than the declared one."""
+    if not any(_is_misshapen(at.graph, key) for key in at.step.outputs):
+        return found
+    return [replace(value, shape=None) for value in _unknown(at.call, at.call.outputs)]
 
 
 def _another_output(at: Computation, found: Sequence[Value]) -> Sequence[Value]:
@@ -207,6 +215,25 @@ def _unknown(call: Operands, found: Sequence[Value]) -> Sequence[Value]:
 
 def _is_folded(graph: AnalysedGraph, step: Node) -> bool:
     return all(is_constant(graph, key) for key in step.inputs)
+
+
+def _misshapes(graph: AnalysedGraph, key: Key) -> bool:
+    """Return True for an output of a step that meets a fault by which it may have another shape, or begin with one."""
+    step = graph.producer(key)
+    faults = [] if step is None else [fault for fault in BY_TYPE.get(step.type, ()) if fault.misshapes]
+    return bool(faults) and any(fault.is_met(PatternGraph(graph.graph), step) for fault in faults)
+
+
+def _computed_from(graph: AnalysedGraph, key: Key) -> Sequence[Key]:
+    """Return what a step reads, what leaves its bodies, or what arrives at an entry of a body."""
+    step = graph.producer(key)
+    if step is None:
+        return graph.arriving.get(key, ())
+    return [*(one for one in step.inputs if one is not None), *(end for body in step.bodies for end in body.ends)]
+
+
+_is_misshapen = Question("is misshapen", _misshapes, _computed_from)
+"""Whether a tensor, or one that it is computed from, may have another shape than is declared."""
 
 
 def _is_another(graph: AnalysedGraph, key: Key) -> bool:
@@ -404,6 +431,7 @@ def is_constant(graph: AnalysedGraph, key: Key | None) -> bool:
 
 
 DOUBTS = (
+    Doubt(tuple(fault.report for fault in KNOWN if fault.misshapes), (), _misshapen),
     Doubt(("convert_to_boolean_of_another_output",), ("Convert",), _another_output),
     Doubt((), _EXTREMES, _compared_in_float32),
     Doubt(("non_zero_before_convert",), ("NonZero",), _not_converted),

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Container, Iterable, Iterator, Sequence
+from collections.abc import Callable, Container, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from functools import cached_property
 from math import inf
@@ -136,6 +136,12 @@ class AnalysedGraph:
             yield from (key for key in node.outputs if self.vocabulary.is_wanted(self.graph, key))
 
     # Sites
+
+    @cached_property
+    def arriving(self) -> Mapping[Key, Sequence[Key]]:
+        """The tensors that arrive at each entry of a body, from outside or from the iteration before."""
+        edges = [edge for node in self.graph.nodes() for body in node.bodies for edge in body.entries]
+        return {edge.inner: [key for key in (edge.outer, edge.next) if key is not None] for edge in edges}
 
     @cached_property
     def _site_types(self) -> Sequence[str]:

@@ -40,18 +40,7 @@ class FaultFinder:
                 alike.setdefault(frozenset(chain(*element_types) if all(element_types) else ()), []).append(node_type)
         for of, types in alike.items():
             for node in self._graph.nodes(*types, of=of):
-                yield from ((fault, node) for fault in by_type[node.type] if self._occurs(fault, node))
-
-    def _occurs(self, fault: KnownFault, node: Node) -> bool:
-        if len(node.inputs) < fault.operands:
-            return False
-        if fault.element_types and self._patterns.made_type(node) not in fault.element_types:
-            return False
-        try:
-            return fault.occurs(self._patterns, node)
-        # Attributes or constants that make no sense, for which OpenVINO refuses the model.
-        except (ArithmeticError, LookupError, ValueError):
-            return False
+                yield from ((fault, node) for fault in by_type[node.type] if fault.is_met(self._patterns, node))
 
 
 class _FromRanges(Known):

@@ -24,11 +24,15 @@ def results_of(graph: AnalysedGraph, step: Node, call: Operands) -> Sequence[Val
     Arithmetic with a constant may be applied to the data of a Gather, and not to what that reads out of bounds:
     Clamp(Gather([[5]], 7), 3, 9) = 0.
     """
-    rule = graph.rule(step)
+    rule = graph.rule(step) or _declared
     if not call.semantics.reads_out_of_bounds:
-        return call.outputs if rule is None else rule(call)
-    found = call.outputs if rule is None else weakened(graph, step, call, rule)
+        return rule(call)
+    found = weakened(graph, step, call, rule)
     return [_read_outside(graph, step, call, value) for value in found]
+
+
+def _declared(call: Operands) -> Sequence[Value]:
+    return call.outputs
 
 
 def _read_outside(graph: AnalysedGraph, step: Node, call: Operands, found: Value) -> Value:

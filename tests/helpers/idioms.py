@@ -614,10 +614,40 @@ IDIOMS = {
             "several comparisons": "d = Less(x, o) e = Equal(x, o) a = Or(d, e)",
         }.items()
     },
+    "Gather of an inserted axis": Idiom(
+        {"x": np.arange(6, dtype=np.float32).reshape(2, 3)},
+        "h = Constant<value = int64[1] {0}>() a = Unsqueeze(x, h)",
+        "float",
+        "i = Constant<value = int64[1] {0}>() y = Gather<axis = 0>(b, i)",
+        "float[1, 2, 3] y",
+        layers=ANY_RANK,
+    ),
+    "sum of reversed axes": Idiom(
+        {"x": np.arange(6, dtype=np.float32).reshape(2, 3)},
+        "a = Transpose(x)",
+        "float",
+        "h = Constant<value = int64[1] {0}>() y = ReduceSum(b, h)",
+        "float[1, 2] y",
+        layers=ANY_RANK,
+    ),
+    "a byte less bytes": Idiom(
+        {"x": np.uint8([250, 7])},
+        "a = Identity(x)",
+        "uint8",
+        "c = Constant<value = uint8 {20}>() y = Sub(c, b)",
+        "uint8[2] y",
+    ),
+    "a signed byte less bytes": Idiom(
+        {"x": np.int8([-100, 7])},
+        "a = Identity(x)",
+        "int8",
+        "c = Constant<value = int8 {100}>() y = Sub(c, b)",
+        "int8[2] y",
+    ),
 }
 """The idioms."""
 
-_NUMBERS = {"float": 1, "uint8": 2, "int32": 6, "int64": 7, "bool": 9, "uint32": 12}
+_NUMBERS = {"float": 1, "uint8": 2, "int8": 3, "int32": 6, "int64": 7, "bool": 9, "uint32": 12}
 
 
 @dataclass(frozen=True)
