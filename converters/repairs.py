@@ -7,9 +7,9 @@ from typing import Any
 
 import numpy as np
 import openvino
-from numpy.typing import NDArray
 
-from ov_gather.acceleration.graph import copied, replace_node
+from ov_gather.acceleration.fold_constants import value_before_compiling
+from ov_gather.acceleration.graph import copied, is_constant_foldable, replace_node
 from ov_gather.extension.python_api import Model, Output
 from ov_gather.extension.python_api import Node as OpenvinoNode
 from ov_gather.extension.python_api import opset13 as ops
@@ -169,9 +169,8 @@ def _read_inverse(unique: OpenvinoNode) -> None:
 
     The elements are then gathered at these positions. Of constants, all outputs are computed here.
     """
-    source = unique.input_value(0).get_node()
-    if source.get_type_name() == "Constant":
-        _fold_unique(unique, source.get_data().ravel())
+    if is_constant_foldable(unique.input_values()):
+        _fold_unique(unique)
         return
     is_read = [bool(unique.output(position).get_target_inputs()) for position in range(4)]
     position = 1 if is_read[0] or is_read[1] else 3
@@ -196,12 +195,46 @@ def _store(node: OpenvinoNode) -> None:
         _feed(port.get_target_inputs(), ops.constant(tensor.data, port.get_element_type()).output(0))
 
 
-def _fold_unique(unique: OpenvinoNode, data: NDArray[Any]) -> None:
-    elements, first, inverse, counts = np.unique(data, return_index=True, return_inverse=True, return_counts=True)
-    order = np.argsort(first)
-    outputs = elements[order], first[order], np.argsort(order)[inverse], counts[order]
-    for port, array in zip(unique.outputs(), outputs, strict=True):
-        _feed(port.get_target_inputs(), ops.constant(array, port.get_element_type()).output(0))
+def _first_axis(unique: OpenvinoNode) -> None:
+    """Unique(x, axis)  ->  Unique(Transpose(x), 0), and its first output is transposed back."""
+    data, axis = unique.input_value(0), unique.input_value(1).get_node().get_data().item()
+    rank = unique.get_input_partial_shape(0).rank.get_length()
+    order = np.array([axis % rank, *(i for i in range(rank) if i != axis % rank)])
+    moved = copied(unique, [ops.transpose(data, ops.constant(order)).output(0), ops.constant(np.int64(0)).output(0)])
+    back = ops.transpose(moved.output(0), ops.constant(np.argsort(order)))
+    _feed_outputs(unique, [back.output(0), *moved.outputs()[1:]])
+
+
+def _wide_unique(unique: OpenvinoNode) -> None:
+    """Unique(x, axis) of bytes  ->  Unique(Convert(x), axis), and its first output is converted back."""
+    data, axis = unique.input_values()
+    wide = copied(unique, [ops.convert(data, "i32").output(0), axis])
+    _feed_outputs(unique, [ops.convert(wide.output(0), data.get_element_type()).output(0), *wide.outputs()[1:]])
+
+
+def _feed_outputs(node: OpenvinoNode, values: Iterable[Output]) -> None:
+    """Let the readers of each output of a node read these values instead; names of tensors move along."""
+    for port, value in zip(node.outputs(), values, strict=True):
+        port.replace(value)
+
+
+def _fold_unique(unique: OpenvinoNode) -> None:
+    """Unique(constant)  ->  its outputs as constants."""
+    data = value_before_compiling(unique.input_value(0))
+    if data is None:
+        return
+    axis = value_before_compiling(unique.input_value(1)).item() if unique.get_input_size() > 1 else None
+    elements, first, inverse, counts = np.unique(data, True, True, True, axis)
+    if not unique.get_attributes()["sorted"]:
+        order = np.argsort(first)
+        elements, first, inverse, counts = (
+            elements.take(order, axis or 0),
+            first[order],
+            np.argsort(order)[inverse],
+            counts[order],
+        )
+    for port, array in zip(unique.outputs(), (elements, first, inverse.ravel(), counts), strict=True):
+        port.replace(ops.constant(array, port.get_element_type()).output(0))
 
 
 def _feed(readers: Iterable[Any], value: Output) -> None:
@@ -231,6 +264,9 @@ REPAIRS: Mapping[str, Callable[[OpenvinoNode], None]] = {
     "relu_through_float32": _at_least_zero,
     "select_through_float32": _choose_apart,
     "tile_run_time_repeats": _tile_by_pairs,
+    "unique_along_later_axis": _first_axis,
+    "unique_of_constants": _fold_unique,
+    "unique_slices_of_bytes": _wide_unique,
     "unique_without_inverse": _read_inverse,
 }
 """What repairs a fault, by its report."""

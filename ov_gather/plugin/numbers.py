@@ -2,8 +2,6 @@
 
 from __future__ import annotations
 
-from math import prod
-
 from ov_gather.graph.protocol import Node
 from ov_gather.ir.shapes import PartialShape
 from ov_gather.plugin.base import Effect, KnownFault
@@ -119,19 +117,6 @@ def _empty_axis(graph: PatternGraph, node: Node) -> bool:
     if "1" in node.attributes.get("ellipsis_mask", "") + node.attributes.get("new_axis_mask", "") or not dims:
         return False
     return any(flag.strip() == "1" and 0 in dim for flag, dim in zip(mask.split(","), dims, strict=False))
-
-
-def _nothing(graph: PatternGraph, node: Node) -> bool:
-    dims = graph.shape(node).dims
-    return dims is not None and any(0 in dim for dim in dims)
-
-
-def _without_inverse(graph: PatternGraph, node: Node) -> bool:
-    """Return True for a Unique that does not sort, if another output than the inverse is read, and the inverse is not."""
-    reads, shape = [bool(graph.readers(key)) for key in node.outputs], graph.shape(node)
-    if shape.is_static and prod(shape.sizes) <= 1:
-        return False
-    return len(node.inputs) == 1 and node.attributes.get("sorted") == "false" and any(reads) and not any(reads[2:3])
 
 
 def _scalar(graph: PatternGraph, node: Node) -> bool:
@@ -330,22 +315,6 @@ NUMBERS = (
         remedy="declare that the axis has at least one element",
         effect=Effect.DEPENDS,
         is_of_refused_inputs=True,
-    ),
-    KnownFault(
-        report="unique_of_nothing",
-        types=("Unique",),
-        occurs=_nothing,
-        instead="Unique of no elements fails, or returns the result of the inference before",
-        remedy="declare that there is at least one element",
-        effect=Effect.DEPENDS,
-    ),
-    KnownFault(
-        report="unique_without_inverse",
-        types=("Unique",),
-        occurs=_without_inverse,
-        instead="all elements but the first, and their positions, are 0 or uninitialized memory",
-        remedy="sort the elements, or read the inverse, too",
-        converter="avoids",
     ),
     KnownFault(
         report="random_scalar",

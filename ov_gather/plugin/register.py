@@ -13,8 +13,9 @@ from ov_gather.plugin.overwritten import OVERWRITTEN
 from ov_gather.plugin.reductions import REDUCTIONS
 from ov_gather.plugin.states import STATES
 from ov_gather.plugin.strings import STRINGS
+from ov_gather.plugin.uniques import UNIQUES
 
-KNOWN = (*FOLDED, *MOVES, *REDUCTIONS, *LOOPS, *STRINGS, *STATES, *NUMBERS, *OVERWRITTEN)
+KNOWN = (*FOLDED, *MOVES, *REDUCTIONS, *LOOPS, *STRINGS, *STATES, *NUMBERS, *UNIQUES, *OVERWRITTEN)
 
 BY_TYPE: Mapping[str, tuple[KnownFault, ...]] = {
     layer_type: tuple(fault for fault in KNOWN if layer_type in fault.types) for fault in KNOWN for layer_type in fault.types

@@ -188,8 +188,9 @@ def _exchanged(at: Computation, found: Sequence[Value]) -> Sequence[Value]:
 
 
 def _unset(at: Computation, found: Sequence[Value]) -> Sequence[Value]:
-    """Unique leaves outputs unset if it does not sort."""
-    return found if at.step.is_set("sorted") else _uninitialized(at.call, found)
+    """Unique leaves outputs unset if it does not sort, and positions and counts of slices of bytes."""
+    is_set = at.step.is_set("sorted") and not _meets(at.graph, at.step, "unique_slices_of_bytes")
+    return found if is_set else _uninitialized(at.call, found)
 
 
 def _unwritten(at: Computation, found: Sequence[Value]) -> Sequence[Value]:
@@ -217,11 +218,19 @@ def _is_folded(graph: AnalysedGraph, step: Node) -> bool:
     return all(is_constant(graph, key) for key in step.inputs)
 
 
+def _meets(graph: AnalysedGraph, step: Node, *reports: str) -> bool:
+    """Return True if a step meets one of the faults with these reports."""
+    faults = [fault for fault in BY_TYPE.get(step.type, ()) if fault.report in reports]
+    return bool(faults) and any(fault.is_met(PatternGraph(graph.graph), step) for fault in faults)
+
+
+_MISSHAPING = tuple(fault.report for fault in KNOWN if fault.misshapes)
+
+
 def _misshapes(graph: AnalysedGraph, key: Key) -> bool:
     """Return True for an output of a step that meets a fault by which it may have another shape, or begin with one."""
     step = graph.producer(key)
-    faults = [] if step is None else [fault for fault in BY_TYPE.get(step.type, ()) if fault.misshapes]
-    return bool(faults) and any(fault.is_met(PatternGraph(graph.graph), step) for fault in faults)
+    return step is not None and _meets(graph, step, *_MISSHAPING)
 
 
 def _computed_from(graph: AnalysedGraph, key: Key) -> Sequence[Key]:
@@ -431,7 +440,7 @@ def is_constant(graph: AnalysedGraph, key: Key | None) -> bool:
 
 
 DOUBTS = (
-    Doubt(tuple(fault.report for fault in KNOWN if fault.misshapes), (), _misshapen),
+    Doubt(_MISSHAPING, (), _misshapen),
     Doubt(("convert_to_boolean_of_another_output",), ("Convert",), _another_output),
     Doubt((), _EXTREMES, _compared_in_float32),
     Doubt(("non_zero_before_convert",), ("NonZero",), _not_converted),
@@ -443,7 +452,7 @@ DOUBTS = (
     Doubt(("max_of_nan",), _EXTREMES, _nan_lost),
     Doubt((), ("Clamp",), _nan_kept),
     Doubt(("arithmetic_after_integer_reduction", "constant_minus_byte_reduction"), SCALING, _misreduced),
-    Doubt(("unique_without_inverse",), ("Unique",), _unset),
+    Doubt(("unique_without_inverse", "unique_slices_of_bytes"), ("Unique",), _unset),
     Doubt(("constant_result_overwritten",), IN_PLACE, _overwritten),
     Doubt(("random_scalar",), ("RandomUniform",), _unwritten),
     Doubt(("divide_after_reduction",), ("Divide",), _rounded_quotient),

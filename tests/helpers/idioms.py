@@ -644,6 +644,45 @@ IDIOMS = {
         "c = Constant<value = int8 {100}>() y = Sub(c, b)",
         "int8[2] y",
     ),
+    "Unique of columns": Idiom(
+        {"x": np.float32([[2, 0, 1, 0], [1, 2, 0, 1]])},
+        "a = Identity(x)",
+        "float",
+        "y, p, r, k = Unique<axis = 1>(b)",
+        "float[2, n] y, int64[n] p, int64[4] r, int64[n] k",
+        layers=ANY_RANK,
+    ),
+    "unsorted Unique of columns": Idiom(
+        {"x": np.float32([[2, 0, 1, 0, 2], [1, 2, 0, 1, 1]])},
+        "a = Identity(x)",
+        "float",
+        "y = Unique<axis = 1, sorted = 0>(b)",
+        "float[2, n] y",
+        layers=ANY_RANK,
+    ),
+    "Unique of rows of bytes": Idiom(
+        {"x": np.int8([[3, 1], [0, 2], [3, 1]])},
+        "a = Identity(x)",
+        "int8",
+        "y, p, r, k = Unique<axis = 0>(b)",
+        "int8[n, 2] y, int64[n] p, int64[3] r, int64[n] k",
+        layers=ANY_RANK,
+    ),
+    "unsorted Unique of bytes": Idiom(
+        {"x": np.int8([3, 1, 0, 3])},
+        "a = Identity(x)",
+        "int8",
+        "y, p, r, k = Unique<axis = 0, sorted = 0>(b)",
+        "int8[n] y, int64[n] p, int64[4] r, int64[n] k",
+    ),
+    "Unique of positions": Idiom(
+        {"x": np.float32([3, 1, 0, 3])},
+        "q, a = Unique(x)",
+        "int64",
+        "y = Unique(b)",
+        "int64[n] y",
+        layers=("nothing", "plus 0", "times 1", "Max", "Where", "Cast"),
+    ),
 }
 """The idioms."""
 
