@@ -21,6 +21,7 @@ from .calls import CallPort, Outputs, arrays_by_name
 from .errors import ConversionError
 from .lane_types import LANE_TYPES, as_lanes, from_lanes
 from .passes.lanes import LaneInterface
+from .repairs import repair_faults
 
 _INT32 = np.iinfo(np.int32)
 
@@ -144,6 +145,7 @@ class CompiledModel:
             if shapes:
                 model = model.clone()
                 model.reshape(dict(enumerate(map(list, shapes))))
+                repair_faults(model)  # which may show only now
             return Session(core_with_extension(), model, self._device)
         except RuntimeError as error:
             raise ConversionError(f"OpenVINO cannot compile it: {reason(error)}") from None

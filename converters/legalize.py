@@ -15,8 +15,10 @@ from .passes.explicit_indices import explicit_indices
 from .passes.fold_arithmetic import fold_arithmetic
 from .passes.fold_broadcast import fold_broadcast
 from .passes.fold_constants import fold_constants
+from .passes.idle_loops import idle_loops
 from .passes.inline_functions import inline_functions
 from .passes.loop_states import loop_states
+from .passes.no_sizes import no_sizes
 from .passes.one_hot import one_hot
 from .passes.reduce_l1 import reduce_l1
 from .passes.reverse_sequence import reverse_sequence
@@ -38,8 +40,8 @@ def legalize(model: onnx_ir.Model, *, target: str = "stock", assume_in_bounds: b
     The model's results stay the same; its functions are inlined. GatherElements with broadcast indices becomes Gather or
     GatherND, data is sliced to smaller indices, constant negative indices become non-negative, a Gather without elements
     becomes an empty tensor, a scatter without updates becomes its data, and constants without elements are computed. Compress
-    becomes a Gather, and a Split whose last part may be smaller gets sizes. Where OpenVINO would change values, OneHot
-    becomes a Gather and, for "extension", ReverseSequence a GatherND.
+    becomes a Gather, and a Split whose last part may be smaller gets sizes. A Loop without iterations becomes its states. Where
+    OpenVINO would change values, OneHot becomes a Gather and, for "extension", ReverseSequence a GatherND.
 
     Args:
         model: of any opset; added nodes have the same opset.
@@ -61,6 +63,8 @@ def legalize(model: onnx_ir.Model, *, target: str = "stock", assume_in_bounds: b
     infer_shapes(model)
     rewriter = Rewriter(model, Ranges(model))
     explicit_indices(rewriter)
+    no_sizes(rewriter)
+    idle_loops(rewriter)
     fold_arithmetic(rewriter)
     exact_integers(rewriter)
     early_casts(rewriter)

@@ -46,6 +46,7 @@ def repair_faults(model: Model) -> tuple[list[Rewrite], list[Inexactness]]:
         for node, fault in repairable.items():
             REPAIRS[fault.report](node.handle)
             repaired.append(Rewrite(_place(node), f"rewritten: {fault.instead}", True))
+        model.validate_nodes_and_infer_types()
     return repaired, [Inexactness(_place(node), f"{RULE_OF[fault.effect]}: {fault.instead}") for fault, node in found]
 
 
@@ -137,6 +138,11 @@ def _of_vector(non_zero: OpenvinoNode) -> None:
     flat = ops.reshape(non_zero.input_value(0), ops.constant(np.array([-1])), False)
     rows = [ops.non_zero(flat)] * non_zero.get_input_partial_shape(0).rank.get_length()
     replace_node(non_zero, ops.concat(rows, 0))
+
+
+def _only_input(node: OpenvinoNode) -> None:
+    """Tile(x, [])  ->  x."""
+    node.output(0).replace(node.input_value(0))
 
 
 def _empty(broadcast: OpenvinoNode) -> None:
@@ -249,6 +255,7 @@ REPAIRS: Mapping[str, Callable[[OpenvinoNode], None]] = {
     "arithmetic_after_integer_reduction": _apart,
     "bidirectional_broadcast_of_no_elements": _empty,
     "bidirectional_broadcast_to_no_elements": _sliced_to_nothing,
+    "broadcast_by_no_sizes": _only_input,
     "broadcast_of_empty_constant": _empty,
     "broadcast_of_no_elements": _empty,
     "bytes_saturate": _in_32_bits,
@@ -263,6 +270,7 @@ REPAIRS: Mapping[str, Callable[[OpenvinoNode], None]] = {
     "range_away_from_its_limit": _limit,
     "relu_through_float32": _at_least_zero,
     "select_through_float32": _choose_apart,
+    "tile_by_no_repeats": _only_input,
     "tile_run_time_repeats": _tile_by_pairs,
     "unique_along_later_axis": _first_axis,
     "unique_of_constants": _fold_unique,

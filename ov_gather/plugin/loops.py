@@ -157,7 +157,64 @@ def _joins_nothing(graph: PatternGraph, node: Node) -> bool:
     return False
 
 
+def _is_never(graph: PatternGraph, node: Node) -> bool:
+    """Return True if the condition is false."""
+    condition = graph.constant(node, 1)
+    return condition is not None and condition.size == 1 and not condition.any()
+
+
+def _of_zero_trips(graph: PatternGraph, node: Node) -> bool:
+    """Return True for a trip count of 0, if slices are joined, or a state is a constant."""
+    trips = graph.constant(node, 0)
+    if trips is None or trips.size != 1 or trips.any() or _is_never(graph, node):
+        return False
+    states = [edge.outer for body in node.bodies for edge in body.entries if edge.next is not None]
+    return _joins(node) or any(key is not None and graph.graph.is_constant(key) for key in states)
+
+
+def _may_not_begin(graph: PatternGraph, node: Node) -> bool:
+    """Return True if slices are joined, and only a condition that is computed keeps constant trips from being made."""
+    trips, condition = graph.constant(node, 0), graph.constant(node, 1)
+    if trips is None or trips.size != 1 or trips.ravel()[0] < 1 or condition is not None or not _joins(node):
+        return False
+    goes_on = [graph.before(body.goes_on, _NAMES) for body in node.bodies]
+    return any(key is not None and graph.graph.is_constant(key) for key in goes_on)
+
+
+def _joins(node: Node) -> bool:
+    return any(edge.passing is Passing.SLICED for body in node.bodies for edge in body.exits)
+
+
 LOOPS = (
+    KnownFault(
+        report="loop_condition_is_false",
+        types=("Loop",),
+        occurs=_is_never,
+        operands=2,
+        instead="a Loop whose condition is the constant false is refused, or loses a dimension of its states",
+        remedy="replace the Loop by its initial states",
+        converter="avoids",
+    ),
+    KnownFault(
+        report="loop_of_zero_trips",
+        types=("Loop",),
+        occurs=_of_zero_trips,
+        operands=2,
+        instead="a Loop whose trip count is the constant 0 ends the process if it joins slices, or is refused",
+        remedy="replace the Loop by its initial states",
+        effect=Effect.FATAL,
+        converter="avoids",
+    ),
+    KnownFault(
+        report="loop_condition_of_run_time",
+        types=("Loop",),
+        occurs=_may_not_begin,
+        operands=2,
+        instead="if the condition is false at first, joined slices are uninitialized memory instead of none",
+        remedy="select the trip count by the condition",
+        effect=Effect.DEPENDS,
+        converter="avoids",
+    ),
     KnownFault(
         report="iterator_over_no_elements",
         types=("Loop", "TensorIterator"),

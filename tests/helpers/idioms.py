@@ -683,6 +683,53 @@ IDIOMS = {
         "int64[n] y",
         layers=("nothing", "plus 0", "times 1", "Max", "Where", "Cast"),
     ),
+    "Expand by no sizes": Idiom(
+        {"x": np.float32(3), "z": np.float32(2)},
+        "a = Identity(x)",
+        "float",
+        "s = Shape(z) y = Expand(b, s)",
+        "float y",
+        layers=("nothing", "plus 0", "times 1", "Max", "Where", "Cast"),
+    ),
+    "Tile by no repeats": Idiom(
+        {"x": np.float32(3), "z": np.float32(2)},
+        "a = Identity(x)",
+        "float",
+        "s = Shape(z) y = Tile(b, s)",
+        "float y",
+        layers=("nothing", "plus 0", "times 1", "Max", "Where", "Cast"),
+    ),
+    "a condition that is false": Idiom(
+        {"s": np.float32([1, 2])},
+        """trip = Constant<value = int64 {3}>() going = Constant<value = bool {0}>()
+        y, z = Loop (trip, going, s) <body = inner (int64 k, bool go_on, float[2] p) =>
+        (bool still, float[2] v, float[2] w) { still = Identity(go_on) a = Add(p, p) w = Neg(p)""",
+        "float",
+        "v = Identity(b) }>",
+        "float[2] y, float[0, 2] z",
+        places=OUTSIDE_OF_BODIES,
+    ),
+    "no trips": Idiom(
+        {"s": np.float32([1, 2])},
+        """trip = Constant<value = int64 {0}>() going = Constant<value = bool {1}>()
+        y, z = Loop (trip, going, s) <body = inner (int64 k, bool go_on, float[2] p) =>
+        (bool still, float[2] v, float[2] w) { still = Identity(go_on) a = Add(p, p) w = Neg(p)""",
+        "float",
+        "v = Identity(b) }>",
+        "float[2] y, float[0, 2] z",
+        places=OUTSIDE_OF_BODIES,
+    ),
+    "a condition of run time": Idiom(
+        {"s": np.float32([1, 2]), "going": np.array(False)},
+        """trip = Constant<value = int64 {3}>()
+        y, z = Loop (trip, going, s) <body = inner (int64 k, bool go_on, float[2] p) =>
+        (bool still, float[2] v, float[2] w) { still = Identity(go_on) a = Add(p, p) w = Neg(p)""",
+        "float",
+        "v = Identity(b) }>",
+        "float[2] y, float[n, 2] z",
+        closed=("s",),
+        places=OUTSIDE_OF_BODIES,
+    ),
 }
 """The idioms."""
 
