@@ -148,7 +148,8 @@ class CompiledModel:
                 repair_faults(model)  # which may show only now
             return Session(core_with_extension(), model, self._device)
         except RuntimeError as error:
-            raise ConversionError(f"OpenVINO cannot compile it: {reason(error)}") from None
+            known = [str(fault) for fault in repair_faults(model)[1]]
+            raise ConversionError("; ".join([f"OpenVINO cannot compile it: {reason(error)}", *known])) from None
 
 
 def _check_shape(name: str, shape: openvino.PartialShape, array: NDArray[Any]) -> None:

@@ -28,7 +28,7 @@ from .loading import OnnxSource, load, naming, refuse_to_overwrite
 from .names import make_well_formed, refuse_illegal_names, restore_names
 from .passes.lanes import LaneInterface, travel_in_lanes
 from .pytorch.sources import is_program
-from .refusals import refuse_fatal
+from .refusals import open_ranks, refuse_fatal
 from .saving import data_file, save_onnx, temporary_file
 from .weights import weights_outside
 
@@ -192,7 +192,7 @@ def _explain(message: str, model: onnx_ir.Model) -> str:
     """Return a message that names all nodes without a conversion, or else the relevant lines of OpenVINO's message."""
     listed = re.search(r"No conversion rule found for operations: (.*)", message)
     if listed is None:
-        return explained(message, "Summary")
+        return "; ".join([explained(message, "Summary"), *open_ranks(model)])
     names = set(listed[1].split(", "))
     nodes = [node for node in model.graph.all_nodes() if _listed_name(node, model.opset_imports) in names]
     return (

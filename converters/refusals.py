@@ -46,6 +46,21 @@ def refuse_fatal(model: onnx_ir.Model) -> None:
             raise refused("unique-of-nothing", message)
 
 
+def open_ranks(model: onnx_ir.Model) -> list[str]:
+    """Return a sentence for each output of an If whose rank is open, as it is in one of its branches, or differs between them."""
+    found = []
+    for node in nodes_of(model, "If"):
+        ends = [body.outputs for _, body in bodies_of(node)]
+        for output, *values in zip(node.outputs, *ends, strict=False):
+            ranks = ["unknown" if value.shape is None else str(value.shape.rank()) for value in values]
+            if output.shape is None and (len(set(ranks)) > 1 or "unknown" in ranks):
+                found.append(
+                    f"{describe(node)}: the rank of its output '{output.name}' is open, as those of its branches are "
+                    f"{' and '.join(ranks)}; let both branches return the same number of dimensions, by an Unsqueeze or a Reshape"
+                )
+    return found
+
+
 def _same_strings(output: onnx_ir.Value) -> list[onnx_ir.Value]:
     """Return the values that OpenVINO may return as an output: before an Identity, it drops nodes that keep the shape, too."""
     source = viewed(output, ("Identity",))

@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections.abc import Mapping
 
 from ov_gather.plugin.base import KnownFault
+from ov_gather.plugin.branches import BRANCHES
 from ov_gather.plugin.empties import EMPTIES
 from ov_gather.plugin.folded import FOLDED
 from ov_gather.plugin.loops import LOOPS
@@ -16,7 +17,10 @@ from ov_gather.plugin.states import STATES
 from ov_gather.plugin.strings import STRINGS
 from ov_gather.plugin.uniques import UNIQUES
 
-KNOWN = (*FOLDED, *MOVES, *REDUCTIONS, *LOOPS, *STRINGS, *STATES, *NUMBERS, *UNIQUES, *EMPTIES, *OVERWRITTEN)
+KNOWN = (
+    *(*FOLDED, *MOVES, *REDUCTIONS, *LOOPS, *STRINGS, *STATES, *NUMBERS, *UNIQUES),
+    *(*EMPTIES, *BRANCHES, *OVERWRITTEN),
+)
 
 BY_TYPE: Mapping[str, tuple[KnownFault, ...]] = {
     layer_type: tuple(fault for fault in KNOWN if layer_type in fault.types) for fault in KNOWN for layer_type in fault.types
