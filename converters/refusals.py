@@ -47,7 +47,7 @@ def refuse_fatal(model: onnx_ir.Model) -> None:
 
 
 def open_ranks(model: onnx_ir.Model) -> list[str]:
-    """Return a sentence for each output of an If whose rank is open, as it is in one of its branches, or differs between them."""
+    """Return a sentence for each output of an If whose rank is open, as it is in a branch, or differs between them."""
     found = []
     for node in nodes_of(model, "If"):
         ends = [body.outputs for _, body in bodies_of(node)]
@@ -56,7 +56,7 @@ def open_ranks(model: onnx_ir.Model) -> list[str]:
             if output.shape is None and (len(set(ranks)) > 1 or "unknown" in ranks):
                 found.append(
                     f"{describe(node)}: the rank of its output '{output.name}' is open, as those of its branches are "
-                    f"{' and '.join(ranks)}; let both branches return the same number of dimensions, by an Unsqueeze or a Reshape"
+                    f"{' and '.join(ranks)}; let both return the same number of dimensions, by an Unsqueeze or a Reshape"
                 )
     return found
 
