@@ -133,6 +133,22 @@ def _tile_by_pairs(tile: OpenvinoNode) -> None:
     replace_node(tile, data.get_node())
 
 
+def _tile_of_six(tile: OpenvinoNode) -> None:
+    """Tile(x of 4 axes, [a, b, c, d])  ->  Squeeze(Tile(Unsqueeze(x), [1, 1, a, b, c, d]))."""
+    data, repeats = tile.input_values()
+    added = np.arange(6 - tile.get_input_partial_shape(0).rank.get_length())
+    longer = ops.concat([ops.constant(np.ones_like(added), repeats.get_element_type()), repeats], 0)
+    replace_node(tile, ops.squeeze(ops.tile(ops.unsqueeze(data, ops.constant(added)), longer), ops.constant(added)))
+
+
+def _copy_first(node: OpenvinoNode) -> None:
+    """Add(x, y)  ->  Add(copy of x, y): an element of a Tile, which is neither removed nor computed in place."""
+    value, zero = node.input_value(0), ops.constant(0)
+    repeats = ops.constant(np.array([2, *[1] * value.get_partial_shape().rank.get_length()]))
+    doubled = ops.tile(ops.unsqueeze(value, zero), repeats)
+    node.input(0).replace_source_output(ops.gather(doubled, zero, zero).output(0))
+
+
 def _of_vector(non_zero: OpenvinoNode) -> None:
     """NonZero of a single element, of rank 2  ->  Concat(z, z), z = NonZero(Reshape(x, [-1]))."""
     flat = ops.reshape(non_zero.input_value(0), ops.constant(np.array([-1])), False)
@@ -262,6 +278,7 @@ REPAIRS: Mapping[str, Callable[[OpenvinoNode], None]] = {
     "constant_minus_byte_reduction": _apart,
     "constant_result_overwritten": _store,
     "gather_of_inserted_axis": _from_the_back,
+    "loop_overwrites_outer_value": _copy_first,
     "non_zero_before_convert": _count,
     "non_zero_of_one_constant": _of_vector,
     "pad_value_of_run_time": _select_padding,
@@ -271,6 +288,7 @@ REPAIRS: Mapping[str, Callable[[OpenvinoNode], None]] = {
     "relu_through_float32": _at_least_zero,
     "select_through_float32": _choose_apart,
     "tile_by_no_repeats": _only_input,
+    "tile_of_one_channel": _tile_of_six,
     "tile_run_time_repeats": _tile_by_pairs,
     "unique_along_later_axis": _first_axis,
     "unique_of_constants": _fold_unique,

@@ -10,7 +10,7 @@ from ov_gather.graph.protocol import Body, Key, Node, Passing
 from ov_gather.ir.model import LEAVES
 from ov_gather.plugin.base import Effect, KnownFault
 from ov_gather.plugin.pattern_graph import LAYERS, VIEWS, PatternGraph
-from ov_gather.plugin.removed import before_removed, returned_input
+from ov_gather.plugin.removed import before_removed, producer_before_removed, returned_input
 
 _IN_PLACE = ("Add", "Multiply", "Subtract")
 _UNARY = (
@@ -148,6 +148,19 @@ def _view_of_another(graph: PatternGraph, node: Node) -> bool:
     return False
 
 
+def _overwrites_outer(graph: PatternGraph, node: Node) -> bool:
+    """Return True if the first operand is a view, read once, of what each iteration receives, and the other is no number."""
+    view = producer_before_removed(graph, node)
+    number = graph.const(node, 1)
+    if view is None or view.type not in VIEWS or not graph.only_node(view):
+        return False
+    if number is not None and graph.graph.shape_of(number).sizes in ((), (1,)):
+        return False
+    source = producer_before_removed(graph, node, 0, *VIEWS)
+    outer = None if source is None else graph.unchanged.get(source.outputs[0])
+    return outer is not None and not graph.graph.is_constant(outer)
+
+
 def _joins_nothing(graph: PatternGraph, node: Node) -> bool:
     """Return True if slices are joined along an axis after one that may be empty."""
     for edge in (edge for body in node.bodies for edge in body.exits if edge.outer is not None):
@@ -254,6 +267,15 @@ LOOPS = (
         occurs=_view_of_another,
         instead="both states share memory: the first one's next value overwrites the second",
         remedy="hand on a copy: element 0 of a Tile by 2 along a new axis",
+        converter="avoids",
+    ),
+    KnownFault(
+        report="loop_overwrites_outer_value",
+        types=("Add", "Multiply", "Power", "SquaredDifference"),
+        occurs=_overwrites_outer,
+        operands=2,
+        instead="arithmetic of a view of a value from outside overwrites it: the next iteration reads the result",
+        remedy="exchange the operands, or compute with a copy: element 0 of a Tile by 2 along a new axis",
         converter="avoids",
     ),
     KnownFault(

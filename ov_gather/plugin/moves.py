@@ -78,6 +78,14 @@ def _tile(graph: PatternGraph, node: Node) -> bool:
     return sum(1 for _ in groupby(loops)) > _LOOPS
 
 
+def _of_one_channel(graph: PatternGraph, node: Node) -> bool:
+    """Return True for images or volumes of one channel and another open size, of which two axes after the first repeat."""
+    dims, repeats = graph.shape(node).dims or (), graph.constant(node, 1)
+    if len(dims) not in (4, 5) or repeats is None or repeats.size != len(dims) or all(dim.is_static for dim in dims):
+        return False
+    return dims[1].upper == 1 and dims[1].lower == 1 and int((repeats[1:] > 1).sum()) > 1
+
+
 def _gather_batches(graph: PatternGraph, node: Node) -> bool:
     """Return True for static shapes, sizes of 1 before the axis, and few elements an index or a batch."""
     axis, data, indices = graph.constant(node, 2), graph.shape(node), graph.shape(node, 1)
@@ -216,6 +224,15 @@ MOVES = (
         operands=2,
         instead="if four axes are repeated, or three after one that is not, parts of the output are uninitialized memory",
         remedy="make the repeats constant, or use Broadcast and Reshape",
+    ),
+    KnownFault(
+        report="tile_of_one_channel",
+        types=("Tile",),
+        occurs=_of_one_channel,
+        operands=2,
+        instead="Tile of 4 or 5 axes, of which the second has size 1 and another is open, mixes up elements if it repeats two",
+        remedy="tile along six axes: insert axes of size 1 at the front, and remove them again",
+        converter="avoids",
     ),
     KnownFault(
         report="gather_batches_of_one",

@@ -4,10 +4,11 @@ from __future__ import annotations
 
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass, field
+from functools import cached_property
 from math import inf, prod
 from typing import TYPE_CHECKING, Any
 
-from ov_gather.graph.protocol import Graph, Key, Node
+from ov_gather.graph.protocol import LOOPS, Graph, Key, Node, Passing
 from ov_gather.ir.shapes import UNKNOWN, PartialShape
 from ov_gather.ops.table import OPENVINO, Trait, where
 from ov_gather.system.traversal import reachable
@@ -144,6 +145,12 @@ class PatternGraph:
     def is_output(self, node: Node) -> bool:
         """Return True if a node is an output of the model or body."""
         return any(one.type == "Result" for key in node.outputs for one in self.readers(key))
+
+    @cached_property
+    def unchanged(self) -> dict[Key, Key]:
+        """The tensors outside of loops that each iteration receives as they are, by those inside."""
+        edges = [edge for node in self.graph.nodes(*LOOPS) for body in node.bodies for edge in body.entries]
+        return {edge.inner: edge.outer for edge in edges if edge.passing is Passing.WHOLE and edge.outer is not None}
 
     def origins(self, node: Node, position: int, *, sizes: bool = False) -> Sequence[Node]:
         """Return the nodes that an input is computed by, if from constants alone, else none; `sizes` allows ShapeOf, too."""

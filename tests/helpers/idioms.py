@@ -730,6 +730,24 @@ IDIOMS = {
         closed=("s",),
         places=OUTSIDE_OF_BODIES,
     ),
+    "Tile of one channel": Idiom(
+        {"x": np.arange(6, dtype=np.float32).reshape(1, 3, 2)},
+        "h = Constant<value = int64[1] {1}>() u = Unsqueeze(x, h) a = Identity(u)",
+        "float",
+        "r = Constant<value = int64[4] {1, 2, 2, 1}>() y = Tile(b, r)",
+        "float[1, 2, 6, 2] y",
+        layers=ANY_RANK,
+    ),
+    "a view of an outer value": Idiom(
+        {"s": np.float32([[2, 1], [3, 4]]), "z": np.float32([-4, 1, 2, 3])},
+        """trip = Constant<value = int64 {3}>() going = Constant<value = bool {1}>()
+        y = Loop (trip, going) <body = inner (int64 k, bool go_on) =>
+        (bool still, float[4] v) { still = Identity(go_on) f = Constant<value = int64[1] {-1}>() a = Reshape(s, f)""",
+        "float",
+        "v = Add(b, z) }>",
+        "float[3, 4] y",
+        places=OUTSIDE_OF_BODIES,
+    ),
 }
 """The idioms."""
 
