@@ -38,7 +38,7 @@ class KnownFault:
             if the first, or the last one measured, shows it.
         operands: the least number of inputs of the node.
         is_of_refused_inputs: whether ONNX refuses the inputs for which the fault shows.
-        misshapes: whether the result may have another shape than is declared, and so what is computed from it.
+        taints: whether nothing is known of the result, maybe not even its shape, and so of what is computed from it.
         converter: what `ov-gather convert` does with such an ONNX model, "avoids" the fault or "refuses" it; "" if neither.
     """
 
@@ -53,7 +53,7 @@ class KnownFault:
     element_types: tuple[str, ...] = ()
     operands: int = 1
     is_of_refused_inputs: bool = False
-    misshapes: bool = False
+    taints: bool = False
     converter: str = ""
 
     def is_met(self, graph: PatternGraph, node: Node) -> bool:

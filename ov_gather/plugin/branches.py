@@ -35,7 +35,7 @@ BRANCHES = (
         occurs=_of_scalar,
         instead="If that returns a scalar from one branch, and a vector from the other, returns a vector of one element for it",
         remedy=_SAME,
-        misshapes=True,
+        taints=True,
     ),
     KnownFault(
         report="if_of_other_ranks",

@@ -40,6 +40,7 @@ EMPTIES = (
         operands=2,
         instead="Tile of a scalar by no repeats is uninitialized memory, or ends the process",
         remedy="use its input instead",
+        taints=True,
         converter="avoids",
     ),
 )

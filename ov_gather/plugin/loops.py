@@ -206,6 +206,7 @@ LOOPS = (
         operands=2,
         instead="a Loop whose condition is the constant false is refused, or loses a dimension of its states",
         remedy="replace the Loop by its initial states",
+        taints=True,
         converter="avoids",
     ),
     KnownFault(
@@ -226,6 +227,7 @@ LOOPS = (
         instead="if the condition is false at first, joined slices are uninitialized memory instead of none",
         remedy="select the trip count by the condition",
         effect=Effect.DEPENDS,
+        taints=True,
         converter="avoids",
     ),
     KnownFault(
@@ -276,6 +278,7 @@ LOOPS = (
         operands=2,
         instead="arithmetic of a view of a value from outside overwrites it: the next iteration reads the result",
         remedy="exchange the operands, or compute with a copy: element 0 of a Tile by 2 along a new axis",
+        taints=True,
         converter="avoids",
     ),
     KnownFault(

@@ -232,6 +232,7 @@ MOVES = (
         operands=2,
         instead="Tile of 4 or 5 axes, of which the second has size 1 and another is open, mixes up elements if it repeats two",
         remedy="tile along six axes: insert axes of size 1 at the front, and remove them again",
+        taints=True,
         converter="avoids",
     ),
     KnownFault(
@@ -250,7 +251,7 @@ MOVES = (
         operands=3,
         instead="Gather along the axis that an Unsqueeze inserts is removed together with it: the axis is lost",
         remedy="count the axis of one of the two from the back",
-        misshapes=True,
+        taints=True,
         converter="avoids",
     ),
     KnownFault(

@@ -145,7 +145,7 @@ REDUCTIONS = (
         operands=2,
         instead="a reduction after a Transpose of the empty order, which reverses the axes, reduces another axis",
         remedy=_REVERSED,
-        misshapes=True,
+        taints=True,
     ),
     KnownFault(
         report="squeeze_of_reversed_axes",

@@ -13,13 +13,14 @@ from ov_gather.plugin.moves import MOVES
 from ov_gather.plugin.numbers import NUMBERS
 from ov_gather.plugin.overwritten import OVERWRITTEN
 from ov_gather.plugin.reductions import REDUCTIONS
+from ov_gather.plugin.slices import SLICES
 from ov_gather.plugin.states import STATES
 from ov_gather.plugin.strings import STRINGS
 from ov_gather.plugin.uniques import UNIQUES
 
 KNOWN = (
     *(*FOLDED, *MOVES, *REDUCTIONS, *LOOPS, *STRINGS, *STATES, *NUMBERS, *UNIQUES),
-    *(*EMPTIES, *BRANCHES, *OVERWRITTEN),
+    *(*EMPTIES, *BRANCHES, *SLICES, *OVERWRITTEN),
 )
 
 BY_TYPE: Mapping[str, tuple[KnownFault, ...]] = {

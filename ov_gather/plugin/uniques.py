@@ -98,7 +98,7 @@ UNIQUES = (
         operands=2,
         instead="Unique along another axis than the first keeps equal slices, merges different ones and sorts them wrongly",
         remedy="move the axis to the front by a Transpose, and back",
-        misshapes=True,
+        taints=True,
         converter="avoids",
     ),
     KnownFault(

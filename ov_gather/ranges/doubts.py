@@ -86,9 +86,9 @@ class Doubt:
     weaken: Weaken
 
 
-def _misshapen(at: Computation, found: Sequence[Value]) -> Sequence[Value]:
-    """Nothing is known of what is computed from a result of another shape than the declared one."""
-    if not any(_is_misshapen(at.graph, key) for key in at.step.outputs):
+def _tainted(at: Computation, found: Sequence[Value]) -> Sequence[Value]:
+    """Nothing is known of what is computed from a result that may be wrong, or of another shape than the declared one."""
+    if not any(is_tainted(at.graph, key) for key in at.step.outputs):
         return found
     return [replace(value, shape=None) for value in _unknown(at.call, at.call.outputs)]
 
@@ -224,13 +224,13 @@ def _meets(graph: AnalysedGraph, step: Node, *reports: str) -> bool:
     return bool(faults) and any(fault.is_met(PatternGraph(graph.graph), step) for fault in faults)
 
 
-_MISSHAPING = tuple(fault.report for fault in KNOWN if fault.misshapes)
+_TAINTING = tuple(fault.report for fault in KNOWN if fault.taints)
 
 
-def _misshapes(graph: AnalysedGraph, key: Key) -> bool:
-    """Return True for an output of a step that meets a fault by which it may have another shape, or begin with one."""
+def _taints(graph: AnalysedGraph, key: Key) -> bool:
+    """Return True for an output of a step that meets a fault after which nothing is known of it."""
     step = graph.producer(key)
-    return step is not None and _meets(graph, step, *_MISSHAPING)
+    return step is not None and _meets(graph, step, *_TAINTING)
 
 
 def _computed_from(graph: AnalysedGraph, key: Key) -> Sequence[Key]:
@@ -241,8 +241,8 @@ def _computed_from(graph: AnalysedGraph, key: Key) -> Sequence[Key]:
     return [*(one for one in step.inputs if one is not None), *(end for body in step.bodies for end in body.ends)]
 
 
-_is_misshapen = Question("is misshapen", _misshapes, _computed_from)
-"""Whether a tensor, or one that it is computed from, may have another shape than is declared."""
+is_tainted = Question("is tainted", _taints, _computed_from)
+"""Whether a tensor, or one that it is computed from, may be wrong, or of another shape than is declared."""
 
 
 def _is_another(graph: AnalysedGraph, key: Key) -> bool:
@@ -440,7 +440,7 @@ def is_constant(graph: AnalysedGraph, key: Key | None) -> bool:
 
 
 DOUBTS = (
-    Doubt(_MISSHAPING, (), _misshapen),
+    Doubt(_TAINTING, (), _tainted),
     Doubt(("convert_to_boolean_of_another_output",), ("Convert",), _another_output),
     Doubt((), _EXTREMES, _compared_in_float32),
     Doubt(("non_zero_before_convert",), ("NonZero",), _not_converted),

@@ -20,6 +20,7 @@ from ov_gather.ranges.algebra.values import (
     is_integer,
     product,
 )
+from ov_gather.ranges.doubts import is_tainted
 from ov_gather.ranges.fitting import Fitting, Overflow, kept_within, lies_in
 from ov_gather.ranges.graph import AnalysedGraph, has_dynamic_shape, in_order
 from ov_gather.ranges.reading_outside import results_of
@@ -281,6 +282,9 @@ class Solver:
         freed = [key for key in step.outputs if is_stale and has_dynamic_shape(self._graph.declared(key))]
         for key in step.outputs:
             declared = self._graph.declared(key)
+            if self.semantics.reads_out_of_bounds and is_tainted(self._graph, key):
+                self._learn(key, declared, replace(declared, shape=None))
+                continue
             value = found.get(key, declared)
             # If an If has several outputs of dynamic shape, the CPU plugin returns freed memory when a branch first executes.
             is_freed = len(freed) > 1 and key in freed
