@@ -156,6 +156,42 @@ def _of_vector(non_zero: OpenvinoNode) -> None:
     replace_node(non_zero, ops.concat(rows, 0))
 
 
+def _all_empty(concat: OpenvinoNode) -> None:
+    """Concat(x[0, 2], y[?, 4])  ->  Concat(x[0, 2], Slice(y, 0, 0) [0, 4]): no operand has elements."""
+    shapes = [value.get_partial_shape() for value in concat.input_values()]
+    along = concat.get_attributes()["axis"] % len(shapes[0])
+    axes = [i for i in range(len(shapes[0])) if i != along and any(shape[i] == 0 for shape in shapes)]
+    zeros = ops.constant(np.zeros(len(axes), np.int64))
+    ones = ops.constant(np.ones(len(axes), np.int64))
+    for given in concat.inputs():
+        none = ops.slice(given.get_source_output(), zeros, zeros, ones, ops.constant(np.array(axes)))
+        given.replace_source_output(none.output(0))
+
+
+def _sum_of_nothing(matmul: OpenvinoNode) -> None:
+    """MatMul(x[m, 0], y[0, n])  ->  ReduceSum(Multiply(x[m, 0, 1], y[1, 0, n]), 1)."""
+    sides = []
+    for value, name in zip(matmul.input_values(), ("transpose_a", "transpose_b"), strict=True):
+        rank = value.get_partial_shape().rank.get_length()
+        order = ops.constant(np.array([*range(rank - 2), rank - 1, rank - 2]))
+        sides.append(ops.transpose(value, order) if matmul.get_attributes()[name] else value)
+    rows, columns = (ops.unsqueeze(side, ops.constant(np.array([axis]))) for side, axis in zip(sides, (-1, -3), strict=True))
+    replace_node(matmul, ops.reduce_sum(ops.multiply(rows, columns), ops.constant(np.array([-2])), False))
+
+
+def _slice_none(topk: OpenvinoNode) -> None:
+    """TopK(x, 0)  ->  Slice(x, 0, 0), Convert(Slice(x, 0, 0))."""
+    zero, axis = ops.constant(np.array([0])), ops.constant(np.array([topk.get_attributes()["axis"]]))
+    none = ops.slice(topk.input_value(0), zero, zero, ops.constant(np.array([1])), axis)
+    _feed_outputs(topk, [none.output(0), ops.convert(none, topk.get_output_element_type(1)).output(0)])
+
+
+def _no_positions(non_zero: OpenvinoNode) -> None:
+    """NonZero(x) of no elements  ->  a constant without elements."""
+    shape = (non_zero.get_input_partial_shape(0).rank.get_length(), 0)
+    replace_node(non_zero, ops.constant(np.empty(shape), non_zero.get_element_type()))
+
+
 def _only_input(node: OpenvinoNode) -> None:
     """Tile(x, [])  ->  x."""
     node.output(0).replace(node.input_value(0))
@@ -267,6 +303,7 @@ def _feed(readers: Iterable[Any], value: Output) -> None:
 REPAIRS: Mapping[str, Callable[[OpenvinoNode], None]] = {
     "abs_of_clamp": _as_matrix,
     "abs_of_folded_convert": _as_matrix,
+    "abs_of_reshaped_constants": _as_matrix,
     "abs_overwrites_concat": _as_matrix,
     "arithmetic_after_integer_reduction": _apart,
     "bidirectional_broadcast_of_no_elements": _empty,
@@ -277,9 +314,12 @@ REPAIRS: Mapping[str, Callable[[OpenvinoNode], None]] = {
     "bytes_saturate": _in_32_bits,
     "constant_minus_byte_reduction": _apart,
     "constant_result_overwritten": _store,
+    "concat_of_nothing": _all_empty,
     "gather_of_inserted_axis": _from_the_back,
     "loop_overwrites_outer_value": _copy_first,
+    "matmul_over_nothing": _sum_of_nothing,
     "non_zero_before_convert": _count,
+    "non_zero_of_moved_nothing": _no_positions,
     "non_zero_of_one_constant": _of_vector,
     "pad_value_of_run_time": _select_padding,
     "pad_value_through_float32": _select_padding,
@@ -290,6 +330,7 @@ REPAIRS: Mapping[str, Callable[[OpenvinoNode], None]] = {
     "tile_by_no_repeats": _only_input,
     "tile_of_one_channel": _tile_of_six,
     "tile_run_time_repeats": _tile_by_pairs,
+    "topk_of_none": _slice_none,
     "unique_along_later_axis": _first_axis,
     "unique_of_constants": _fold_unique,
     "unique_slices_of_bytes": _wide_unique,

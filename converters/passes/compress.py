@@ -1,6 +1,7 @@
 """Compress becomes a Gather where its condition is true; OpenVINO would need the rank, and yield zeros beyond the end.
 
 Compress(data, condition, axis)  ->  Gather(data, Reshape(NonZero(condition), [-1]), axis)
+Compress(data, [false], axis)    ->  Slice(data, 0, 0, axis): the plugin may end the process at a Gather of nothing
 """
 
 from __future__ import annotations
@@ -12,6 +13,7 @@ from onnx_ir import DataType
 from ov_gather.ops.onnx_nodes import attribute
 
 from ..graphs import constant_of, nodes_of
+from .empty_operands import slice_nothing
 from .rewriter import Rewriter
 
 
@@ -21,10 +23,12 @@ def compress(rewriter: Rewriter) -> None:
         data, condition = node.inputs
         if data is None or condition is None:
             continue
-        rewriter.report(node, "Compress replaced by a Gather of the places where the condition is true")
-        places = _places(rewriter, node, condition)
         table = data if "axis" in node.attributes else _flat(rewriter, node, data, data.dtype)
-        rewriter.instead(node).Gather(table, places, axis=attribute(node, "axis", 0))
+        tensor = constant_of(condition)
+        if tensor is not None and not tensor.numpy().any() and slice_nothing(rewriter, node, table):
+            continue
+        rewriter.report(node, "Compress replaced by a Gather of the places where the condition is true")
+        rewriter.instead(node).Gather(table, _places(rewriter, node, condition), axis=attribute(node, "axis", 0))
 
 
 def _places(rewriter: Rewriter, node: onnx_ir.Node, condition: onnx_ir.Value) -> onnx_ir.Value:

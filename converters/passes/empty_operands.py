@@ -2,6 +2,7 @@
 
 1. A Gather without elements in data or indices, at which the CPU plugin crashes, becomes its empty result.
    Gather(data[3, 0], i[2])  ->  Cast(ConstantOfShape([2, 0]))
+   Gather(data[?], i[0])     ->  Slice(data, 0, 0), as the shape may be static for the plugin
 2. A scatter without updates returns its data. OpenVINO loses constants without elements, and crashes for some.
    ScatterND(data, i[0, 2], updates[0])  ->  Identity(data)
 """
@@ -12,18 +13,22 @@ from math import prod
 
 import onnx_ir
 
-from ov_gather.ops.onnx_nodes import SCATTERS
+from ov_gather.ops.onnx_nodes import SCATTERS, attribute
 from ov_gather.ops.table import ONNX, Along
 
 from ..errors import ConstantIndexError, describe
 from ..graphs import axis_of, nodes_of
 from .rewriter import Rewriter
 
+_WITH_SLICE = 10  # the first opset whose Slice has its bounds as inputs
+
 
 def empty_gathers(rewriter: Rewriter) -> None:
     """Rewrite in place Gathers of static shapes. Raises ConversionError if there are indices of an empty axis."""
     for node in nodes_of(rewriter.model, "Gather"):
         data, indices = (_sizes(value) for value in node.inputs[:2])
+        if data is None and indices == (0,) and slice_nothing(rewriter, node, node.inputs[0]):
+            continue
         if data is None or indices is None or all(prod(shape) for shape in (data, indices)):
             continue
         axis = axis_of(node, len(data))
@@ -41,6 +46,16 @@ def empty_gathers(rewriter: Rewriter) -> None:
         sizes = rewriter.constant(node, list(shape))
         empty = rewriter.before(node).ConstantOfShape(sizes, dtype=onnx_ir.DataType.FLOAT, shape=shape)
         rewriter.instead(node).Cast(empty, to=dtype)
+
+
+def slice_nothing(rewriter: Rewriter, node: onnx_ir.Node, data: onnx_ir.Value | None) -> bool:
+    """Turn a node into an empty Slice of data along its attribute `axis`; return False for opsets before 10, which lack it."""
+    if rewriter.opset < _WITH_SLICE:
+        return False
+    none, axis = rewriter.constant(node, [0]), rewriter.constant(node, [attribute(node, "axis", 0)])
+    rewriter.instead(node).Slice(data, none, none, axis)
+    rewriter.report(node, "replaced by a Slice of nothing, as nothing is chosen")
+    return True
 
 
 def _sizes(value: onnx_ir.Value | None) -> tuple[int, ...] | None:

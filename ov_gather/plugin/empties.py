@@ -5,6 +5,7 @@ from __future__ import annotations
 from ov_gather.graph.protocol import Node
 from ov_gather.plugin.base import Effect, KnownFault
 from ov_gather.plugin.pattern_graph import PatternGraph
+from ov_gather.plugin.removed import producer_before_removed
 
 
 def _by_nothing(graph: PatternGraph, node: Node) -> bool:
@@ -22,7 +23,85 @@ def _to_scalar(graph: PatternGraph, node: Node) -> bool:
     return node.attributes.get("mode") == "bidirectional"
 
 
+def _beside_open(graph: PatternGraph, node: Node) -> bool:
+    """Return True if an operand of Concat has a size of 0 off the axis where that of another operand is open."""
+    shapes = [graph.shape(node, position).dims for position in range(len(node.inputs))]
+    if None in shapes or not shapes[0]:
+        return False
+    axis, rank = node.integer("axis"), len(shapes[0])
+    for at, sizes in enumerate(zip(*(dims or () for dims in shapes), strict=True)):
+        if at != axis % rank and any(dim.upper == 0 for dim in sizes) and any(not dim.is_static for dim in sizes):
+            return True
+    return False
+
+
+def _over_nothing(graph: PatternGraph, node: Node) -> bool:
+    """Return True for matrices of a static inner size of 0."""
+    for position, name, is_second in ((0, "transpose_a", 0), (1, "transpose_b", 1)):
+        dims = graph.shape(node, position).dims or ()
+        if len(dims) < 2:
+            return False
+        if dims[-1 if node.is_set(name) == bool(is_second) else -2].upper == 0:
+            return True
+    return False
+
+
+def _of_none(graph: PatternGraph, node: Node) -> bool:
+    count = graph.constant(node, 1)
+    return count is not None and count.size == 1 and not count.any()
+
+
+def _of_moved_nothing(graph: PatternGraph, node: Node) -> bool:
+    """Return True for a static shape without elements, of which a Transpose has moved axes of size 1 alone."""
+    transpose, shape = producer_before_removed(graph, node), graph.shape(node)
+    order = graph.constant(transpose, 1) if transpose and transpose.type == "Transpose" else None
+    if transpose is None or order is None or not shape.is_static or 0 not in shape.sizes:
+        return False
+    sizes, axes = graph.shape(transpose).sizes, order.ravel().tolist()
+    kept = [axis for axis in axes if sizes[axis] != 1]
+    return axes != sorted(axes) and kept == sorted(kept)
+
+
 EMPTIES = (
+    KnownFault(
+        report="concat_of_nothing",
+        types=("Concat",),
+        occurs=_beside_open,
+        operands=2,
+        instead="Concat drops an operand without elements, and its size along the axis is missing in the result",
+        remedy="leave its sizes open, or declare those of the other operands",
+        taints=True,
+        converter="avoids",
+    ),
+    KnownFault(
+        report="matmul_over_nothing",
+        types=("MatMul",),
+        occurs=_over_nothing,
+        operands=2,
+        instead="MatMul over an inner size of 0 returns uninitialized memory instead of zeros, or is refused",
+        remedy="broadcast 0 to the shape of the result",
+        taints=True,
+        converter="avoids",
+    ),
+    KnownFault(
+        report="topk_of_none",
+        types=("TopK",),
+        occurs=_of_none,
+        operands=2,
+        instead="TopK of 0 elements is refused by compile_model",
+        remedy="take an empty Slice instead",
+        effect=Effect.FATAL,
+        converter="avoids",
+    ),
+    KnownFault(
+        report="non_zero_of_moved_nothing",
+        types=("NonZero",),
+        occurs=_of_moved_nothing,
+        instead="NonZero of no elements, of which a Transpose has moved axes of size 1, finds some",
+        remedy="replace it by a constant without elements",
+        taints=True,
+        converter="avoids",
+    ),
     KnownFault(
         report="broadcast_by_no_sizes",
         types=("Broadcast",),

@@ -83,6 +83,19 @@ def _abs_of_folded(graph: PatternGraph, node: Node) -> bool:
     return graph.producer(node, 0, "Clamp") is None and _abs(graph, node)
 
 
+def _abs_of_view(graph: PatternGraph, node: Node) -> bool:
+    """Return True if Abs reads a vector that is computed from constants and sizes, but reshaped to a computed shape."""
+    if graph.shape(node).rank != 1 or graph.origins(node, 0, sizes=True):
+        return False
+
+    def operands(one: Node) -> list[Node]:
+        positions = () if one.type == "ShapeOf" else range(1 if one.type == "Reshape" else len(one.inputs))
+        return [found for position in positions if (found := graph.producer(one, position))]
+
+    found = list(islice(reachable([node], operands), 1, LAYERS))
+    return all(one.inputs or one.type == "Const" for one in found) and any(one.type == "Reshape" for one in found)
+
+
 def _gather_before_matmul(graph: PatternGraph, node: Node) -> bool:
     """Return True if a MatMul of batches reads, transposed, a 3-D gather of constants that a Transpose reorders."""
     if not any(one.type in ("GatherElements", "GatherND") for one in graph.origins(node, 1)):
@@ -215,6 +228,15 @@ FOLDED = (
         instead="Abs of what is computed from constants or sizes disappears: negative elements stay negative",
         remedy=_ABS,
         since="2025.4",
+        converter="avoids",
+    ),
+    KnownFault(
+        report="abs_of_reshaped_constants",
+        types=("Abs",),
+        occurs=_abs_of_view,
+        instead="Abs of constants or sizes that are reshaped to a computed shape is refused by compile_model",
+        remedy="compute Abs before the Reshape",
+        effect=Effect.FATAL,
         converter="avoids",
     ),
     KnownFault(

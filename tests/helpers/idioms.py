@@ -748,6 +748,57 @@ IDIOMS = {
         "float[3, 4] y",
         places=OUTSIDE_OF_BODIES,
     ),
+    "Abs of reshaped constants": Idiom(
+        {"t": np.int64([-1])},
+        "k = Constant<value = float[2] {1, -3}>() a = Reshape(k, t)",
+        "float",
+        "y = Abs(b)",
+        "float[2] y",
+        closed=("t",),
+        layers=("nothing", "plus 0", "times 1", "Max", "Where", "Cast"),
+    ),
+    "Concat of nothing": Idiom(
+        {"x": np.zeros((3, 0), np.float32), "z": np.zeros((3, 0), np.float32)},
+        "a = Identity(x)",
+        "float",
+        "y = Concat<axis = 0>(b, z)",
+        "float[6, 0] y",
+        layers=ANY_RANK,
+        places=OUTSIDE_OF_BODIES,
+        closed=("z",),
+    ),
+    "product over nothing": Idiom(
+        {"x": np.zeros((2, 0), np.float32), "w": np.zeros((0, 3), np.float32)},
+        "a = Identity(x)",
+        "float",
+        "y = MatMul(b, w)",
+        "float[2, 3] y",
+        layers=ANY_RANK,
+        closed=("w",),
+    ),
+    "TopK of none": Idiom(
+        {"x": X},
+        "a = Identity(x)",
+        "float",
+        "k = Constant<value = int64[1] {0}>() y, i = TopK(b, k)",
+        "float[0] y, int64[0] i",
+    ),
+    "NonZero of moved nothing": Idiom(
+        {"x": np.zeros((2, 0, 1), np.float32)},
+        "a = Transpose<perm = [2, 0, 1]>(x)",
+        "float",
+        "y = NonZero(b)",
+        "int64[3, 0] y",
+        layers=tuple(name for name in ANY_RANK if name != "Expand"),  # which ends the process for a constant
+    ),
+    "Compress of nothing": Idiom(
+        {"x": X},
+        "k = Constant<value = bool[4] {1, 0, 1, 1}>() a = Compress<axis = 0>(x, k)",
+        "float",
+        "c = Constant<value = bool[1] {0}>() y = Compress<axis = 0>(b, c)",
+        "float[0] y",
+        closed=("x",),
+    ),
 }
 """The idioms."""
 
