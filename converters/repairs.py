@@ -24,6 +24,7 @@ from .inexactness import Inexactness
 from .passes.rewriter import Rewrite
 
 _EXACT = {"INFERENCE_PRECISION_HINT": "f32"}
+_TURNS = ("transpose_a", "transpose_b")
 _ROUNDS = 4
 """Most rounds of repairs: what one makes may meet another fault."""
 
@@ -169,14 +170,14 @@ def _all_empty(concat: OpenvinoNode) -> None:
 
 
 def _sum_of_nothing(matmul: OpenvinoNode) -> None:
-    """MatMul(x[m, 0], y[0, n])  ->  ReduceSum(Multiply(x[m, 0, 1], y[1, 0, n]), 1)."""
-    sides = []
-    for value, name in zip(matmul.input_values(), ("transpose_a", "transpose_b"), strict=True):
+    """MatMul(x[m, 0], y[0, n])  ->  Add(ReduceSum(x, 1) [m, 1], ReduceSum(y, 0) [1, n]), which are zeros."""
+    sums, attributes = [], matmul.get_attributes()
+    for value, axis, is_turned in zip(matmul.input_values(), (-1, -2), map(attributes.get, _TURNS), strict=True):
+        total = ops.reduce_sum(value, ops.constant(np.array([-3 - axis if is_turned else axis])), True)
         rank = value.get_partial_shape().rank.get_length()
         order = ops.constant(np.array([*range(rank - 2), rank - 1, rank - 2]))
-        sides.append(ops.transpose(value, order) if matmul.get_attributes()[name] else value)
-    rows, columns = (ops.unsqueeze(side, ops.constant(np.array([axis]))) for side, axis in zip(sides, (-1, -3), strict=True))
-    replace_node(matmul, ops.reduce_sum(ops.multiply(rows, columns), ops.constant(np.array([-2])), False))
+        sums.append(ops.transpose(total, order) if is_turned else total)
+    replace_node(matmul, ops.add(*sums))
 
 
 def _slice_none(topk: OpenvinoNode) -> None:

@@ -9,21 +9,20 @@ from ov_gather.plugin.base import Effect, KnownFault
 from ov_gather.plugin.pattern_graph import PatternGraph
 
 
-def _ranks(graph: PatternGraph, node: Node) -> Iterator[set[int | None]]:
-    """Yield the ranks of each output in the branches, if they differ."""
+def _ranks(graph: PatternGraph, node: Node) -> Iterator[tuple[int | None, set[int | None]]]:
+    """Yield the rank of each output, and those in the branches; None for an unknown rank and, in an IR, for a scalar."""
     for output in node.outputs:
         ends = [edge.inner for body in node.bodies for edge in body.exits if edge.outer == output]
         ranks = {graph.graph.shape_of(key).rank for key in ends}
-        if len(ranks) > 1 and None not in ranks:
-            yield ranks
+        yield graph.graph.shape_of(output).rank, {rank or None for rank in ranks}
 
 
 def _of_scalar(graph: PatternGraph, node: Node) -> bool:
-    return {0, 1} in _ranks(graph, node)
+    return (1, {1, None}) in _ranks(graph, node)
 
 
 def _of_other_ranks(graph: PatternGraph, node: Node) -> bool:
-    return any(ranks != {0, 1} for ranks in _ranks(graph, node))
+    return any(len(ranks - {None}) > 1 for _, ranks in _ranks(graph, node))
 
 
 _SAME = "return the same rank from both branches, by an Unsqueeze or a Reshape"

@@ -207,7 +207,6 @@ LOOPS = (
         instead="a Loop whose condition is the constant false is refused, or loses a dimension of its states",
         remedy="replace the Loop by its initial states",
         taints=True,
-        converter="avoids",
     ),
     KnownFault(
         report="loop_of_zero_trips",

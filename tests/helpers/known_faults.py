@@ -14,6 +14,7 @@ import onnx.parser
 import openvino as ov
 from openvino import opset13 as op
 
+from ov_gather.acceleration.graph import walk
 from tools.upstream.registry import FAULTS
 
 _ITEMS = ",".join(map(str, range(60)))
@@ -65,6 +66,30 @@ IN_ONNX = {
     "select_through_float32": """g (int32[2] c, int32[2] x, int32[2] z) => (int32[2] y) {
         zero = Constant<value = int32 {0}>() below = Less(c, zero) y = Where(below, x, z)
     }""",
+    "abs_of_reshaped_constants": """g (int64[1] t) => (float[2] y) {
+        c = Constant<value = float[2] {1, -3}>() half = Div(t, t) r = Reshape(c, half) y = Abs(r)
+    }""",
+    "broadcast_by_no_sizes": "g (float x, float z) => (float y) { s = Shape(z) y = Expand(x, s) }",
+    "concat_of_nothing": "g (float[3, 0] x, float[a, none] z) => (float[b, 0] y) { y = Concat<axis = 0>(x, z) }",
+    "gather_of_inserted_axis": """g (float[a, b] x) => (float[1, a, b] y) {
+        axis = Constant<value_ints = [0]>() u = Unsqueeze(x, axis) y = Gather(u, axis)
+    }""",
+    "matmul_over_nothing": """g (float[a, 0] x) => (float[a, 3] y) {
+        shape = Constant<value_ints = [0, 3]>() w = ConstantOfShape(shape) y = MatMul(x, w)
+    }""",
+    "non_zero_of_moved_nothing": """g (float[2, 0, 1] x) => (int64[3, n] y) {
+        t = Transpose<perm = [2, 0, 1]>(x) y = NonZero(t)
+    }""",
+    "tile_by_no_repeats": "g (float x, float z) => (float y) { s = Shape(z) y = Tile(x, s) }",
+    "tile_of_one_channel": """g (float[a, 1, 3, 2] x) => (float[a, 2, 6, 2] y) {
+        r = Constant<value_ints = [1, 2, 2, 1]>() y = Tile(x, r)
+    }""",
+    "topk_of_none": "g (float[3] x) => (float[0] y, int64[0] i) { k = Constant<value_ints = [0]>() y, i = TopK(x, k) }",
+    "unique_along_later_axis": "g (float[3, 4] x) => (float[3, n] y) { y = Unique<axis = 1>(x) }",
+    "unique_of_constants": """g (float[2] x) => (int64[n] y, float[2] z) {
+        c = Constant<value = float[3] {2, 1, 2}>() v, i = Unique(c) y = Unique(i) z = Neg(x)
+    }""",
+    "unique_slices_of_bytes": """g (int8[4, 2] x) => (int8[n, 2] y, int64[n] i) { y, i = Unique<axis = 0, sorted = 0>(x) }""",
 }
 """Reproducers that are not in ONNX, as ONNX models."""
 
@@ -143,7 +168,7 @@ def in_export(models: Mapping[str, ov.Model], name: str) -> ov.Model:
     The inputs of the models are computed from what the network returns, except strings and inputs of open sizes.
     """
     for planted, model in models.items():
-        for number, node in enumerate(model.get_ordered_ops()):
+        for number, (_, node) in enumerate(walk(model)):
             node.set_friendly_name(f"planted/{planted}/{number}")
     export = ov.Core().read_model(LIGHT / f"{name}.onnx")
     inputs, scores = [], op.reshape(export.get_results()[0].input_value(0), op.constant(np.array([-1])), False)

@@ -19,6 +19,7 @@ from tools.upstream.registry import FAULTS
 from tools.upstream.running import shows
 
 BY_OTHERS = {report: rule[:6] for report, rule in ELSEWHERE.items() if rule[:6] in RULES}
+IN_BODIES = ("loop_overwrites_outer_value",)  # layers of a loop meet it
 NOT_IN_BODIES = ("i64_state", "string_input_is_output")  # states belong to models, and this output is one of a model
 
 
@@ -55,7 +56,7 @@ def test_releases_are_those_measured(known):
 def test_a_reproducer_is_found(known, tmp_path):
     rule, path = found(met_by(known.report), tmp_path / "model.xml")[known.report]
     assert rule == RULE_OF[known.effect]
-    assert path == ()
+    assert bool(path) is (known.report in IN_BODIES)
     if known.since:
         earlier = RELEASES[RELEASES.index(known.since) - 1]
         assert known.report not in found(met_by(known.report), tmp_path / "model.xml", target=earlier)
@@ -69,7 +70,7 @@ def test_a_planted_reproducer_is_found(known, host, tmp_path):
         pytest.skip("not legal there")
     rule, path = found(host(met_by(known.report)), tmp_path / "model.xml")[known.report]
     assert rule == RULE_OF[known.effect]
-    assert bool(path) is (host is not between_layers)
+    assert bool(path) is (host is not between_layers or known.report in IN_BODIES)
 
 
 @pytest.mark.parametrize("export", EXPORTS)
@@ -163,7 +164,7 @@ def test_what_convert_avoids(report, tmp_path, rng):
     assert report not in found(converted, tmp_path / "converted.xml")
     session = onnxruntime.InferenceSession(model.SerializeToString(), providers=["CPUExecutionProvider"])
     feed = {
-        given.name: np.array(rng.integers(1, 200, given.shape) if given.shape else 3).astype(DTYPES[given.type])
+        given.name: np.array(rng.integers(1, 200, sizes_of(given)) if given.shape else 3).astype(DTYPES[given.type])
         for given in session.get_inputs()
     }
     compiled = ov.compile_model(converted, "CPU", {"INFERENCE_PRECISION_HINT": "f32"})
@@ -172,9 +173,14 @@ def test_what_convert_avoids(report, tmp_path, rng):
         np.testing.assert_array_equal(outputs[i], expected)
 
 
+def sizes_of(given):
+    """Sizes of an input: 2 for an open one, 0 for one that is named "none"."""
+    return [{"none": 0}.get(size, 2) if isinstance(size, str) else size for size in given.shape]
+
+
 DTYPES = {
     f"tensor({name})": np.dtype(dtype)
-    for name, dtype in {"float": "f4", "int32": "i4", "int64": "i8", "uint8": "u1", "bool": "?"}.items()
+    for name, dtype in {"float": "f4", "int32": "i4", "int64": "i8", "uint8": "u1", "int8": "i1", "bool": "?"}.items()
 }
 
 
