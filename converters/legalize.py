@@ -9,7 +9,7 @@ from .passes.constant_indices import constant_indices
 from .passes.copies import copies
 from .passes.early_casts import early_casts
 from .passes.empty_constants import empty_constants
-from .passes.empty_operands import empty_gathers, empty_scatters
+from .passes.empty_operands import empty_flattened, empty_gathers, empty_scatters, tuples_of_nothing
 from .passes.exact_integers import exact_integers
 from .passes.explicit_indices import explicit_indices
 from .passes.fold_arithmetic import fold_arithmetic
@@ -76,6 +76,8 @@ def legalize(model: onnx_ir.Model, *, target: str = "stock", assume_in_bounds: b
         reverse_sequence(rewriter)
     fold_broadcast(rewriter, unchecked=assume_in_bounds or target == "extension", stock=target == "stock")
     empty_scatters(rewriter)
+    empty_flattened(rewriter)
+    tuples_of_nothing(rewriter)
     constant_indices(rewriter)
     if target == "stock":
         fold_constants(rewriter)

@@ -24,6 +24,8 @@ from .inexactness import Inexactness
 from .passes.rewriter import Rewrite
 
 _EXACT = {"INFERENCE_PRECISION_HINT": "f32"}
+_OF_NOTHING = {"ReduceMax": -np.inf, "ReduceMean": np.nan, "ReduceMin": np.inf}
+"""What reductions of nothing are."""
 _TURNS = ("transpose_a", "transpose_b")
 _ROUNDS = 4
 """Most rounds of repairs: what one makes may meet another fault."""
@@ -180,6 +182,12 @@ def _sum_of_nothing(matmul: OpenvinoNode) -> None:
     replace_node(matmul, ops.add(*sums))
 
 
+def _of_none(reduce: OpenvinoNode) -> None:
+    """ReduceMax(x) of nothing  ->  Add(ReduceSum(x), -inf), as the sum is 0."""
+    total = ops.reduce_sum(*reduce.input_values(), reduce.get_attributes()["keep_dims"])
+    replace_node(reduce, ops.add(total, ops.constant(_OF_NOTHING[reduce.get_type_name()], reduce.get_element_type())))
+
+
 def _slice_none(topk: OpenvinoNode) -> None:
     """TopK(x, 0)  ->  Slice(x, 0, 0), Convert(Slice(x, 0, 0))."""
     zero, axis = ops.constant(np.array([0])), ops.constant(np.array([topk.get_attributes()["axis"]]))
@@ -279,10 +287,10 @@ def _feed_outputs(node: OpenvinoNode, values: Iterable[Output]) -> None:
 
 def _fold_unique(unique: OpenvinoNode) -> None:
     """Unique(constant)  ->  its outputs as constants."""
-    data = value_before_compiling(unique.input_value(0))
-    if data is None:
+    data, *axes = (value_before_compiling(value) for value in unique.input_values())
+    if data is None or any(one is None for one in axes):
         return
-    axis = value_before_compiling(unique.input_value(1)).item() if unique.get_input_size() > 1 else None
+    axis = axes[0].item() if axes and axes[0] is not None else None
     elements, first, inverse, counts = np.unique(data, True, True, True, axis)
     if not unique.get_attributes()["sorted"]:
         order = np.argsort(first)
@@ -326,6 +334,7 @@ REPAIRS: Mapping[str, Callable[[OpenvinoNode], None]] = {
     "pad_value_through_float32": _select_padding,
     "random_scalar": _draw_vector,
     "range_away_from_its_limit": _limit,
+    "reductions_of_nothing": _of_none,
     "relu_through_float32": _at_least_zero,
     "select_through_float32": _choose_apart,
     "tile_by_no_repeats": _only_input,

@@ -24,11 +24,17 @@ def compress(rewriter: Rewriter) -> None:
         if data is None or condition is None:
             continue
         table = data if "axis" in node.attributes else _flat(rewriter, node, data, data.dtype)
-        tensor = constant_of(condition)
-        if tensor is not None and not tensor.numpy().any() and slice_nothing(rewriter, node, table):
+        if _chooses_nothing(condition) and slice_nothing(rewriter, node, table):
             continue
         rewriter.report(node, "Compress replaced by a Gather of the places where the condition is true")
         rewriter.instead(node).Gather(table, _places(rewriter, node, condition), axis=attribute(node, "axis", 0))
+
+
+def _chooses_nothing(condition: onnx_ir.Value) -> bool:
+    """Return True for a condition without elements, or a constant that is never true."""
+    tensor = constant_of(condition)
+    is_empty = condition.shape is not None and list(condition.shape) == [0]
+    return is_empty or (tensor is not None and not tensor.numpy().any())
 
 
 def _places(rewriter: Rewriter, node: onnx_ir.Node, condition: onnx_ir.Value) -> onnx_ir.Value:

@@ -3,6 +3,7 @@
 1. A Gather without elements in data or indices, at which the CPU plugin crashes, becomes its empty result.
    Gather(data[3, 0], i[2])  ->  Cast(ConstantOfShape([2, 0]))
    Gather(data[?], i[0])     ->  Slice(data, 0, 0), as the shape may be static for the plugin
+   Flatten(x[0, 3], 0)       ->  Cast(ConstantOfShape([1, 0])), as OpenVINO's Reshape takes the 0 for another size
 2. A scatter without updates returns its data. OpenVINO loses constants without elements, and crashes for some.
    ScatterND(data, i[0, 2], updates[0])  ->  Identity(data)
 """
@@ -42,10 +43,42 @@ def empty_gathers(rewriter: Rewriter) -> None:
             what = "strings" if dtype == onnx_ir.DataType.STRING else f"opset {rewriter.opset} or of unknown type"
             rewriter.report(node, f"empty gather of {what} kept: OpenVINO's CPU plugin dies of it", done=False)
             continue
-        rewriter.report(node, f"replaced by the empty tensor of shape {list(shape)} that it gives")
-        sizes = rewriter.constant(node, list(shape))
-        empty = rewriter.before(node).ConstantOfShape(sizes, dtype=onnx_ir.DataType.FLOAT, shape=shape)
-        rewriter.instead(node).Cast(empty, to=dtype)
+        _become_empty(rewriter, node, shape, dtype)
+
+
+def empty_flattened(rewriter: Rewriter) -> None:
+    """Rewrite in place Flattens of static shapes without elements."""
+    for node in nodes_of(rewriter.model, "Flatten"):
+        data = node.inputs[0]
+        sizes, dtype = _sizes(data), None if data is None else data.dtype
+        if sizes is None or 0 not in sizes or dtype in (None, onnx_ir.DataType.STRING) or rewriter.opset < 9:
+            continue
+        axis = int(attribute(node, "axis", 1))
+        _become_empty(rewriter, node, (prod(sizes[:axis]), prod(sizes[axis:])), dtype)
+
+
+def _become_empty(rewriter: Rewriter, node: onnx_ir.Node, shape: tuple[int, ...], dtype: onnx_ir.DataType | None) -> None:
+    """Turn a node into an empty tensor of a shape."""
+    rewriter.report(node, f"replaced by the empty tensor of shape {list(shape)} that it gives")
+    sizes = rewriter.constant(node, list(shape))
+    empty = rewriter.before(node).ConstantOfShape(sizes, dtype=onnx_ir.DataType.FLOAT, shape=shape)
+    rewriter.instead(node).Cast(empty, to=dtype)
+
+
+def tuples_of_nothing(rewriter: Rewriter) -> None:
+    """Rewrite in place GatherNDs by tuples without coordinates, each of which addresses all of data, or of its batch."""
+    for node in nodes_of(rewriter.model, "GatherND"):
+        data, tuples, batch = node.inputs[0], _sizes(node.inputs[1]), attribute(node, "batch_dims", 0)
+        if data is None or not tuples or tuples[-1] or batch not in (0, len(tuples) - 1):
+            continue
+        if batch:
+            rewriter.instead(node).Identity(data)
+            rewriter.report(node, "its data, as tuples without coordinates address all of it")
+            continue
+        op = rewriter.before(node)
+        sizes = op.Concat(rewriter.constant(node, list(tuples[:-1])), op.Shape(data, shape=[None]), shape=[None], axis=0)
+        rewriter.instead(node).Expand(data, sizes)
+        rewriter.report(node, "its data, repeated, as tuples without coordinates address all of it")
 
 
 def slice_nothing(rewriter: Rewriter, node: onnx_ir.Node, data: onnx_ir.Value | None) -> bool:

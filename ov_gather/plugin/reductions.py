@@ -11,6 +11,7 @@ from ov_gather.plugin.pattern_graph import LAYERS, VIEWS, PatternGraph
 from ov_gather.plugin.removed import producer_before_removed, returned_input
 
 _INTEGERS = ("i8", "u8", "i16", "u16", "i32", "u32", "i64", "u64")
+_REAL = ("bf16", "f16", "f32", "f64")
 _UNSIGNED = ("u8", "u16", "u32", "u64")
 _REDUCING = tuple(sorted(where(OPENVINO, lambda op: op.kind is OpKind.REDUCTION)))
 _FUSED = ("Abs", "Broadcast", "Clamp", "Convert", "ConvertLike", "Negative", "ReLU")
@@ -134,6 +135,13 @@ def _saturates(graph: PatternGraph, node: Node) -> bool:
     return max(high, -low) > 1 if node.type == "ReduceProd" else max(high, -low) * count > limit
 
 
+def _of_nothing(graph: PatternGraph, node: Node) -> bool:
+    """Return True for fractions along an axis of a static size of 0."""
+    dims, given = graph.shape(node).dims or (), graph.constant(node, 1)
+    axes = range(len(dims)) if graph.shape(node, 1).sizes == (len(dims),) else () if given is None else given.ravel()
+    return graph.type(node) in _REAL and any(dims[int(axis)].upper == 0 for axis in axes)
+
+
 _REVERSED = "write the order of the Transpose: [1, 0] for two axes"
 _APART = "compute with the operand in the full shape of the result, which is not fused, or in f32"
 
@@ -155,6 +163,15 @@ REDUCTIONS = (
         instead="what removes an axis after a Transpose of the empty order is refused by compile_model",
         remedy=_REVERSED,
         effect=Effect.FATAL,
+    ),
+    KnownFault(
+        report="reductions_of_nothing",
+        types=("ReduceMax", "ReduceMean", "ReduceMin"),
+        occurs=_of_nothing,
+        operands=2,
+        instead="the maximum and minimum of nothing are the greatest finite numbers instead of infinite, and the mean is 0",
+        remedy="add an infinite number, or NaN",
+        converter="avoids",
     ),
     KnownFault(
         report="byte_reductions_saturate",

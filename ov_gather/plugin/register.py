@@ -51,7 +51,6 @@ ELSEWHERE: Mapping[str, str] = {
     "divide_folds_otherwise": _BY_VALUES,
     "loop_slices_of_several_shapes": "occurs for models that ONNX does not define",
     "max_of_nan": _BY_VALUES,
-    "reductions_of_nothing": _BY_VALUES,
     "i64_region_of_a_tensor": _BY_USE,
     "sizes_after_an_error": _BY_USE,
     "swallowed_errors": _BY_USE,

@@ -36,7 +36,8 @@ def _along_later_axis(graph: PatternGraph, node: Node) -> bool:
     if axis is None or not dims:
         return False
     at = int(axis.ravel()[0]) % len(dims)
-    return any(dim.upper != 1 for dim in dims[:at]) and (dims[at].upper is None or dims[at].upper > 2)
+    most = dims[at].upper
+    return any(dim.upper != 1 for dim in dims[:at]) and (most is None or most > 2)
 
 
 def _of_bytes(graph: PatternGraph, node: Node) -> bool:

@@ -80,6 +80,9 @@ IN_ONNX = {
     "non_zero_of_moved_nothing": """g (float[2, 0, 1] x) => (int64[3, n] y) {
         t = Transpose<perm = [2, 0, 1]>(x) y = NonZero(t)
     }""",
+    "reductions_of_nothing": """g (float[2, 0] x) => (float[2] y) {
+        axis = Constant<value_ints = [1]>() y = ReduceMax<keepdims = 0>(x, axis)
+    }""",
     "tile_by_no_repeats": "g (float x, float z) => (float y) { s = Shape(z) y = Tile(x, s) }",
     "tile_of_one_channel": """g (float[a, 1, 3, 2] x) => (float[a, 2, 6, 2] y) {
         r = Constant<value_ints = [1, 2, 2, 1]>() y = Tile(x, r)

@@ -6,7 +6,7 @@ import numpy as np
 import openvino as ov
 from openvino import opset13 as op
 
-x = op.parameter([2, -1], np.float32)
+x = op.parameter([2, 0], np.float32)
 largest = op.reduce_max(x, op.constant(np.array([1])), keep_dims=False)
 compiled = ov.compile_model(ov.Model([largest], [x]), "CPU", {"INFERENCE_PRECISION_HINT": "f32"})
 
