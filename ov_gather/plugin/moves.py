@@ -107,7 +107,8 @@ def _of_inserted_axis(graph: PatternGraph, node: Node) -> bool:
         return False
     inserted, dims = graph.constant(inserting, 1), graph.shape(inserting).dims or ()
     is_same = inserted is not None and inserted.ravel().tolist() == axis.ravel().tolist()
-    return is_same and sum(not dim.is_static for dim in dims) > 1 and graph.is_folded(node, 1)
+    is_open = sum(not dim.is_static for dim in dims) > 1
+    return is_same and is_open and graph.is_folded(node, 1) and graph.only_node(inserting)
 
 
 def _quantised(graph: PatternGraph, node: Node) -> bool:

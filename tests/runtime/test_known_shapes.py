@@ -1,0 +1,148 @@
+"""Faults that lose axes, sizes or elements are reported if, and only if, OpenVINO computes another result than NumPy."""
+
+from itertools import product
+
+import numpy as np
+import openvino as ov
+import pytest
+from openvino import opset13 as op
+
+from helpers.known_faults import as_ir
+from helpers.known_patterns import constant
+from ov_gather import guard, prove, validate
+from ov_gather.rules.releases import RELEASES
+
+
+@pytest.mark.sampled(16)
+@pytest.mark.parametrize("shape", [[3, 4], [-1, 4], [-1, -1], [ov.Dimension(1, 5), -1]], ids=str)
+@pytest.mark.parametrize("indices", [0, [0], [-1], [0, 0], [[0]]], ids=str)
+@pytest.mark.parametrize(("inserted", "axis"), [(0, 0), (0, -3), (-3, -3), (1, 1), (2, 2), (2, -1), (0, 1)])
+def test_gather_of_an_inserted_axis(inserted, axis, indices, shape, agrees):
+    x, data = np.arange(12, dtype=np.float32).reshape(3, 4), op.parameter(shape, np.float32)
+    gather = op.gather(op.unsqueeze(data, constant(inserted)), op.constant(np.array(indices)), op.constant(axis))
+    agrees([gather], [data], [x], [np.take(np.expand_dims(x, inserted), indices, axis)])
+
+
+@pytest.mark.parametrize("name", ["plus 0", "relu", "two readers", "convert"])
+def test_gather_behind_other_layers(name, agrees):
+    x, data = np.arange(12, dtype=np.float32).reshape(3, 4), op.parameter([-1, -1], np.float32)
+    value = op.unsqueeze(data, constant(0))
+    if name in ("relu", "convert"):
+        value = op.relu(value) if name == "relu" else op.convert(value, "f32")
+    value = op.add(value, op.constant(np.float32(0))) if name == "plus 0" else value
+    others = [op.exp(value)] if name == "two readers" else []
+    gather = op.gather(value, constant(0), op.constant(0))
+    agrees([gather, *others], [data], [x], [x[None], *([np.exp(x[None])] if others else [])])
+
+
+@pytest.mark.parametrize("rank", [1, 2, 3])
+@pytest.mark.parametrize("is_open", [False, True])
+def test_reductions_of_reversed_axes(is_open, rank, agrees):
+    x = np.arange(24, dtype=np.float32)[: (2, 6, 24)[rank - 1]].reshape((2, 3, 4)[:rank])
+    for axes in [(0,), (rank - 1,), tuple(range(rank))]:
+        data = op.parameter([-1] * rank if is_open else x.shape, np.float32)
+        turned = op.transpose(data, op.constant(np.zeros(0, np.int64)))
+        agrees([op.reduce_sum(turned, constant(*axes), True)], [data], [x], [x.T.sum(axes, keepdims=True)])
+
+
+@pytest.mark.parametrize("between", ["relu", "plus 0", "i32", "two readers"])
+def test_reductions_behind_other_layers(between, agrees):
+    x, data = np.arange(6, dtype=np.float32).reshape(2, 3), op.parameter([2, 3], np.float32)
+    turned = op.transpose(data, op.constant(np.zeros(0, np.int64)))
+    value = {
+        "relu": op.relu,
+        "plus 0": lambda value: op.add(value, op.constant(np.float32(0))),
+        "i32": lambda value: op.convert(value, "i32"),
+        "two readers": lambda value: value,
+    }[between](turned)
+    others = [op.exp(turned)] if between == "two readers" else []
+    expected = x.T.sum(0, keepdims=True)
+    agrees([op.reduce_sum(value, constant(0), True), *others], [data], [x], [expected, *([np.exp(x.T)] if others else [])])
+
+
+SLICES = [
+    *([(0, 1, 1), (-1, 0, -1)], [(0, 2, 1), (4, 1, -1)], [(4, 0, -1), (0, 1, 1)], [(2, -7, -1), (3, 5, 1)]),
+    *([(0, 1, 1), (1, 5, 1)], [(0, 2, 1), (2, 5, 2)], [(0, 1, -1), (1, 5, 1)], [(0, 4, 1), (4, 3, -1)]),
+    *([(0, 3, 1), (-1, 0, -1)], [(4, -7, -1)], [(4, -7, -1), (0, 5, 1)], [(0, 1, 1), (4, 0, -2)]),
+    [(0, 1, 1), (4, 0, -1), (1, 2, 1)],
+]
+
+
+@pytest.mark.sampled(13)
+@pytest.mark.parametrize("size", [5, -1])
+@pytest.mark.parametrize("parts", SLICES, ids=str)
+def test_slices_of_one_tensor(parts, size, agrees):
+    x, data = np.arange(5, dtype=np.float32), op.parameter([size], np.float32)
+    found = [op.strided_slice(data, *(constant(bound) for bound in bounds), [0], [0]) for bounds in parts]
+    agrees([op.concat(found, 0)], [data], [x], [np.concatenate([x[slice(*bounds)] for bounds in parts])])
+
+
+@pytest.mark.parametrize(("one", "other"), product([[0, 2], [-1, 2]], [[0, 4], [0, -1], [-1, 4], [-1, -1]]), ids=str)
+def test_concat_of_nothing(one, other, agrees):
+    first, second = op.parameter(one, np.float32), op.parameter(other, np.float32)
+    feeds = [np.zeros((0, 2), np.float32), np.zeros((0, 4), np.float32)]
+    agrees([op.concat([first, second], 1)], [first, second], feeds, [np.zeros((0, 6), np.float32)])
+
+
+@pytest.mark.parametrize("sizes", [(2, 0, 1), (2, 0, 3)], ids=str)
+@pytest.mark.parametrize("order", [(0, 1, 2), (2, 0, 1), (0, 2, 1), (1, 0, 2), (2, 1, 0)], ids=str)
+def test_non_zero_of_nothing(order, sizes, agrees):
+    data = op.parameter(sizes, np.float32)
+    agrees(
+        [op.non_zero(op.transpose(data, constant(*order)))], [data], [np.zeros(sizes, np.float32)], [np.zeros((3, 0), np.int64)]
+    )
+
+
+@pytest.mark.parametrize("name", ["Add", "Maximum", "Subtract second", "Greater", "ReLU and Add", "its own size"])
+def test_prove_counts_an_element_that_a_broadcast_keeps(name):
+    """Gather(x, Broadcast(7 to [n]) % n): if n is 0, an element may be left, which is out of bounds."""
+    x = op.parameter([-1], np.float32, name="x")
+    size = op.gather(op.shape_of(x), op.constant(0), op.constant(0))
+    spread, one = op.broadcast(op.constant(7), op.shape_of(x)), op.constant(np.int64(0))
+    value = {
+        "Add": lambda: op.add(spread, one),
+        "Maximum": lambda: op.maximum(spread, one),
+        "Subtract second": lambda: op.subtract(op.constant(np.int64(14)), spread),
+        "Greater": lambda: op.convert(op.greater(spread, one), "i64"),
+        "ReLU and Add": lambda: op.add(op.relu(spread), one),
+        "its own size": lambda: op.add(spread, op.convert(op.multiply(x, op.constant(np.float32(0))), "i64")),
+    }[name]()
+    indices = op.floor_mod(value, size)
+    model = ov.Model([op.result(op.gather(x, indices, op.constant(0))), op.result(indices)], [x])
+    request = ov.Core().compile_model(model, "CPU").create_infer_request()
+    request.start_async([np.zeros(0, np.float32)])
+    request.wait()
+    has_index = request.output_tensors[1].get_size() > 0
+    site = prove(model)[-1]
+    if has_index:
+        assert site.status == "conditional"
+        with pytest.raises(ValueError, match=r"dim\(x, 0\) = 0"):
+            guard(model)({"x": np.zeros(0, np.float32)})
+
+
+def test_prove_believes_no_shape_behind_a_fault():
+    """Of (1, 2), which OpenVINO makes (7, 1), no position is known."""
+    x = op.parameter([2, 7], np.float32)
+    largest = op.reduce_max(op.transpose(x, op.constant(np.zeros(0, np.int64))), constant(0), True)
+    rows = op.gather(op.non_zero(op.exp(largest)), op.constant(0), op.constant(0))
+    model = ov.Model([op.gather(op.constant(np.zeros(1, np.float32)), rows, op.constant(0))], [x])
+    assert [proof.status for proof in prove(model)][-1] == "unknown"
+
+
+BYTES = [(np.uint8, 200), (np.uint8, 100), (np.int8, 100)]
+
+
+@pytest.mark.parametrize(("dtype", "most"), BYTES)
+@pytest.mark.parametrize("reduce", ["reduce_sum", "reduce_mean"])
+def test_sums_of_bytes(reduce, dtype, most, tmp_path):
+    """They are noted for every input, as others than these may saturate."""
+    data = op.parameter([3], dtype)
+    as_ir(ov.Model([getattr(op, reduce)(data, constant(0), True)], [data]), tmp_path / "model.xml")
+    assert [finding.rule for finding in validate(tmp_path / "model.xml", target=RELEASES[-1], select=["OVG712"])] == ["OVG712"]
+
+
+def test_sums_of_bits_are_not_noted(tmp_path):
+    data = op.parameter([200], np.uint8)
+    bits = op.minimum(data, op.constant(np.uint8(1)))
+    as_ir(ov.Model([op.reduce_sum(bits, constant(0), True)], [data]), tmp_path / "model.xml")
+    assert validate(tmp_path / "model.xml", target=RELEASES[-1], select=["OVG712"]) == []
