@@ -136,7 +136,7 @@ def part_of(array: np.ndarray[Any, Any], spans: Spans) -> np.ndarray[Any, Any]:
     slices = [slice(None)] * array.ndim
     for axis, start, stop, step in spans:
         slices[axis] = slice(start, stop, step)
-    return array[tuple(slices)]
+    return array[tuple(slices)] if spans else array
 
 
 def check_elements(name: str, array: np.ndarray[Any, Any], low: float, high: float, needs: str, spans: Spans = ()) -> None:

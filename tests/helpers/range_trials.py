@@ -128,7 +128,7 @@ def part(arrays: Mapping[str, NDArray[Any]], words: str) -> NDArray[Any]:
     for one in slices.split(", ") if slices else ():
         ends = [int(word) if word else None for word in one.split(":")]
         found.append(slice(*ends) if len(ends) > 1 else slice(ends[0], ends[0] + 1))  # type: ignore[operator]
-    return arrays[name][tuple(found)]
+    return arrays[name][(*found, ...)]
 
 
 def keeps(trial: Trial, bounds: Bounds) -> bool:

@@ -49,6 +49,25 @@ def test_sizes_that_only_onnxruntime_accepts_are_told_and_others_tried(tmp_path)
     )
 
 
+@pytest.mark.parametrize(
+    "body",
+    [
+        "y = Unique<sorted = 0>(x)",
+        "k = Constant<value_ints = [2]>() v, y = TopK(x, k)",
+        "c = Cast<to = 6>(x) y = NonZero(c)",
+        "f = Constant<value_ints = [-1]>() r = Reshape(x, f) y = Equal(r, r)",
+    ],
+)
+def test_elements_that_are_searched_have_ties_zeros_and_fractions(body, tmp_path):
+    """Of what is drawn normally, no two are equal, none is 0: a known fault would not show."""
+    path = saved(tmp_path / "m.onnx", f"(float[40] x) => (y) {{ {body} }}")
+    made = next(made_up_inputs(load(path), 7))["x"]
+    assert len(np.unique(made)) < made.size and (made == 0).any() and (made % 1 != 0).any()
+    parameter = ops.parameter([40], np.float32)
+    (found,) = openvino.generate_inputs(ov.Model([ops.unique(parameter).output(0)], [parameter]))
+    assert len(np.unique(found)) < found.size
+
+
 def test_what_the_names_of_dimensions_relate_stays_related(tmp_path):
     text = """(float[batch,2,past,4] past, float[batch,2,new,4] new, float[batch,sum,1] mask) => (float[] y) {
         all = Concat<axis = 2>(past, new) wide = Unsqueeze(mask, one) y = Mul(all, wide) }"""

@@ -70,10 +70,22 @@ def _special_bits(element_type: ElementType) -> NDArray[Any] | None:
 VALUES: Mapping[str, Make] = {"small": small, "bits": bits, "special": special}
 
 
+_LEAST_BITS = 16
+"""Bits of the smallest type that has halves between -2 and 2 for certain."""
+
+
 def for_model(
-    rng: np.random.Generator, place: str, element_type: ElementType, shape: tuple[int, ...], bounds: Sequence[tuple[int, int]]
+    rng: np.random.Generator,
+    place: str,
+    element_type: ElementType,
+    shape: tuple[int, ...],
+    bounds: Sequence[tuple[int, int]],
+    *,
+    is_searched: bool = False,
 ) -> NDArray[Any]:
     """Return a random input for a model; `place` names the input in errors.
+
+    Fractions that are compared, sorted or searched are halves between -2 and 2: some are equal, some 0, and some less than 1.
 
     Integers lie within the intersection of all `bounds`, each (lowest value, exclusive end). Without bounds, 8-bit integers
     take any value, as bytes do, and wider ones are 0 or 1, as in masks. All other types are drawn by `small`.
@@ -81,6 +93,8 @@ def for_model(
     Raises ValueError if the bounds admit no value, or if memory does not suffice.
     """
     require_memory(f"{place} of shape {list(shape)}", element_type.byte_size(element_count(shape)))
+    if is_searched and element_type.dtype.kind == "f" and element_type.bits >= _LEAST_BITS:
+        return (rng.integers(-4, 5, shape) / 2).astype(element_type.dtype)
     if element_type.dtype.kind not in "iu" or (element_type.bits == 8 and not bounds):
         return small(rng, element_type, shape)
     lowest = max([low for low, _ in bounds], default=0)

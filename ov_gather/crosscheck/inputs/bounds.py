@@ -1,4 +1,4 @@
-"""Bounds of the integers that a model input may hold without an index going out of bounds.
+"""Bounds of the integers that a model input may hold without an index going out of bounds, and whether some should be equal.
 
 The algorithm follows an input to its uses as indices, through operators that move elements and through additions of a constant
 number. `ov_gather.ops.table` defines the operators.
@@ -13,9 +13,11 @@ from numpy.typing import NDArray
 
 from ov_gather.graph.protocol import Graph, Key, Node
 from ov_gather.ops.attribute import parse_integer
-from ov_gather.ops.table import ONNX, Along, Indices, Op, Operators
+from ov_gather.ops.table import ONNX, Along, Indices, Op, Operators, OpKind
+from ov_gather.system.traversal import reachable
 
 _SMALLEST_DEPTH = 2
+_SEARCHING = (OpKind.COMPARISON, OpKind.ORDER, OpKind.SEARCH)
 
 Sizes = Callable[[Key], tuple[int, ...]]
 """A function that returns the shape of a tensor, with the smallest size for open dimensions; () if the rank is unknown."""
@@ -40,6 +42,17 @@ def index_bounds(graph: Graph, source: Key, operators: Operators, sizes: Sizes) 
                 waiting += [(output, shift + _added(graph, node, position, op)) for output in node.outputs]
             elif op.carries(position):
                 waiting += [(output, shift) for output in node.outputs]
+
+
+def is_searched(graph: Graph, source: Key, operators: Operators) -> bool:
+    """Return True if elements of `source` reach a node that compares, sorts or searches them, as Unique, TopK and NonZero."""
+
+    def moved(key: Key) -> list[Key]:
+        uses = [(node, operators[node.type].carries(position)) for node, position in graph.uses(key)]
+        return [output for node, is_carried in uses if is_carried for output in node.outputs]
+
+    read = (node for key in reachable([source], moved) for node, _ in graph.uses(key))
+    return any(operators[node.type].kind in _SEARCHING for node in read)
 
 
 def _smallest_size(graph: Graph, node: Node, indices: Indices, operators: Operators, sizes: Sizes) -> int:

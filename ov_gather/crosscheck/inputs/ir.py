@@ -9,7 +9,7 @@ from numpy.typing import NDArray
 
 from ov_gather.crosscheck.cases.sizes import OPEN_DIMENSION
 from ov_gather.crosscheck.cases.values import for_model
-from ov_gather.crosscheck.inputs.bounds import index_bounds
+from ov_gather.crosscheck.inputs.bounds import index_bounds, is_searched
 from ov_gather.graph.ir import IrGraph
 from ov_gather.graph.protocol import Key
 from ov_gather.ir.model import Model
@@ -37,6 +37,8 @@ def generate_inputs(model: Model, seed: int) -> list[NDArray[Any]]:
         if layer.declared_type is None or layer.declared_shape is None or layer.declared_shape.dims is None:
             raise ValueError(f"{layer} may have any type or rank")
         shape = tuple(dim.closest_to(OPEN_DIMENSION) for dim in layer.declared_shape.dims)
-        bounds = [one for port in layer.outputs for one in index_bounds(graph, (0, layer.id, port.id), OPENVINO, sizes)]
-        arrays.append(for_model(rng, str(layer), layer.declared_type, shape, bounds))
+        keys = [(0, layer.id, port.id) for port in layer.outputs]
+        bounds = [one for key in keys for one in index_bounds(graph, key, OPENVINO, sizes)]
+        searched = any(is_searched(graph, key, OPENVINO) for key in keys)
+        arrays.append(for_model(rng, str(layer), layer.declared_type, shape, bounds, is_searched=searched))
     return arrays

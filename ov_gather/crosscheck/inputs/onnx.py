@@ -16,7 +16,7 @@ from numpy.typing import NDArray
 from ov_gather.converters.onnx_graph import OnnxGraph, value_of
 from ov_gather.crosscheck.cases.sizes import OPEN_DIMENSION
 from ov_gather.crosscheck.cases.values import for_model
-from ov_gather.crosscheck.inputs.bounds import index_bounds
+from ov_gather.crosscheck.inputs.bounds import index_bounds, is_searched
 from ov_gather.ir.element_types import ElementType, by_onnx
 from ov_gather.ops.table import ONNX
 
@@ -52,7 +52,8 @@ def made_up_inputs(model: onnx_ir.Model, seed: int) -> Iterator[Inputs]:
     Inputs with an initializer are left out.
 
     Integers that reach the indices of a gather, a scatter or a OneHot stay in bounds; integers compared with a constant row
-    stay in its range; other 8-bit integers take any value; all others are 0 or 1, as in masks. Floats are normally distributed.
+    stay in its range; other 8-bit integers take any value; all others are 0 or 1, as in masks. Floats are normally distributed,
+    or halves if they are compared, sorted or searched.
     Only execution shows which choice of sizes the model accepts.
 
     Raises NoInputsError if an input has no known rank, or if each choice leaves an input without a valid value or too large;
@@ -99,7 +100,8 @@ def check_inputs(model: onnx_ir.Model, given: Mapping[str, NDArray[Any]]) -> Inp
 
 def _make_up(rng: np.random.Generator, graph: OnnxGraph, value: onnx_ir.Value, sizes: DynamicSizes) -> NDArray[Any]:
     bounds = list(index_bounds(graph, value, ONNX, lambda key: sizes.smallest(value_of(key))))
-    return for_model(rng, f"input '{value.name}'", _element_type(value), sizes.shapes[str(value.name)], bounds)
+    shape, searched = sizes.shapes[str(value.name)], is_searched(graph, value, ONNX)
+    return for_model(rng, f"input '{value.name}'", _element_type(value), shape, bounds, is_searched=searched)
 
 
 def _element_type(value: onnx_ir.Value) -> ElementType:

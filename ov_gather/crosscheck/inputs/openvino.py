@@ -9,7 +9,7 @@ import openvino as ov
 from numpy.typing import NDArray
 
 from ov_gather.crosscheck.cases.values import for_model
-from ov_gather.crosscheck.inputs.bounds import index_bounds
+from ov_gather.crosscheck.inputs.bounds import index_bounds, is_searched
 from ov_gather.graph.openvino import OpenvinoGraph
 from ov_gather.graph.protocol import Key
 from ov_gather.ops.table import OPENVINO
@@ -35,6 +35,7 @@ def generate_inputs(model: ov.Model, seed: int = 0) -> list[NDArray[Any]]:
         element_type = element_type_of(parameter)
         if not element_type.numpy_name:
             raise ValueError(f"{place} is of {element_type}, for which there are no random values")
-        bounds = list(index_bounds(graph, graph.key(parameter.output(0)), OPENVINO, sizes))
-        arrays.append(for_model(rng, place, element_type, tuple(shape.to_shape()), bounds))
+        key = graph.key(parameter.output(0))
+        bounds, searched = list(index_bounds(graph, key, OPENVINO, sizes)), is_searched(graph, key, OPENVINO)
+        arrays.append(for_model(rng, place, element_type, tuple(shape.to_shape()), bounds, is_searched=searched))
     return arrays
