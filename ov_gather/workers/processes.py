@@ -154,14 +154,21 @@ def _serve(function: Callable[[Any], Any], connection: Connection, folder: str) 
 
 
 def _answer(function: Callable[[Any], Any], connection: Connection) -> None:
-    """Answer items until a signal ends this process. Raises EOFError or BrokenPipeError when the parent is gone."""
-    while exit_code() is None:  # the function may have caught the SystemExit
+    """Answer items until a signal ends this process. Raises EOFError or BrokenPipeError when the parent is gone.
+
+    The function may have caught the SystemExit, or raise what comes of it.
+    """
+    while exit_code() is None:
         item = connection.recv()
         try:
             answer = function(item)
         except EndedError as error:  # the supervised process, which served in the place of this one
             connection.send(Died(None, reason=str(error)))
             return
+        except Exception:
+            if exit_code() is not None:  # the signal became another exception, or an answer of a process that it killed
+                return
+            raise
         connection.send(answer)
 
 

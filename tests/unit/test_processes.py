@@ -64,14 +64,23 @@ def test_a_process_leaves_no_temporary_files(monkeypatch, ending):
     assert list(folder.parent.glob("tmp*")) == []
 
 
-def test_a_function_that_catches_the_end_of_its_process_does_not_keep_it(monkeypatch):
-    monkeypatch.setattr("ov_gather.workers.processes._GRACE", 60)
-    catching = f"try: {SLEEP}\nexcept BaseException: pass"
-    results = in_processes(eval, ["1", f"exec({catching!r})"], 2)
-    next(results)
+ENDING = """
+from ov_gather.workers.processes import in_processes
+results = in_processes(eval, ["__import__('time').sleep(1)", {item!r}], 2)
+next(results)
+results.close()
+"""
+
+
+@pytest.mark.parametrize("then", ["pass", "raise RuntimeError('too late')"])
+def test_a_function_that_catches_the_end_of_its_process_does_not_keep_it(then):
+    """Nor does it say anything."""
+    catching = f"try: {SLEEP}\nexcept BaseException: {then}"
+    program = ENDING.format(item=f"exec({catching!r})")
     start = time.monotonic()
-    results.close()
-    assert is_within(time.monotonic() - start, 10)
+    done = subprocess.run([sys.executable, "-c", program], capture_output=True, text=True, timeout=60)
+    assert (done.returncode, done.stderr) == (0, "")
+    assert is_within(time.monotonic() - start, 8)  # the process is killed after 10
 
 
 @pytest.mark.skipif(not hasattr(signal, "pthread_sigmask"), reason="this system cannot block signals")
