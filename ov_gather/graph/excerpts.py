@@ -15,6 +15,7 @@ from ov_gather.ir.errors import IRError
 from ov_gather.ir.model import Layer, Model, Port
 
 _STEPS = 2
+"""How far back from its subject an excerpt goes."""
 _MAX_FEEDS = 4
 """Number of operands drawn per node; the others are counted."""
 _MAX_NAME = 100
@@ -65,9 +66,8 @@ def excerpt(
     subject: Node,
     describe: Callable[[Node], ExcerptNode],
     operands: Sequence[str] = (),
-    steps: int = _STEPS,
 ) -> Excerpt:
-    """Return the nodes that feed a node, up to this many steps back.
+    """Return the nodes that feed a node, up to two steps back.
 
     Args:
         describe: returns the record of a node.
@@ -75,7 +75,7 @@ def excerpt(
     """
     positions, nodes, edges = {subject: 0}, [describe(subject)], list[ExcerptEdge]()
     front = [subject]
-    for _ in range(steps):
+    for _ in range(_STEPS):
         further = []
         for target in front:
             labels = chain(operands if target is subject else (), repeat(""))

@@ -146,7 +146,7 @@ class IrGraph:
             layer.attributes,
             tuple([self._body(number, layer, body) for body in bodies]) if bodies else (),
             self._around.get(number) if number else None,
-            layer.type == "Convert" and decompresses(layer),
+            decompresses(layer),
             layer.line,
             layer,
         )

@@ -12,13 +12,14 @@ from ov_gather.plugin.base import Effect, KnownFault
 from ov_gather.plugin.pattern_graph import LAYERS, VIEWS, PatternGraph
 from ov_gather.plugin.removed import before_removed, producer_before_removed, returned_input
 
-_IN_PLACE = ("Add", "Multiply", "Subtract")
 _UNARY = (
     *("Abs", "Ceiling", "Clamp", "Cos", "Elu", "Erf", "Exp", "Floor", "Gelu", "HSwish", "Log", "Mish", "Negative", "ReLU"),
     *("Round", "Sigmoid", "Sign", "Sin", "SoftPlus", "Sqrt", "Swish", "Tanh"),
 )
-_COMMUTATIVE = ("Add", "Multiply", "Maximum", "Minimum")
-_BINARY = (*_COMMUTATIVE, "Subtract")
+_OVER_ELEMENT = ("Add", "Maximum", "Minimum", "Mod", "Multiply", "PReLU", "Power")
+"""Arithmetic that is computed in the memory of its first operand even if that is the element itself."""
+_BINARY = (*_OVER_ELEMENT, "Divide", "Subtract")
+"""Arithmetic that is computed in the memory of its first operand if the second one is a constant vector."""
 _NAMES = (*VIEWS, "Identity")
 """Operations whose result is another name of what they read."""
 
@@ -63,11 +64,11 @@ class _Loop:
         made = [self.graph.graph.producer(one) for one in names]
         return bool(names) and names[-1] in self.elements and all(one and self.graph.only_node(one) for one in made)
 
-    def is_written_over_element(self, key: Key | None) -> bool:
-        """Return True for an element, or for arithmetic of one with a constant vector, which is computed in its memory."""
+    def is_changed_element(self, key: Key | None) -> bool:
+        """Return True for arithmetic of an element with a constant vector, which is computed in its memory."""
         found = self.original(key)
-        if found is None or found.type not in _IN_PLACE:
-            return self.is_element(key)
+        if found is None or found.type not in _BINARY:
+            return False
         vector = self.graph.producer(found, 1, "Const")
         is_of_vectors = vector is not None and bool(self.graph.shape(found, 1).sizes) and self.graph.shape(found).is_static
         return is_of_vectors and self.is_element(found.inputs[0])
@@ -88,7 +89,7 @@ def _delayed(graph: PatternGraph, node: Node) -> bool:
     for loop in _loops(graph, node):
         for state, following in loop.states:
             is_element = not set(loop.elements).isdisjoint(loop.named(following))
-            if loop.reads(state) and (is_element or loop.is_written_over_element(following)):
+            if loop.reads(state) and (is_element or loop.is_changed_element(following)):
                 return True
     return False
 
@@ -103,13 +104,14 @@ def _accumulates(graph: PatternGraph, node: Node) -> bool:
             if last is None or last.type not in _BINARY or not graph.made(last).is_static:
                 continue
             first, second = last.inputs
-            changed = loop.original(second)
-            if last.type in _COMMUTATIVE and loop.is_written_over_element(first):
+            if loop.is_changed_element(first) or (last.type in _OVER_ELEMENT and loop.is_element(first)):
                 is_met = second == state or graph.only_reader(last)
             else:
-                is_changed = changed is not None and changed.type in _IN_PLACE and last.type in ("Add", "Subtract")
+                changed = loop.original(second)
+                is_negated = last.type == "Subtract" and changed is not None and changed.type in ("Add", "Subtract")
+                is_fused = last.type not in ("Mod", "Power") and not is_negated
                 is_state = first == state or graph.producer(last, 0, "MatMul") is not None
-                is_met = is_state and is_changed and loop.is_written_over_element(second)
+                is_met = is_state and is_fused and loop.is_changed_element(second)
             if is_met and any(state in one.outputs for one in graph.depends_on(last.outputs)):
                 return True
     return False
@@ -126,8 +128,8 @@ def _no_element(graph: PatternGraph, node: Node) -> bool:
 
 def _no_iteration(graph: PatternGraph, node: Node) -> bool:
     """Return True if there may be no iteration, and the body does not read a state."""
-    trips, condition = graph.constant(node, 0), graph.constant(node, 1)
-    if trips is not None and trips.size == 1 and trips.ravel()[0] != 0 and condition is not None and condition.all():
+    trips, condition = (graph.constant(node, i) for i in (0, 1))
+    if trips is not None and condition is not None and trips.all() and condition.all():
         return False
     states = [pair for loop in _loops(graph, node) for pair in loop.states]
     return any(not graph.readers(state) and str(graph.graph.type_of(following)) != "boolean" for state, following in states)

@@ -116,8 +116,9 @@ def _is_whole(graph: PatternGraph, node: Node) -> bool:
         return False
     if given.is_static:
         return given == made
-    is_open = starts is not None and not starts.any() and stops is not None and bool((stops >= _END).all())
-    return is_open and bool((steps == 1).all())
+    if starts is None or starts.any() or stops is None:
+        return False
+    return {*stops.ravel().tolist()} <= {_END.get(graph.type(node, 2))} and bool((steps == 1).all())
 
 
 def _is_once(graph: PatternGraph, node: Node) -> bool:
@@ -128,8 +129,8 @@ def _is_once(graph: PatternGraph, node: Node) -> bool:
     return bool((repeats == 1).all()) and rank is not None and repeats.size <= rank
 
 
-_END = 2**31 - 1
-"""Least stop of a Slice that is beyond each size."""
+_END = {"i32": 2**31 - 1, "i64": 2**63 - 1}
+"""The stop of a Slice that OpenVINO takes for the end of an axis of unknown size, by element type: no other one."""
 _ALL_OF_IT: dict[str, Callable[[PatternGraph, Node], bool]] = {
     "Concat": _is_single,
     "Identity": lambda graph, node: True,

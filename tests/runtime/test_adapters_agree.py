@@ -4,6 +4,7 @@ import numpy as np
 import onnx_ir
 import openvino as ov
 import pytest
+from openvino import opset13 as op
 
 from helpers.random_index_models import finished, sample
 from helpers.random_openvino import OpenvinoBuilder
@@ -88,6 +89,49 @@ def slices(graph):
         (body,) = node.bodies
         found = [edge.slicing for edge in (*body.entries, *body.exits) if edge.passing is Passing.SLICED]
         yield [(slicing.axis, slicing.stride < 0) for slicing in found], body.goes_on is not None
+
+
+BRANCHES = """
+(float[2] x, bool c) => (float[2] y)
+{
+    [y] y = If (c) <
+        then_branch = t () => (float[2] p) { p = Sin(x) },
+        else_branch = e () => (float[2] q) {
+            q = If (c) <
+                then_branch = u () => (float[2] r) { r = Cos(x) },
+                else_branch = f () => (float[2] s) { s = Exp(x) }>
+        }>
+}
+"""
+
+
+def branches(graph):
+    """The node at the top that each node of a branch is in, and the condition of its branch."""
+    for body in (body for node in graph.nodes("If") for body in node.bodies):
+        for node in graph.nodes_in(body):
+            whole = graph.producer(node.within)
+            assert node.within in whole.outputs
+            yield node.type, (whole.name, body.condition)
+
+
+def test_all_adapters_decode_the_same_branches(tmp_path):
+    source = saved(tmp_path / "m.onnx", BRANCHES)
+    model = ov.convert_model(source)
+    ov.save_model(model, tmp_path / "m.xml")
+    expected = {"Sin": ("y", True), "If": ("y", False), "Cos": ("y", True), "Exp": ("y", False)}
+    for graph in (OnnxGraph(onnx_ir.load(source)), OpenvinoGraph(model), IrGraph(read_ir(tmp_path / "m.xml"))):
+        found = dict(branches(graph))
+        assert found | expected == found
+
+
+def test_both_adapters_tell_converts_that_decompress(tmp_path):
+    x = op.parameter([2, 4], np.int32)
+    weights = op.constant(np.ones((4, 64), np.float32))
+    ov.save_model(ov.Model([op.matmul(op.convert(x, "f32"), weights, False, False)], [x]), tmp_path / "m.xml")
+    read = ov.Core().read_model(tmp_path / "m.xml")
+    for graph in (OpenvinoGraph(read), IrGraph(read_ir(tmp_path / "m.xml"))):
+        found = {graph.producer(node.inputs[0]).type: node.decompresses for node in graph.nodes("Convert")}
+        assert found == {"Parameter": False, "Const": True}
 
 
 def test_all_adapters_decode_the_same_slices(tmp_path):

@@ -5,6 +5,7 @@ from itertools import permutations, product
 from math import prod
 
 import numpy as np
+import onnx.parser
 import openvino as ov
 import pytest
 from openvino import opset13 as op
@@ -103,6 +104,8 @@ def test_tile(each_agrees):
         ((2, 2, 2, 2), (2, 1, 1, 2, 2)),
         ((2, 2, 2), (2, 2, 2, 2, 2)),
         ((2, 3, 2, 1), (2, 2, 2, 2)),
+        ((2, 2, 2, 2), (2, 1, 2, 2, 2)),
+        ((2, 2, 2, 2, 2), (2, 2, 2, 2)),
     ],
 )
 @pytest.mark.parametrize("is_viewed", [False, True])
@@ -280,3 +283,20 @@ def test_non_zero_of_converted_numbers(dtype, names, is_read, agrees):
         value, expected = op.convert(value, name), expected.astype(getattr(ov.Type, name).to_dtype())
     outputs, results = ([value], [expected]) if is_read else ([], [])
     agrees([op.non_zero(value), *outputs], [data], [x], [np.array(np.nonzero(expected)), *results], rules=["OVG712"])
+
+
+@pytest.mark.parametrize("returned", ["Gather(x, all)", "Identity(x)"])
+def test_branches_of_strings(returned, tmp_path, agrees):
+    """Only those that return what they were given end the process."""
+    branches = ", ".join(
+        f"{which} = {which[0]} () => (string[2] p) {{ all = Constant<value_ints = [0, 1]>() p = {returned} }}"
+        for which in ("then_branch", "else_branch")
+    )
+    text = f'<ir_version: 8, opset_import: ["" : 18]> g (string[2] x, bool c) => (string[2] y) {{ y = If(c)<{branches}> }}'
+    model = ov.Core().read_model(onnx.parser.parse_model(text).SerializeToString())
+    if returned == "Identity(x)":
+        as_ir(model, tmp_path / "model.xml")
+        assert validate(tmp_path / "model.xml", select=["OVG711"])
+        return
+    words = np.array(["a", "b" * 40])
+    agrees(model, None, [words, np.array(True)], [words])

@@ -30,10 +30,14 @@ def test_what_feeds_a_layer_two_steps_back(samples):
     assert notes["Constant_16"] == "0", "the value of a small constant"
 
 
-def of_numbers(feeds, steps=2):
+def of_numbers(feeds):
     nodes = {n: Node("Add", "", str(n), (), feeds.get(n, ()), [n]) for n in range(10)}
     graph = SimpleNamespace(producer=nodes.get)
-    return excerpt(graph, nodes[0], lambda node: ExcerptNode(node.type, node.name), steps=steps)
+    return excerpt(graph, nodes[0], lambda node: ExcerptNode(node.type, node.name))
+
+
+def test_what_is_three_steps_back_is_not_drawn():
+    assert [node.name for node in of_numbers({0: [1], 1: [2], 2: [3]}).nodes] == ["0", "1", "2"]
 
 
 def test_operands_beyond_the_fourth_are_counted():
@@ -43,7 +47,7 @@ def test_operands_beyond_the_fourth_are_counted():
 
 
 def test_a_node_used_twice_and_a_cycle_are_drawn_once():
-    found = of_numbers({0: [1, 2], 1: [2], 2: [1, 0]}, steps=9)
+    found = of_numbers({0: [1, 2], 1: [2], 2: [1, 0]})
     assert [node.name for node in found.nodes] == ["0", "1", "2"]
     assert {(edge.source, edge.target) for edge in found.edges} == {(1, 0), (2, 0), (2, 1), (1, 2), (0, 2)}
     drawn = graph(found, "caption")

@@ -1,0 +1,75 @@
+"""A loop that meets a known fault is reported if, and only if, OpenVINO computes another result than onnxruntime."""
+
+import numpy as np
+import onnx.parser
+import onnxruntime
+import openvino as ov
+import pytest
+
+from helpers.known_faults import as_ir
+from ov_gather import validate
+from ov_gather.rules.releases import RELEASES
+
+pytestmark = pytest.mark.onnxruntime
+
+
+def of_onnx(text):
+    model = onnx.parser.parse_model(f'<ir_version: 8, opset_import: ["" : 18]> {text}').SerializeToString()
+    return ov.Core().read_model(model), onnxruntime.InferenceSession(model, providers=["CPUExecutionProvider"])
+
+
+CHANGED = [
+    *(f"{kind}(element, one)" for kind in ("Add", "Mul", "Sub", "Max", "Min", "Div", "Pow", "PRelu", "Mod<fmod = 1>")),
+    *("Identity(element)", "Tanh(element)", "Max(one, element)"),
+]
+NEXT = [
+    *(f"{kind}(more, state)" for kind in ("Add", "Mul", "Sub", "Max", "Min", "Div", "Pow", "Mod<fmod = 1>")),
+    *(f"{kind}(state, more)" for kind in ("Add", "Mul", "Sub", "Max", "Min", "Div", "Pow", "Mod<fmod = 1>")),
+]
+
+
+@pytest.mark.sampled(32)
+@pytest.mark.parametrize("more", CHANGED)
+@pytest.mark.parametrize("following", NEXT)
+def test_states_computed_of_a_changed_element(more, following, agrees):
+    text = f"""g (float[2] s, float[3, 2] x) => (float[2] last, float[3, 2] all) {{
+        last, all = Scan<num_scan_inputs = 1, body = b (float[2] state, float[2] element) => (float[2] next, float[2] seen) {{
+            one = Constant<value = float[2] {{0.5, 0.6}}>() more = {more} next = {following} seen = Identity(next)
+        }}>(s, x)
+    }}"""
+    model, session = of_onnx(text)
+    feed = {"s": np.float32([0.7, 0.8]), "x": np.float32([[0.9, 0.3], [0.4, 0.75], [0.6, 0.2]])}
+    agrees(model, None, list(feed.values()), session.run(None, feed))
+
+
+@pytest.mark.parametrize(("more", "following"), [("Identity(element)", 0), ("Mul(element, one)", 0), ("Mul(element, one)", 1)])
+def test_prelu_of_a_changed_element(more, following, agrees):
+    """PRelu changes negative numbers alone."""
+    operands = ("more, state", "state, more")[following]
+    text = f"""g (float[2] s, float[3, 2] x) => (float[2] last) {{
+        last = Scan<num_scan_inputs = 1, body = b (float[2] state, float[2] element) => (float[2] next) {{
+            one = Constant<value = float[2] {{0.5, 0.6}}>() more = {more} next = PRelu({operands})
+        }}>(s, x)
+    }}"""
+    model, session = of_onnx(text)
+    feed = {"s": np.float32([-0.7, -0.8]), "x": np.float32([[-0.9, -0.3], [-0.4, -0.75], [-0.6, -0.2]])}
+    agrees(model, None, list(feed.values()), session.run(None, feed))
+
+
+@pytest.mark.parametrize("trips", ["n", "0", "3"])
+@pytest.mark.parametrize("on", ["c", "1"])
+def test_only_constants_guarantee_an_iteration(trips, on, tmp_path):
+    """Without an iteration, OpenVINO returns a state that the body does not read from memory that nothing has written."""
+    known = {"n": "k = Identity(n)", "c": "d = Identity(c)"}
+    first = known.get(trips, f"k = Constant<value = int64 {{{trips}}}>()")
+    second = known.get(on, f"d = Constant<value = bool {{{on}}}>()")
+    model, _ = of_onnx(f"""g (float[2] s, int64 n, bool c) => (float[2] y, float[k, 2] z) {{
+        {first} {second} y, z = Loop(k, d, s)<
+            body = b (int64 i, bool go, float[2] state) => (bool still, float[2] next, float[2] seen) {{
+                still = Identity(go) next = Constant<value = float[2] {{3, 4}}>() seen = Identity(next)
+            }}>
+    }}""")
+    as_ir(model, tmp_path / "model.xml")
+    hints = " ".join(one.hint for one in validate(tmp_path / "model.xml", target=RELEASES[-1], select=["OVG7"]))
+    assert ("loop_of_no_iterations" in hints) is ((trips, on) != ("3", "1"))
+    assert "iterator_over_no_elements" not in hints, "joined along the first axis"
