@@ -61,7 +61,7 @@ def _repeats(graph: PatternGraph, node: Node) -> Sequence[int | None]:
         if all(len(size) == 1 and 0 <= size[0] <= LAYERS for size in sizes):
             given = [[None] * size[0] if part is None else part.tolist() for part, size in zip(parts, sizes, strict=True)]
             return [times for part in given for times in part]
-    return [None] * count[0] if len(count) == 1 and 0 < count[0] <= LAYERS else ()
+    return [None] * count[0] if len(count) == 1 and count[0] <= LAYERS else ()
 
 
 def _tile(graph: PatternGraph, node: Node) -> bool:

@@ -41,7 +41,7 @@ class Known:
         return False
 
 
-@dataclass(frozen=True, eq=False)
+@dataclass(frozen=True)
 class PatternGraph:
     """A graph, and how values flow through it.
 

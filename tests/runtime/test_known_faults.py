@@ -88,6 +88,9 @@ def test_reproducers_planted_into_an_export_are_found(export, tmp_path):
         ("z = Neg(x) y = Equal(x, z)", ["equal_through_float32"]),
         ("y = Equal(x, x)", []),
         ("c = Constant<value = int32 {7}>() y = Equal(x, c)", []),  # no number is rounded to 7
+        ("c = Constant<value = int32 {7}>() y = Equal(c, x)", []),
+        ("c = Constant<value = int32[2] {1, 3}>() y = Div(x, c)", ["divide_in_float32"]),
+        ("c = Constant<value = int32[2] {1, 1}>() y = Div(x, c)", []),
         ("s = Shape(x) one = Constant<value_ints = [1]>() y = Div(s, one)", []),
         ("s = Shape(x) n = Squeeze(s) z = Constant<value_int = 0>() one = Constant<value_int = 1>() y = Range(z, n, one)", []),
         (

@@ -300,3 +300,28 @@ def test_branches_of_strings(returned, tmp_path, agrees):
         return
     words = np.array(["a", "b" * 40])
     agrees(model, None, [words, np.array(True)], [words])
+
+
+def test_reshapes_of_open_sizes_stay(agrees):
+    x, data = np.float32([5, 0, 0, 7]), op.parameter([-1], np.float32)
+    row = op.reshape(op.split(data, op.constant(0), 2).output(1), constant(1, -1), False)
+    agrees([op.convert(op.reshape(row, constant(-1), False), "boolean")], [data], [x], [x[2:].astype(bool)])
+
+
+_END = 2**63 - 1
+
+
+@pytest.mark.parametrize("size", [-1, 4])
+@pytest.mark.parametrize(
+    ("starts", "stops", "steps"),
+    [
+        *(((0, 0), (_END, _END), (1, 1)), ((0, 1), (_END, _END), (1, 1)), ((0, 0), (_END, 1), (1, 1))),
+        *(((0, 0), (_END, _END), (1, 2)), ((0, -1), (_END, -9), (1, -1)), ((0, 0), (_END, 2**31 - 1), (1, 1))),
+    ],
+)
+def test_slices(starts, stops, steps, size, agrees):
+    """Only those of all elements are removed, whose sizes may be open."""
+    x, data = np.arange(16, dtype=np.float32).reshape(4, 4) % 3, op.parameter([size, size], np.float32)
+    half = op.slice(op.split(data, op.constant(0), 2).output(1), *(constant(*each) for each in (starts, stops, steps)))
+    expected = x[2:][tuple(map(slice, starts, stops, steps))].astype(bool)
+    agrees([op.convert(half, "boolean")], [data], [x], [expected])

@@ -61,6 +61,7 @@ def test_names_of_any_length_and_content_are_drawn():
     assert "<script>" not in text
     assert "\u202e" not in text
     assert len(text) < 4000
+    assert str(ExcerptNode("T" * 101, "N" * 101)) == f"{'T' * 100} '{'N' * 100}'"
 
 
 @pytest.mark.parametrize("downwards", [False, True])
