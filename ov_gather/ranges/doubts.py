@@ -202,7 +202,7 @@ def _uninitialized(call: Operands, found: Sequence[Value]) -> Sequence[Value]:
     return [replace(value, may_be_nan=not is_integer(value.element_type)) for value in _unknown(call, found)]
 
 
-def _overwritten(at: Computation, found: Sequence[Value]) -> Sequence[Value]:
+def _written_over(at: Computation, found: Sequence[Value]) -> Sequence[Value]:
     """Arithmetic may write over an operand that is computed once, of constants: CumSum([1]) + x is right in one inference."""
     first = at.step.inputs[0]
     is_once = is_constant(at.graph, first) and _is_unfolded(at.graph, first) and not _is_folded(at.graph, at.step)
@@ -453,7 +453,7 @@ DOUBTS = (
     Doubt((), ("Clamp",), _nan_kept),
     Doubt(("arithmetic_after_integer_reduction", "constant_minus_byte_reduction"), SCALING, _misreduced),
     Doubt(("unique_without_inverse", "unique_slices_of_bytes"), ("Unique",), _unset),
-    Doubt(("constant_result_overwritten",), IN_PLACE, _overwritten),
+    Doubt(("constant_result_overwritten",), IN_PLACE, _written_over),
     Doubt(("random_scalar",), ("RandomUniform",), _unwritten),
     Doubt(("divide_after_reduction",), ("Divide",), _rounded_quotient),
     Doubt(("constant_divided_by_reduction",), ("Divide",), _exchanged),

@@ -127,15 +127,15 @@ def beyond(model: ov.Model, feeds: Sequence[NDArray[Any]], outputs: Sequence[NDA
     """Return each way in which the outputs of a model contradict what is claimed: of u32 and u64 as i32, as computed."""
     graph = OpenvinoGraph(model)
     given, made = [graph.key(port) for port in model.inputs], [graph.key(node.input_value(0)) for node in model.get_results()]
-    analysed, names = AnalysedGraph(graph), Names()
+    analysed, symbols = AnalysedGraph(graph), Symbols()
     analysis = analyse(analysed, in_order(analysed, [*given, *made]), CPU_PLUGIN, Assumption())
     for key, array in zip(given, feeds, strict=True):
-        names.set_bounds(analysis.value(key), array)
+        symbols.set_bounds(analysis.value(key), array)
     return [
         f"{complaint}: {array}"
         for port, key, array in zip(model.outputs, made, outputs, strict=True)
         if port.get_partial_shape().compatible(ov.PartialShape(array.shape))  # else OpenVINO breaks with what it infers
-        for complaint in complaints(analysis.value(key), array.view(_SIGNED.get(str(array.dtype), array.dtype)), names)
+        for complaint in complaints(analysis.value(key), array.view(_SIGNED.get(str(array.dtype), array.dtype)), symbols)
     ]
 
 
