@@ -55,6 +55,7 @@ ELSEWHERE: Mapping[str, str] = {
     "sizes_after_an_error": _BY_USE,
     "swallowed_errors": _BY_USE,
     "empty_constant_becomes_scalar": _IN_FRONT_END,
+    "flatten_of_nothing": "occurs where OpenVINO reads ONNX; `ov-gather convert` avoids it for static sizes",
     "split_of_one_into_two": _IN_FRONT_END,
     "onnx_reference_smaller_indices": "a fault of ONNX's reference evaluator",
     "onnxruntime_gather_of_strings": "a fault of onnxruntime",
