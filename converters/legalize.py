@@ -10,6 +10,7 @@ from .passes.copies import copies
 from .passes.early_casts import early_casts
 from .passes.empty_constants import empty_constants
 from .passes.empty_operands import empty_flattened, empty_gathers, empty_scatters, tuples_of_nothing
+from .passes.equal_slices import equal_slices
 from .passes.exact_integers import exact_integers
 from .passes.explicit_indices import explicit_indices
 from .passes.fold_arithmetic import fold_arithmetic
@@ -85,6 +86,7 @@ def legalize(model: onnx_ir.Model, *, target: str = "stock", assume_in_bounds: b
         slice_data(rewriter)
         keep_slices(rewriter)
     empty_constants(rewriter)
+    equal_slices(rewriter)
     loop_states(rewriter)
     copies(rewriter)
     for value, (given, shape) in zip(model.graph.outputs, outputs, strict=True):

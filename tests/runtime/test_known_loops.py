@@ -8,6 +8,7 @@ import pytest
 
 from helpers.known_faults import as_ir
 from ov_gather import validate
+from ov_gather.converters import LossyConversionWarning, compile_onnx
 from ov_gather.rules.releases import RELEASES
 
 pytestmark = pytest.mark.onnxruntime
@@ -73,3 +74,30 @@ def test_only_constants_guarantee_an_iteration(trips, on, tmp_path):
     hints = " ".join(one.hint for one in validate(tmp_path / "model.xml", target=RELEASES[-1], select=["OVG7"]))
     assert ("loop_of_no_iterations" in hints) is ((trips, on) != ("3", "1"))
     assert "iterator_over_no_elements" not in hints, "joined along the first axis"
+
+
+@pytest.mark.parametrize("row", ["Identity(longer)", "Gather(longer, zero)"])
+@pytest.mark.parametrize("opset", [13, 18])
+def test_rows_of_other_sizes_are_refused(opset, row):
+    """ONNX Loop-16: the rows of all iterations have the same shape; OpenVINO returns memory that nothing has written."""
+    text = f"""<ir_version: 8, opset_import: ["" : {opset}]> g (int64 n, int64[1] x) => (int64[k] y, int64[a, b] z) {{
+        on = Constant<value = bool {{1}}>()
+        y, z = Loop(n, on, x)<body = step (int64 i, bool go, int64[j] state) => (bool still, int64[l] longer, int64[m] row) {{
+            still = Identity(go) zero = Constant<value = int64[1] {{0}}>() one = Unsqueeze(i, zero)
+            longer = Concat<axis = 0>(state, one) row = {row}
+        }}>
+    }}"""
+    model = onnx.parser.parse_model(text)
+    with pytest.warns(LossyConversionWarning):
+        compiled = compile_onnx(model)
+    session = onnxruntime.InferenceSession(model.SerializeToString(), providers=["CPUExecutionProvider"])
+    for trips in (0, 1, 4):
+        feed = {"n": np.array(trips), "x": np.array([7])}
+        if trips > 1 and "Identity" in row:
+            with pytest.raises(RuntimeError, match="mismatch"):
+                compiled(feed)
+            continue
+        found, expected = compiled(feed), session.run(None, feed)
+        np.testing.assert_array_equal(found["y"], expected[0])
+        if trips:  # without an iteration, the size of a row is open
+            np.testing.assert_array_equal(found["z"], expected[1])
