@@ -49,7 +49,7 @@ ELSEWHERE: Mapping[str, str] = {
     "broadcast_before_arithmetic": _BY_PROVE,
     "cast_to_float16_does_not_round": _BY_VALUES,
     "divide_folds_otherwise": _BY_VALUES,
-    "loop_slices_of_several_shapes": "occurs for models that ONNX does not define; `ov-gather convert` lets them raise an error",
+    "loop_slices_of_several_shapes": "for models that ONNX does not define; `ov-gather convert` lets them raise an error",
     "max_of_nan": _BY_VALUES,
     "i64_region_of_a_tensor": _BY_USE,
     "sizes_after_an_error": _BY_USE,
