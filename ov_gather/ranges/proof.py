@@ -59,8 +59,8 @@ class Proof(InNotebooks):
     def requires(self) -> Requires:
         """The conditions for people: the least and the greatest value, by what they are about.
 
-        That is an input, an open dimension such as "dim(x, 1)", or a product or sum such as "dim(x, 0) * dim(y, 0)". Names
-        that would be misread there are quoted.
+        That is an input or a part of one such as "x[:, 0]", an open dimension such as "dim(x, 1)", or a product or sum such as
+        "dim(x, 0) * dim(y, 0)". Names that would be misread there are quoted.
         """
         return _requires(self.conditions)
 

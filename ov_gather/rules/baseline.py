@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import json
 import os
+import re
 from collections.abc import Iterable, Mapping
 from dataclasses import dataclass
 from importlib.metadata import version
@@ -18,6 +19,8 @@ from ov_gather.system.platforms import locked_directory
 
 _FORMAT = 1
 _ENTRY = ("path", "rule", "layer", "fingerprint")
+_ESCAPED = re.compile(rb"\\(?:x([0-9a-f]{2})|\\)")
+"""What stands for a byte that is not UTF-8, or for a backslash, in the names of files."""
 _REMEDY = "write it anew with --write-baseline, after moving this one away"
 
 
@@ -27,10 +30,25 @@ class BaselineError(ValueError):
 
 def relative(path: str, directory: Path) -> str:
     r"""Return a path relative to a directory, with slashes; bytes that are not UTF-8 are escaped as \xff. A URL stays."""
+    return redacted(path) if is_url(path) else _bytes_of(path, directory).decode("utf-8", "backslashreplace")
+
+
+def _bytes_of(path: str, directory: Path) -> bytes:
+    return os.fsencode(Path(os.path.relpath(Path(path).absolute(), directory.absolute())).as_posix())
+
+
+def _key(path: str, directory: Path) -> str:
+    r"""Return the name of a file in a baseline: its relative path, with backslashes doubled, so that \xff is none of a byte."""
     if is_url(path):
         return redacted(path)
-    seen = os.path.relpath(Path(path).absolute(), directory.absolute())
-    return os.fsencode(Path(seen).as_posix()).decode("utf-8", "backslashreplace")
+    return _bytes_of(path, directory).replace(b"\\", b"\\\\").decode("utf-8", "backslashreplace")
+
+
+def _exists(key: str, directory: Path) -> bool:
+    """Return True if the file is there that a baseline names so; what is at a URL is taken to be."""
+    coded = key.encode("utf-8", "surrogatepass")
+    name = _ESCAPED.sub(lambda found: b"\\" if found[1] is None else bytes.fromhex(found[1].decode()), coded)
+    return is_url(key) or os.path.exists(os.path.join(os.fsencode(directory), name))  # noqa: PTH110, PTH118 - takes any name
 
 
 @dataclass(frozen=True, slots=True)
@@ -47,16 +65,16 @@ class Baseline:
 
     def holds(self, finding: Finding) -> bool:
         """Return True if a finding is known."""
-        return finding.fingerprint in self.known.get(relative(finding.location.path, self.directory), {})
+        return finding.fingerprint in self.known.get(_key(finding.location.path, self.directory), {})
 
     def knows(self, file: str) -> bool:
         """Return True if a file has known findings."""
-        return relative(file, self.directory) in self.known
+        return _key(file, self.directory) in self.known
 
     def gone(self, files: Iterable[str], findings: Iterable[Finding]) -> int:
         """Count the entries for these files that no longer match a finding."""
-        found = {(relative(finding.location.path, self.directory), finding.fingerprint) for finding in findings}
-        checked = (relative(file, self.directory) for file in files)
+        found = {(_key(finding.location.path, self.directory), finding.fingerprint) for finding in findings}
+        checked = (_key(file, self.directory) for file in files)
         return sum((path, fingerprint) not in found for path in checked for fingerprint in self.known.get(path, ()))
 
 
@@ -105,11 +123,11 @@ def write_baseline(path: Path, files: Iterable[str], findings: Iterable[Finding]
     """
     with locked_directory(resolved(path).parent):
         old = _read_if_there(path)
-        checked = {relative(file, old.directory) for file in files}
+        checked = {_key(file, old.directory) for file in files}
         kept = (
             entry
             for name, entries in old.known.items()
-            if name not in checked and (is_url(name) or os.path.exists(old.directory / name))  # noqa: PTH110 - takes any name
+            if name not in checked and _exists(name, old.directory)
             for entry in entries.values()
         )
         entries = [*kept, *(_entry(finding, old.directory) for finding in findings)]
@@ -131,7 +149,7 @@ def _entry(finding: Finding, directory: Path) -> dict[str, str]:
     place = finding.location
     layer = f"{place.layer_type} '{place.layer_name}'" if place.layer_type else ""
     return {
-        "path": relative(place.path, directory),
+        "path": _key(place.path, directory),
         "rule": finding.rule,
         "layer": " / ".join(filter(None, (*place.subgraph_path, layer))),
         "fingerprint": finding.fingerprint,

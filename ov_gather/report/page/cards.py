@@ -63,8 +63,8 @@ def data(facts: Mapping[str, Iterable[str]]) -> dict[str, str]:
 
 
 def one_line(text: str) -> str:
-    """Escape line ends, which separate values."""
-    return text.replace("\n", "\\n")
+    r"""Escape line ends, which separate values, and name the empty text, which is that of any value, \\0."""
+    return text.replace("\\", r"\\").replace("\n", r"\n") or r"\0"
 
 
 def packing(packed: Packed) -> Iterator[Element]:
