@@ -12,7 +12,7 @@ from urllib.parse import quote
 from ov_gather.graph.symbols import InputDim
 from ov_gather.guards.written import WrittenModel, head
 from ov_gather.ranges.algebra.polynomials import Number, Polynomial
-from ov_gather.ranges.algebra.symbols import END, Elements, Span
+from ov_gather.ranges.algebra.symbols import END, AxisSlice, Elements
 from ov_gather.ranges.algebra.values import every_value
 from ov_gather.ranges.requests import RequestCondition, RequestInput, RequestTerms
 from ov_gather.system.tables import printable
@@ -120,11 +120,11 @@ def _level(
     return schema | {"items": at(listed)}
 
 
-def _spans_of(condition: RequestCondition) -> Sequence[Span]:
+def _spans_of(condition: RequestCondition) -> Sequence[AxisSlice]:
     return condition.subject.spans if isinstance(condition.subject, Elements) else ()
 
 
-def _is_listed(span: Span) -> bool:
+def _is_listed(span: AxisSlice) -> bool:
     """Return True if a schema can list the positions of a span: the first ones, and all others."""
     return 0 <= span.start <= _LISTED and (0 <= span.stop <= _LISTED or (span.stop == END and span.step == 1))
 

@@ -7,7 +7,7 @@ from dataclasses import dataclass
 from operator import itemgetter
 
 from ov_gather.graph.protocol import Key, Node
-from ov_gather.ranges.algebra.symbols import END, Elements, Span
+from ov_gather.ranges.algebra.symbols import END, AxisSlice, Elements
 from ov_gather.ranges.algebra.values import Shape
 from ov_gather.ranges.graph import OPENVINO, AnalysedGraph
 from ov_gather.ranges.rules.openvino import counts_from_end
@@ -83,7 +83,7 @@ class _Cutter:
         whole, span = self._shape[at].value, self._span(at)
         return whole if whole is None or span is None else len(range(span.start, span.stop, span.step))
 
-    def _span(self, at: int) -> Span | None:
+    def _span(self, at: int) -> AxisSlice | None:
         return next((span for span in self._source.elements.spans if span.axis == at), None)
 
     def cut(self, axis: int, start: int | None, stop: int | None, step: int, *, drops: bool = False) -> InputPart | None:
@@ -93,14 +93,17 @@ class _Cutter:
         if step < 1 or (whole is None and (before is not None or drops)):
             return None
         if whole is None:
-            span = Span(at, start or 0, END if stop is None else stop, step)
-            is_whole = span == Span(at, 0, END)
+            span = AxisSlice(at, start or 0, END if stop is None else stop, step)
+            is_whole = span == AxisSlice(at, 0, END)
         else:
             places = range(whole) if before is None else range(before.start, before.stop, before.step)
             places = places[start:stop:step]
             if not places:
                 return None
-            span, is_whole = Span(at, places[0], places[-1] + 1, places.step if len(places) > 1 else 1), len(places) == whole
+            span, is_whole = (
+                AxisSlice(at, places[0], places[-1] + 1, places.step if len(places) > 1 else 1),
+                len(places) == whole,
+            )
         kept = [one for one in self._source.elements.spans if one.axis != at]
         spans = tuple(sorted(kept if is_whole else [*kept, span]))
         axes = tuple(one for i, one in enumerate(self._source.axes) if i != axis or not drops)

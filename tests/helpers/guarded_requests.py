@@ -14,7 +14,7 @@ from openvino import opset13 as ops
 from ov_gather.graph.symbols import InputDim
 from ov_gather.guards.guard import Guard
 from ov_gather.ranges.algebra.polynomials import Polynomial
-from ov_gather.ranges.algebra.symbols import END, Elements, Span
+from ov_gather.ranges.algebra.symbols import END, AxisSlice, Elements
 from ov_gather.ranges.proof import Proof
 from ov_gather.ranges.prove import graph_of
 from ov_gather.ranges.requests import request_terms
@@ -69,7 +69,7 @@ def _subject(subject, inputs, sizes):
     """What a text is about; a part of an input is a pair of its name and slices."""
     if isinstance(subject, tuple):
         name, slices = subject
-        return Elements(name, tuple(Span(axis, *each) for axis, each in enumerate(slices) if each is not None))
+        return Elements(name, tuple(AxisSlice(axis, *each) for axis, each in enumerate(slices) if each is not None))
     return Elements(subject) if subject in inputs else _evaluated(subject, sizes)[0]
 
 

@@ -62,7 +62,7 @@ class Excess(Symbol):
         return f"beyond 1({Polynomial(self[1])})"
 
 
-class Span(NamedTuple):
+class AxisSlice(NamedTuple):
     """The positions along an axis of `range(size)[start:stop:step]`; `stop` is END for the end of the axis, `step` positive."""
 
     axis: int
@@ -70,7 +70,7 @@ class Span(NamedTuple):
     stop: int
     step: int = 1
 
-    def is_apart_from(self, other: Span | None) -> bool:
+    def is_apart_from(self, other: AxisSlice | None) -> bool:
         """Return True if no position is in both for certain."""
         if other is None or min(self.start, other.start, self.stop, other.stop) < 0:
             return False
@@ -105,7 +105,7 @@ class Elements(Symbol):
         return name
 
     @property
-    def spans(self) -> tuple[Span, ...]:
+    def spans(self) -> tuple[AxisSlice, ...]:
         """The spans that select a part of the input; none for all of it."""
         return self[2] if len(self) > 2 else ()
 
