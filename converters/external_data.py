@@ -12,6 +12,8 @@ import onnx_ir
 from numpy.typing import NDArray
 from onnx.external_data_helper import uses_external_data
 
+from ov_gather.system.kinds import LFS_ADVICE, LFS_REASON, is_lfs_pointer
+
 from .errors import ConversionError
 from .weights import tensors_of
 
@@ -75,6 +77,8 @@ def check_sizes(model: onnx_ir.Model) -> None:
     for tensor in external_tensors(model):
         place, start = f"tensor '{tensor.name}'", tensor.offset or 0
         end, size = start + tensor.nbytes, Path(tensor.path).stat().st_size
+        if end > size and is_lfs_pointer(tensor.path):
+            raise ConversionError(f"{tensor.path}: {LFS_REASON}; {LFS_ADVICE}")
         if end > size:
             raise ConversionError(f"{place} ends at byte {end} of {tensor.path}, which has {size}; its offset is {start}")
         if tensor.length is not None and tensor.length != tensor.nbytes:

@@ -210,6 +210,15 @@ def test_a_pointer_of_git_lfs_is_named(cli, tmp_path):
     assert "m.onnx: it is a pointer of Git LFS, not the file itself; fetch the file with `git lfs pull`" in line
 
 
+def test_external_data_that_are_a_pointer_of_git_lfs_are_named(cli, tmp_path):
+    proto = parsed("(int64[2] i) => (float[2, 400] y) { y = Gather (w, i) }")
+    proto.graph.initializer.append(onnx.numpy_helper.from_array(np.ones((30, 400), np.float32), "w"))
+    onnx.save(proto, tmp_path / "m.onnx", save_as_external_data=True, location="m.data")
+    (tmp_path / "m.data").write_text(f"version https://git-lfs.github.com/spec/v1\noid sha256:{'a' * 64}\nsize 48000\n")
+    line = refused(cli, tmp_path / "m.onnx")
+    assert "m.data: it is a pointer of Git LFS, not the file itself; fetch the file with `git lfs pull`" in line
+
+
 def test_what_cannot_be_converted_is_named(cli, tmp_path):
     proto = parsed("(float[2, 2] x) => (float[2, 2] y) { [act] y = my.domain.Activation (x) }")
     proto.opset_import.append(onnx.helper.make_opsetid("my.domain", 1))
