@@ -14,9 +14,9 @@ from ov_gather.ops.functions import place_of
 from ov_gather.ops.layer_view import LayerView
 from ov_gather.ops.spec import Attributes, Operation
 from ov_gather.ops.users import declared_files
-from ov_gather.runtimes.base import CrashedError
 from ov_gather.runtimes.isolated import borrowed
 from ov_gather.runtimes.reference import Referred
+from ov_gather.system.worker import CrashedError
 
 LIMIT = 60.0
 """Seconds that a reference may take for one case."""

@@ -20,8 +20,9 @@ from ov_gather.divergences.base import Observed
 from ov_gather.divergences.register import explaining, is_predicted
 from ov_gather.ir.model import Model
 from ov_gather.ops.layer_view import LayerView
-from ov_gather.runtimes.base import CrashedError, HungError, RefusedError
+from ov_gather.runtimes.base import RefusedError
 from ov_gather.runtimes.isolated import IsolatedRuntime
+from ov_gather.system.worker import CrashedError, HungError
 
 
 @dataclass(frozen=True, slots=True)

@@ -21,7 +21,7 @@ from ov_gather.ir.element_types import F32, F64, ElementType, by_dtype
 from ov_gather.ops.layer_view import LayerView
 from ov_gather.ops.scatter_lanes import are_same_numbers
 from ov_gather.ops.spec import Operation
-from ov_gather.runtimes.base import CrashedError, HungError
+from ov_gather.system.worker import CrashedError, HungError
 
 Outcome = NDArray[Any] | Exception
 """Output of a case, or the error raised instead. The reference raises only for out-of-bounds indices."""

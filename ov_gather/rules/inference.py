@@ -5,62 +5,79 @@ from __future__ import annotations
 from collections import Counter
 from collections.abc import Iterator, Mapping
 from dataclasses import dataclass
-from typing import Any
+from pathlib import Path
+from threading import Lock
+from typing import TYPE_CHECKING
 
-from ov_gather.extension import reason
-from ov_gather.extension.users import UserExtension, core_for_reading
+from ov_gather.extension.users import UserExtension
 from ov_gather.ir.element_types import by_name
 from ov_gather.ir.model import Model
 from ov_gather.ir.shapes import PartialShape
 from ov_gather.ir.urls import is_url
+from ov_gather.ir.writer import to_bytes
 from ov_gather.rules.base import Violation, rule
 from ov_gather.rules.shapes import dims_text, fits_declaration
+from ov_gather.system.platforms import in_forked_processes
+from ov_gather.system.worker import CrashedError, Worker
 
-_BODY = {"then_body": "get_then_body", "else_body": "get_else_body", "body": "get_function"}
+if TYPE_CHECKING:
+    from ov_gather.rules.inferring import Outputs
 
 
 @dataclass(frozen=True, slots=True)
 class Inferred:
-    """One graph, and the openvino nodes of its layers, by name.
+    """One graph, and what OpenVINO infers for its layers, by name.
 
-    `types_kept` is False for IR version 10, since OpenVINO changes types when it reads those. `refusal` is the reason if
-    OpenVINO does not read the model; there are no nodes then.
+    `types_kept` is False for IR version 10, since OpenVINO changes types when it reads those. `refusal` says what happens if
+    OpenVINO does not read the model; no outputs are known then.
     """
 
     graph: Model
-    nodes: Mapping[str, Any]
+    outputs: Mapping[str, Outputs]
     types_kept: bool = True
     refusal: str = ""
 
 
 def inferred_graphs(model: Model, extensions: tuple[UserExtension, ...] = ()) -> Iterator[tuple[tuple[str, ...], Inferred]]:
-    """Yield the graphs of a document, each with its sub-graph path and OpenVINO's nodes. Raises ImportError."""
-    from ov_gather.ir.writer import to_bytes
+    """Yield the graphs of a document, each with its sub-graph path and OpenVINO's outputs. Raises ImportError."""
+    found = _ask(model, extensions)
+    if isinstance(found, str):
+        yield (), Inferred(model, {}, refusal=found)
+    else:
+        yield from _walk(model, found, (), model.version > 10)
 
-    core = core_for_reading(extensions)  # without a compiler for ours, a model with our operations is refused
-    core.set_property({"ENABLE_MMAP": False})  # reading a mapping of a truncated file kills the process (SIGBUS)
-    try:
-        if model.path and not is_url(model.path):
-            read = core.read_model(model.path)
-        else:
-            xml, binary = to_bytes(model)
-            read = core.read_model(model=xml, weights=binary)
-    except RuntimeError as error:
-        yield (), Inferred(model, {}, refusal=reason(error))
-        return
-    yield from _walk(model, read, (), model.version > 10)
+
+_workers: dict[tuple[UserExtension, ...], Worker] = {}
+"""The worker that infers, for each set of extensions that it has loaded."""
+_lock = Lock()
+in_forked_processes(_workers.clear)  # they belong to the parent
+
+
+def _ask(model: Model, extensions: tuple[UserExtension, ...]) -> dict[str, Outputs] | str:
+    """Return the outputs that OpenVINO infers, or what happens instead. Raises ImportError."""
+    is_file = model.path and not is_url(model.path)
+    source = (str(Path(model.path).absolute()),) if is_file else to_bytes(model)
+    with _lock:
+        worker = _workers.get(extensions)
+        if worker is None or not worker.alive:
+            worker = _workers[extensions] = Worker("ov_gather.rules.inferring", "Inference")
+        try:
+            found: dict[str, Outputs] | str = worker.ask("outputs", extensions, *source)
+        except CrashedError as error:
+            return f"OpenVINO {error}, when it reads the model"
+    return f"OpenVINO refuses the model: {found}" if isinstance(found, str) else found
 
 
 def _walk(
-    graph: Model, read: Any, subgraph_path: tuple[str, ...], types_kept: bool
+    graph: Model, found: Mapping[str, Outputs], subgraph_path: tuple[str, ...], types_kept: bool
 ) -> Iterator[tuple[tuple[str, ...], Inferred]]:
     # Names identify nodes only if they are unique; OVG114 reports the others.
     unique = {name for name, count in Counter(layer.name for layer in graph.layers).items() if count == 1}
-    nodes = {node.get_friendly_name(): node for node in read.get_ops() if node.get_friendly_name() in unique}
-    yield subgraph_path, Inferred(graph, nodes, types_kept)
+    outputs = {name: found[name] for name in unique if name in found}
+    yield subgraph_path, Inferred(graph, outputs, types_kept)
     for layer in graph.layers:
-        for body in layer.bodies if layer.name in nodes else ():
-            inner = getattr(nodes[layer.name], _BODY[body.tag])()
+        for body in layer.bodies if layer.name in outputs else ():
+            inner = outputs[layer.name].bodies[body.tag]
             yield from _walk(body, inner, (*subgraph_path, f"{layer.type} '{layer.name}'", body.tag), types_kept)
 
 
@@ -69,17 +86,16 @@ def drift(inferred: Inferred) -> Iterator[Violation]:
     """An output port of any layer declares another type or shape than OpenVINO infers, or OpenVINO refuses the model.
 
     OpenVINO ignores declared outputs, but other tools trust them. Declare what the operation produces. This rule needs
-    openvino, and runs only with --infer.
+    openvino, and runs only with --infer. OpenVINO reads the model in a process of its own; if that crashes, it is a finding.
     """
     if inferred.refusal:
-        yield Violation.at(inferred.graph, f"OpenVINO refuses the model: {inferred.refusal}", "")
+        yield Violation.at(inferred.graph, inferred.refusal, "")
     for layer in inferred.graph.layers:
-        node = inferred.nodes.get(layer.name)
-        if node is None or len(layer.outputs) != node.get_output_size():
+        found = inferred.outputs.get(layer.name)
+        if found is None or len(layer.outputs) != len(found.types):
             continue
-        for i, port in enumerate(layer.outputs):
-            element_type = by_name(node.get_output_element_type(i).get_type_name())
-            shape = PartialShape.parse(str(node.get_output_partial_shape(i)).strip("[]"))
+        for port, (type_name, dims) in zip(layer.outputs, found.types, strict=True):
+            element_type, shape = by_name(type_name), PartialShape.parse(dims)
             other_type = inferred.types_kept and port.element_type not in (None, element_type)
             if other_type or not fits_declaration(port, shape):
                 message = f"declares {port.precision} of {dims_text(port)}, but OpenVINO infers {element_type} of {shape}"

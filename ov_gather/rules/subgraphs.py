@@ -4,12 +4,16 @@ from __future__ import annotations
 
 from collections import Counter
 from collections.abc import Iterator
+from contextlib import suppress
 
 from ov_gather.ir.bodies import BODIES, MAPPING, SLICING, Entry, back_edges, entries, port_map
 from ov_gather.ir.model import Layer, Model, Port
 from ov_gather.ir.shapes import PartialShape, listed
 from ov_gather.ops.attribute import parse_integer
 from ov_gather.rules.base import Violation, rule
+
+_MOST = 2**31 - 1
+"""The greatest stride and part_size of slices: OpenVINO keeps them in 32 bits."""
 
 
 @rule("OVG121", Model)
@@ -100,6 +104,24 @@ def back_edge(graph: Model) -> Iterator[Violation]:
             if target in seen:
                 yield Violation.at(layer, f"two back edges lead to layer {target}", "leave one", line=edge.line)
             seen.add(target)
+
+
+@rule("OVG125", Model)
+def slices(graph: Model) -> Iterator[Violation]:
+    """An entry of a port map makes slices with a stride of 0, or with a part_size below 1.
+
+    OpenVINO divides by these numbers, which it keeps in 32 bits, and ends the process when it reads or compiles the model. A
+    stride is 1 to 2147483647, or -1 to -2147483647 to start at the end; a part_size is 1 to 2147483647.
+    """
+    for layer in _with_bodies(graph):
+        for entry in _entries(layer):
+            for name, least in (("stride", -_MOST), ("part_size", 1)):
+                text = entry.element.attributes.get(name, "1") if entry.is_sliced else "1"
+                with suppress(ValueError):  # OVG122 reports it
+                    value = parse_integer(text)
+                    if value == 0 or not least <= value <= _MOST:
+                        hint = f"write 1 to {_MOST}" + (f", or -1 to {least}" if least < 0 else "")
+                        yield Violation.at(layer, f"{name}={value} of slices is out of range", hint, line=entry.element.line)
 
 
 @rule("OVG307", Model)

@@ -10,6 +10,8 @@ from typing import Any, Generic, TypeVar
 
 from numpy.typing import NDArray
 
+from ov_gather.system.worker import CrashedError
+
 ModelT = TypeVar("ModelT")
 
 
@@ -23,14 +25,6 @@ class RefusedError(RuntimeError):
 
 class OutOfBoundsError(RefusedError, IndexError):
     """A runtime reports an index out of bounds."""
-
-
-class CrashedError(Exception):
-    """The process of a runtime died or did not answer in time, as the message says."""
-
-
-class HungError(CrashedError):
-    """The process of a runtime did not answer in time."""
 
 
 FAILURES = (RefusedError, CrashedError, IndexError)

@@ -2,25 +2,20 @@
 
 from __future__ import annotations
 
-import atexit
-import signal
 from collections import defaultdict
 from collections.abc import Iterator, Sequence
 from contextlib import contextmanager
-from multiprocessing import Pipe
 from typing import Any
-from weakref import WeakSet
 
 from numpy.typing import NDArray
 
 from ov_gather.extension import extension_path
 from ov_gather.extension.users import UserExtension
-from ov_gather.runtimes.base import FAILURES, CrashedError, HungError, ModelT, Runtime
+from ov_gather.runtimes.base import FAILURES, ModelT, Runtime
 from ov_gather.runtimes.devices import CPU, involved, leading, require_device
-from ov_gather.runtimes.launcher import end_launcher, start
-from ov_gather.system.imports import explained
-from ov_gather.system.interrupts import exit_code, on_end
+from ov_gather.system.interrupts import exit_code
 from ov_gather.system.platforms import in_forked_processes
+from ov_gather.system.worker import CrashedError, Worker
 
 RUNTIMES = {
     "kernel": ("ov_gather.runtimes.kernel", "KernelRuntime"),
@@ -46,8 +41,6 @@ ON_DEVICES = ("openvino", "extension", "accelerated", "library")
 """Runtimes that execute on the requested device; the others always use the CPU."""
 _OF_OPENVINO = (*ON_DEVICES, "configured")
 """Runtimes that load extensions of users."""
-TIME_LIMIT = 120.0
-"""Seconds that a worker may take for one answer."""
 
 
 class IsolatedRuntime(Runtime[ModelT]):
@@ -63,7 +56,7 @@ class IsolatedRuntime(Runtime[ModelT]):
         self.device = CPU
         self.devices: tuple[str, ...] = (CPU,)
         self._version = ""
-        self._worker = _Worker(name)
+        self._worker = _started(name)
 
     @property
     def version(self) -> str:
@@ -112,93 +105,19 @@ class IsolatedRuntime(Runtime[ModelT]):
         """Kill the process, even during a call."""
         self._worker.stop()
 
-    def _living_worker(self) -> _Worker:
+    def _living_worker(self) -> Worker:
         if exit_code() is not None:
             raise CrashedError("is not started: this process is about to end")
         if not self._worker.alive:
-            self._worker = _Worker(self.name)
+            self._worker = _started(self.name)
         return self._worker
 
 
-_workers: WeakSet[_Worker] = WeakSet()
-
-
-def _kill_all() -> None:
-    for worker in list(_workers):
-        worker.kill()
-
-
-on_end(_kill_all)
-
-
-class _Worker:
-    """A process that `launcher.py` starts: it creates the runtime and answers questions."""
-
-    def __init__(self, name: str) -> None:
-        if name in _WITH_EXTENSION:
-            extension_path()  # if it must be compiled, do so here, with a progress bar and no time limit
-        module, class_name = (RUNTIMES | FOR_MODELS | OF_USERS)[name]
-        self._version = ""
-        self.seconds = 0.0
-        self._is_killed = False
-        self._connection, theirs = Pipe()
-        with theirs:  # with a copy of its end we would not see it close
-            self._process = start(module, class_name, theirs.fileno())
-        _workers.add(self)
-        if exit_code() is not None:  # `_kill_all` ran before this worker was registered
-            self.kill()
-
-    @property
-    def alive(self) -> bool:
-        return not self._is_killed and self._process.poll() is None
-
-    def version(self) -> str:
-        """Return the version, which is the first message of the process."""
-        if not self._version:
-            try:
-                self._version = self._receive()
-            except CrashedError as error:
-                raise ImportError(f"a worker process cannot start: {error}") from None
-            finally:
-                if not self._version:
-                    self.stop()
-        return self._version
-
-    def ask(self, method: str, *arguments: object, limit: float = 0) -> Any:
-        self.version()
-        answer, self.seconds = self._receive((method, arguments), limit)
-        if isinstance(answer, Exception):
-            raise answer
-        return answer
-
-    def kill(self) -> None:
-        """Kill the process at once. A pending `ask` raises CrashedError."""
-        self._is_killed = True
-        self._process.kill()
-
-    def stop(self) -> None:
-        self._connection.close()
-        self._process.kill()
-        self._process.wait()
-
-    def _receive(self, question: object = None, limit: float = 0) -> Any:
-        try:
-            if question:
-                self._connection.send(question)
-            if not self._connection.poll(limit := limit or TIME_LIMIT):
-                raise HungError(f"hangs: no answer within {limit:g} s")
-            answer = self._connection.recv()
-        except (EOFError, OSError):
-            code = self._process.wait()
-            raise CrashedError(f"crashes: {signal.Signals(-code).name if code < 0 else f'exit code {code}'}") from None
-        except BaseException:
-            self.stop()  # else the next question would get the answer to this one
-            raise
-        if isinstance(answer, ImportError):
-            raise explained(answer)
-        if isinstance(answer, Exception):
-            raise answer
-        return answer
+def _started(name: str) -> Worker:
+    """Start the worker process of a runtime."""
+    if name in _WITH_EXTENSION:
+        extension_path()  # if it must be compiled, do so here, with a progress bar and no time limit
+    return Worker(*(RUNTIMES | FOR_MODELS | OF_USERS)[name])
 
 
 _idle: defaultdict[tuple[str, tuple[UserExtension, ...]], list[IsolatedRuntime[Any]]] = defaultdict(list)
@@ -231,14 +150,6 @@ def _take(name: str, extensions: tuple[UserExtension, ...]) -> IsolatedRuntime[A
         return _idle[name, extensions].pop()
     except IndexError:
         return IsolatedRuntime(name, extensions)
-
-
-@atexit.register
-def _stop_idle() -> None:
-    for runtimes in _idle.values():
-        for runtime in runtimes:
-            runtime.stop()
-    end_launcher()
 
 
 in_forked_processes(_idle.clear)  # these workers belong to the parent

@@ -14,8 +14,9 @@ from ov_gather.divergences.cpu_plugin import BASELINE, Arithmetic, arithmetics_h
 from ov_gather.ir.builder import ModelBuilder
 from ov_gather.ir.element_types import by_name
 from ov_gather.ir.shapes import UNKNOWN, PartialShape
-from ov_gather.runtimes.base import CrashedError, RefusedError
+from ov_gather.runtimes.base import RefusedError
 from ov_gather.runtimes.isolated import IsolatedRuntime
+from ov_gather.system.worker import CrashedError
 
 CPUS = ["this CPU", "AVX2"]
 

@@ -12,9 +12,10 @@ import pytest
 from helpers.paths import ROOT, VALID
 from ov_gather.ir.element_types import ELEMENT_TYPES
 from ov_gather.runtimes import isolated
-from ov_gather.runtimes.base import CrashedError, RefusedError
+from ov_gather.runtimes.base import RefusedError
 from ov_gather.runtimes.isolated import IsolatedRuntime, borrowed
-from ov_gather.system import interrupts
+from ov_gather.system import interrupts, worker
+from ov_gather.system.worker import CrashedError
 
 SAMPLE = VALID / "spec_layer.xml"
 
@@ -101,7 +102,7 @@ def test_a_crash_is_said_and_the_next_model_gets_a_new_process(moody, ending):
 
 def test_a_hang_is_said_and_the_next_model_gets_a_new_process(moody, monkeypatch):
     before = process_of(moody)
-    monkeypatch.setattr(isolated, "TIME_LIMIT", 0.3)
+    monkeypatch.setattr(worker, "TIME_LIMIT", 0.3)
     with pytest.raises(CrashedError, match=r"hangs: no answer within 0\.3 s"):
         ask(moody, "hang")
     assert has_ended(before)
@@ -238,15 +239,15 @@ print(os.waitstatus_to_exitcode(os.waitpid(child, 0)[1]), pid() == before)
 
 def test_a_worker_that_starts_while_a_signal_ends_the_process_is_killed(moody, monkeypatch):
     """The signal comes in the main thread, after another thread has begun to start a worker, and kills those it knows of."""
-    start = isolated.start
+    start = worker.start
 
     def start_late(*arguments):
         process = start(*arguments)
         monkeypatch.setattr(interrupts, "_ended_by", [130])
-        isolated._kill_all()
+        worker._kill_all()
         return process
 
-    monkeypatch.setattr(isolated, "start", start_late)
+    monkeypatch.setattr(worker, "start", start_late)
     late = IsolatedRuntime("moody")
     with pytest.raises((ImportError, CrashedError), match="SIGKILL"):  # the former where it has not said its version yet
         late._worker.ask("execute")

@@ -15,6 +15,7 @@ from ov_gather.ir.shapes import PartialShape
 from ov_gather.report.check import text
 from ov_gather.runtimes import isolated
 from ov_gather.runtimes.isolated import IsolatedRuntime
+from ov_gather.system import worker
 
 
 def model(*layers):
@@ -115,7 +116,7 @@ def test_a_runtime_that_hangs_is_named_with_the_layer_and_the_time(monkeypatch, 
     """One hang a number of threads is enough: the other cases of the layer are not tried, nor smaller ones."""
     monkeypatch.setitem(isolated.RUNTIMES, "kernel", ("helpers.artificial_openvino", "HangingOf24"))
     monkeypatch.setattr(isolated, "_idle", defaultdict(list))
-    monkeypatch.setattr(isolated, "TIME_LIMIT", 4.0)
+    monkeypatch.setattr(worker, "TIME_LIMIT", 4.0)
     layers = [("good", 3, 1, None), ("bad", 12, 1, None), ("as good", 5, 1, None)]
     result = cross_check(model(*layers), runtimes=("kernel",), cases=4, failures=tmp_path)
     assert [layer.passed for layer in result.layers] == [True, False, True]

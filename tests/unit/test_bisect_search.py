@@ -12,7 +12,7 @@ from ov_gather.crosscheck.bisect.graphs import ValueGraph
 from ov_gather.crosscheck.bisect.rounding import Rounding, difference, errors, largest_error
 from ov_gather.crosscheck.bisect.search import CutObservation, Search, first_refused
 from ov_gather.graph.protocol import Node
-from ov_gather.runtimes.base import CrashedError
+from ov_gather.system.worker import CrashedError
 
 
 def op(name, inputs, outputs):

@@ -19,8 +19,9 @@ from ov_gather.ir.element_types import F32, I64, by_name
 from ov_gather.ir.shapes import PartialShape
 from ov_gather.ops.gather import GATHER_1, GATHER_7, GATHER_8
 from ov_gather.ops.layer_view import family_layers
-from ov_gather.runtimes.base import CrashedError, RefusedError
+from ov_gather.runtimes.base import RefusedError
 from ov_gather.runtimes.isolated import RUNTIMES
+from ov_gather.system.worker import CrashedError
 
 KNOWN = Divergence("name", ("openvino",), (Observed.REFUSES,), lambda view, operands: True, "why")
 

@@ -9,13 +9,13 @@ import sys
 import pytest
 
 from helpers.paths import ROOT, VALID
-from ov_gather.runtimes import launcher
 from ov_gather.runtimes.isolated import IsolatedRuntime
+from ov_gather.system import launcher
 
 PACKAGE = ROOT / "ov_gather"
 NOT_ON_ALL = {"fcntl", "grp", "msvcrt", "pwd", "resource", "select", "termios", "winreg"}
 NOT_IN_ALL = {"WNOHANG", "fork", "getuid", "killpg", "nice", "register_at_fork", "sched_getaffinity", "setsid", "uname"}
-PLACES = {PACKAGE / "system" / "platforms.py", PACKAGE / "runtimes" / "launcher.py"}  # the launcher runs where there are forks
+PLACES = {PACKAGE / "system" / "platforms.py", PACKAGE / "system" / "launcher.py"}  # the launcher runs where there are forks
 
 HIDE = """
 import os, select, socket, sys

@@ -17,7 +17,8 @@ from ov_gather.crosscheck.results import CaseResult, Comparison, Status
 from ov_gather.crosscheck.runtime_queue import PreparedCase, RuntimeQueue
 from ov_gather.ops.isolation import isolate
 from ov_gather.ops.layer_view import family_layers
-from ov_gather.runtimes.base import CrashedError, HungError, RefusedError
+from ov_gather.runtimes.base import RefusedError
+from ov_gather.system.worker import CrashedError, HungError
 
 VIEW = SimpleNamespace(operation=SimpleNamespace(name="Gather-8", outputs=("output",)), layer=SimpleNamespace(name="g"))
 RIGHT = np.zeros(1)

@@ -18,8 +18,9 @@ from ov_gather.crosscheck.bisect.search import Refusal, Search, SearchResult
 from ov_gather.crosscheck.bisect.surroundings import surroundings
 from ov_gather.crosscheck.results import Difference
 from ov_gather.graph.protocol import Key, Node
-from ov_gather.runtimes.base import FAILURES, CrashedError
+from ov_gather.runtimes.base import FAILURES
 from ov_gather.runtimes.configured import Setting
+from ov_gather.system.worker import CrashedError
 
 _UNSHOWN = " Written to disk and executed by `ov-gather bisect`, it does not show the fault, so that no reproducer is kept."
 

@@ -12,7 +12,8 @@ from ov_gather.crosscheck.references import compute
 from ov_gather.crosscheck.verdict import difference_of
 from ov_gather.ir.shapes import PartialShape
 from ov_gather.ops.layer_view import LayerView
-from ov_gather.runtimes.base import CrashedError, Evaluation, HungError
+from ov_gather.runtimes.base import Evaluation
+from ov_gather.system.worker import CrashedError, HungError
 
 Arrays = Sequence[NDArray[Any]]
 READ, TYPE, SHAPE, OPEN_SHAPE = "is read", "element type", "shape", "open shape"

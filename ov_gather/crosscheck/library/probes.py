@@ -49,8 +49,9 @@ from ov_gather.ops.fields import OperationError
 from ov_gather.ops.functions import place_of
 from ov_gather.ops.layer_view import LayerView
 from ov_gather.ops.spec import Attribute
-from ov_gather.runtimes.base import CrashedError, Evaluation, HungError, RefusedError
+from ov_gather.runtimes.base import Evaluation, RefusedError
 from ov_gather.runtimes.isolated import IsolatedRuntime
+from ov_gather.system.worker import CrashedError, HungError
 
 LIMIT = 15.0
 """Seconds that a call of an operation on a few elements may take."""

@@ -26,10 +26,11 @@ from ov_gather.ir.model import Layer, Model
 from ov_gather.ir.shapes import PartialShape, element_count
 from ov_gather.ops.layer_view import LayerView
 from ov_gather.ops.table import ENDS, RANDOM
-from ov_gather.runtimes.base import FAILURES, CrashedError, RefusedError
+from ov_gather.runtimes.base import FAILURES, RefusedError
 from ov_gather.runtimes.devices import CPU
 from ov_gather.runtimes.isolated import borrowed
 from ov_gather.system.traversal import reachable
+from ov_gather.system.worker import CrashedError
 
 BATCH = 16
 """Initial number of layers whose operands are computed, and held, at once; multiplied by 4 after each small batch."""

@@ -32,8 +32,9 @@ from ov_gather.crosscheck.tolerances import NO_TOLERANCES, Tolerances
 from ov_gather.ir.cuts import with_results
 from ov_gather.ir.reader import read_ir
 from ov_gather.ops.layer_view import family_layers
-from ov_gather.runtimes.base import CrashedError, RefusedError
+from ov_gather.runtimes.base import RefusedError
 from ov_gather.runtimes.isolated import IsolatedRuntime, borrowed
+from ov_gather.system.worker import CrashedError
 
 Arrays = Sequence[NDArray[Any]]
 

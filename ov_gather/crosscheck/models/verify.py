@@ -32,9 +32,10 @@ from ov_gather.kernels.gather_elements import kernel_name
 from ov_gather.ops.layer_view import family_layers
 from ov_gather.ops.reference import evaluate
 from ov_gather.ops.table import ENDS, OPENVINO, where
-from ov_gather.runtimes.base import CrashedError, RefusedError
+from ov_gather.runtimes.base import RefusedError
 from ov_gather.runtimes.isolated import IsolatedRuntime, borrowed
 from ov_gather.system.imports import require
+from ov_gather.system.worker import CrashedError
 
 _EXECUTED_BY = {"stock": "openvino", "extension": "extension"}
 """The runtime for models converted for each target."""

@@ -26,8 +26,11 @@ from ov_gather.system.imports import defer_imports
 
 _CONTROL = 0  # the stdin of the launcher and of workers, one end of a socket pair
 _LONGEST = 1 << 16
-_PROGRAM = "import sys; sys.path[:] = {path!r}; from ov_gather.runtimes import launcher; launcher.{call}"
-_IMPORTED_ONCE = tuple(f"ov_gather.runtimes.{name}" for name in ("configured", "kernel", "library", "openvino", "reference"))
+_PROGRAM = "import sys; sys.path[:] = {path!r}; from ov_gather.system import launcher; launcher.{call}"
+_IMPORTED_ONCE = (
+    *(f"ov_gather.runtimes.{name}" for name in ("configured", "kernel", "library", "openvino", "reference")),
+    "ov_gather.rules.inferring",
+)
 """Modules whose import starts no thread, so that the process can still be forked. Importing onnxruntime starts one."""
 
 

@@ -1,0 +1,61 @@
+"""What OpenVINO infers for the outputs of a model. It runs in a worker process: reading some models ends the process."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass, field
+from typing import Any
+
+import openvino as ov
+
+from ov_gather.extension import reason
+from ov_gather.extension.users import UserExtension, core_for_reading
+
+_BODIES = {
+    "If": {"then_body": "get_then_body", "else_body": "get_else_body"},
+    "Loop": {"body": "get_function"},
+    "TensorIterator": {"body": "get_function"},
+}
+
+
+@dataclass(frozen=True, slots=True)
+class Outputs:
+    """The element type and the partial shape of each output of a node, as texts, and its bodies, by tag and name of node."""
+
+    types: list[tuple[str, str]]
+    bodies: dict[str, dict[str, Outputs]] = field(default_factory=dict)
+
+
+class Inference:
+    """OpenVINO as a reader of models."""
+
+    version = ov.__version__
+    _core: Any = None
+
+    def outputs(
+        self, extensions: tuple[UserExtension, ...], source: str | bytes, weights: bytes = b""
+    ) -> dict[str, Outputs] | str:
+        """Return the outputs of each node of a model, by name, or OpenVINO's reason for refusing it.
+
+        `source` is the path of an .xml file, or its content. The extensions are those of the first call.
+        """
+        if self._core is None:
+            self._core = core_for_reading(extensions)  # without a compiler for ours, a model with our operations is refused
+            self._core.set_property({"ENABLE_MMAP": False})  # reading a mapping of a truncated file kills the process (SIGBUS)
+        try:
+            read = self._core.read_model(source) if isinstance(source, str) else self._core.read_model(source, weights)
+        except RuntimeError as error:
+            return reason(error)
+        return _outputs(read)
+
+
+def _outputs(graph: Any) -> dict[str, Outputs]:
+    return {node.get_friendly_name(): _outputs_of(node) for node in graph.get_ops()}
+
+
+def _outputs_of(node: Any) -> Outputs:
+    types = [
+        (node.get_output_element_type(i).get_type_name(), str(node.get_output_partial_shape(i)).strip("[]"))
+        for i in range(node.get_output_size())
+    ]
+    getters = _BODIES.get(node.get_type_name(), {})
+    return Outputs(types, {tag: _outputs(getattr(node, getter)()) for tag, getter in getters.items()})
