@@ -125,6 +125,13 @@ def _select_padding(pad: OpenvinoNode) -> None:
     replace_node(pad, ops.select(is_inside, ops.pad(data, begin, end, "constant", zero), value))
 
 
+def _start_by_axes(node: OpenvinoNode) -> None:
+    """Slice(x, start, stop, step, axes)  ->  Slice(x, start + (axes - axes), stop, step, axes), whose start is computed."""
+    start, axes = node.input_value(1), node.input_value(4)
+    zeros = ops.convert(ops.subtract(axes, axes), start.get_element_type())
+    node.input(1).replace_source_output(ops.add(start, zeros).output(0))
+
+
 def _tile_by_pairs(tile: OpenvinoNode) -> None:
     """Tile(x, [a, b, c, d])  ->  Tile(Tile(x, [a, b, 1, 1]), [1, 1, c, d])."""
     data, repeats = tile.input_values()
@@ -339,6 +346,7 @@ REPAIRS: Mapping[str, Callable[[OpenvinoNode], None]] = {
     "select_through_float32": _choose_apart,
     "tile_by_no_repeats": _only_input,
     "tile_of_one_channel": _tile_of_six,
+    "slice_of_computed_axes": _start_by_axes,
     "tile_run_time_repeats": _tile_by_pairs,
     "topk_of_none": _slice_none,
     "unique_along_later_axis": _first_axis,

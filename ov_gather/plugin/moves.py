@@ -16,6 +16,8 @@ _LOOPS = 6
 """Most loops of a Tile whose repeats are computed."""
 _LANES = 16
 """Elements of a vector of the widest kernel of Gather."""
+_AXES = 4
+"""The input of Slice with its axes, behind start, stop and step."""
 
 
 def _concat_abs(graph: PatternGraph, node: Node) -> bool:
@@ -129,6 +131,12 @@ def _quantised(graph: PatternGraph, node: Node) -> bool:
 
 def _open_axis(graph: PatternGraph, node: Node) -> bool:
     return node.opset == "opset1" and not graph.origins(node, 2)
+
+
+def _computed_axes(graph: PatternGraph, node: Node) -> bool:
+    """Return True if the axes are computed, but neither the limits, the step nor the shape of data are."""
+    is_open = not graph.origins(node, _AXES)
+    return is_open and graph.shape(node).is_static and all(graph.origins(node, position) for position in range(1, _AXES))
 
 
 def _mixed_masks(graph: PatternGraph, node: Node) -> bool:
@@ -272,6 +280,16 @@ MOVES = (
         instead="Gather-1 whose axis is computed ends the process in compile_model",
         remedy="make the axis a constant",
         effect=Effect.FATAL,
+    ),
+    KnownFault(
+        report="slice_of_computed_axes",
+        types=("Slice",),
+        occurs=_computed_axes,
+        operands=_AXES + 1,
+        instead="Slice whose axes alone are computed ends the process at the first inference",
+        remedy="make the axes constants, or add axes - axes to start",
+        effect=Effect.FATAL,
+        converter="avoids",
     ),
     KnownFault(
         report="strided_slice_mixed_masks",

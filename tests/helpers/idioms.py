@@ -405,6 +405,15 @@ IDIOMS = {
         closed=("r",),
         share=3,
     ),
+    "Slice along an axis": Idiom(
+        {"x": CUBE, "k": np.int64([2])},
+        "a = Identity(k)",
+        "int64",
+        "s = Constant<value = int64[1] {1}>() e = Constant<value = int64[1] {3}>() y = Slice(x, s, e, b)",
+        "int32[2, 3, m] y",
+        ("Slice",),
+        closed=("x", "k"),
+    ),
     "Expand of no elements": Idiom(
         {"x": np.zeros((0, 1), np.float32)},
         "a = Identity(x)",

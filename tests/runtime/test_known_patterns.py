@@ -13,6 +13,8 @@ from openvino import opset13 as op
 from helpers.known_faults import as_ir
 from helpers.known_patterns import constant
 from ov_gather import validate
+from ov_gather.runtimes.isolated import borrowed
+from ov_gather.system.worker import CrashedError
 
 NEW = np.newaxis
 
@@ -325,3 +327,19 @@ def test_slices(starts, stops, steps, size, agrees):
     half = op.slice(op.split(data, op.constant(0), 2).output(1), *(constant(*each) for each in (starts, stops, steps)))
     expected = x[2:][tuple(map(slice, starts, stops, steps))].astype(bool)
     agrees([op.convert(half, "boolean")], [data], [x], [expected])
+
+
+@pytest.mark.parametrize("sizes", [[3, 4], [3, -1]], ids=["static", "open"])
+@pytest.mark.parametrize("computed", [("axes",), ("start", "axes"), ("step", "axes"), ("start",), ()], ids="+".join)
+def test_slice_of_computed_axes(computed, sizes, tmp_path):
+    """The process ends if the axes alone are computed, and the shape of data is static."""
+    x, given = op.parameter(sizes, np.float32), {"start": 1, "stop": 3, "step": 1, "axes": 1}
+    inputs = {name: op.parameter([1], np.int64) if name in computed else constant(each) for name, each in given.items()}
+    model = ov.Model([op.slice(x, *inputs.values())], [x, *(inputs[name] for name in computed)], "model")
+    as_ir(model, tmp_path / "model.xml")
+    data = np.arange(12, dtype=np.float32).reshape(3, 4)
+    with borrowed(["openvino"]) as (runtime,):
+        found = runtime.run(tmp_path / "model.xml", [data, *(np.array([given[name]]) for name in computed)])
+    is_fatal = isinstance(found, CrashedError)
+    assert is_fatal or np.array_equal(found[0], data[:, 1:3])
+    assert [finding.rule for finding in validate(tmp_path / "model.xml")] == ["OVG711"] * is_fatal

@@ -16,6 +16,7 @@ from helpers.written_models import MODELS, model_of
 from ov_gather import validate
 from ov_gather.rules.findings import Severity
 
+
 @pytest.mark.parametrize("save", [ov.serialize, ov.save_model], ids=["as it is", "f16"])
 @pytest.mark.parametrize("build", MODELS, ids=lambda build: build.__name__)
 def test_models(build, save, tmp_path):
