@@ -21,6 +21,7 @@ from .inexact_nodes import computed, exceeds_int32, inexact_nodes, narrowing, se
 from .moves import element_type_of, is_gathered, is_read
 from .passes.empty_constants import lost_constants
 from .ranges import Ranges
+from .unknown_forms import unknown_forms
 
 _PART = 2**16  # elements compared at once: they fit in a cache, and weights may have gigabytes
 
@@ -61,7 +62,7 @@ def find_inexactness(
     """
     ranges = Ranges(model)
     found = [*_narrowed(model, ranges, checks_inputs), *_of_constants(model)]
-    found += [Inexactness(describe(node), what) for node, what in inexact_nodes(model, ranges)]
+    found += [Inexactness(describe(node), what) for node, what in (*inexact_nodes(model, ranges), *unknown_forms(model))]
     if target == "stock":
         for node in nodes_of(model, *GATHERS, *SCATTERS):
             found += _of_stock_operation(node, ranges, assume_in_bounds)

@@ -32,6 +32,7 @@ _BY_PROVE = "depends on the values of indices: `ov-gather prove` says for which 
 _BY_VALUES = "depends on values that no rule can foresee"
 _BY_USE = "depends on how the model is executed, not on the model"
 _IN_FRONT_END = "occurs where OpenVINO reads ONNX; an IR does not show it; `ov-gather convert` avoids it"
+_NAMED = "occurs where OpenVINO reads ONNX: see front_end.py; `ov-gather convert` names it"
 
 ELSEWHERE: Mapping[str, str] = {
     "static_empty_gather": "OVG707",
@@ -57,6 +58,8 @@ ELSEWHERE: Mapping[str, str] = {
     "empty_constant_becomes_scalar": _IN_FRONT_END,
     "flatten_of_nothing": "occurs where OpenVINO reads ONNX; `ov-gather convert` avoids it for static sizes",
     "split_of_one_into_two": _IN_FRONT_END,
+    "newer_onnx_forms": _NAMED,
+    "onnx_attributes_ignored": _NAMED,
     "onnx_reference_smaller_indices": "a fault of ONNX's reference evaluator",
     "onnxruntime_gather_of_strings": "a fault of onnxruntime",
 }

@@ -21,7 +21,7 @@ from ov_gather.system.platforms import in_forked_processes
 from ov_gather.system.worker import CrashedError, Worker
 
 if TYPE_CHECKING:
-    from ov_gather.rules.inferring import Outputs
+    from ov_gather.rules.inferring import InferredOutputs
 
 
 @dataclass(frozen=True, slots=True)
@@ -33,7 +33,7 @@ class Inferred:
     """
 
     graph: Model
-    outputs: Mapping[str, Outputs]
+    outputs: Mapping[str, InferredOutputs]
     types_kept: bool = True
     refusal: str = ""
 
@@ -53,23 +53,23 @@ _lock = Lock()
 in_forked_processes(_workers.clear)  # they belong to the parent
 
 
-def _ask(model: Model, extensions: tuple[UserExtension, ...]) -> dict[str, Outputs] | str:
+def _ask(model: Model, extensions: tuple[UserExtension, ...]) -> dict[str, InferredOutputs] | str:
     """Return the outputs that OpenVINO infers, or what happens instead. Raises ImportError."""
     is_file = model.path and not is_url(model.path)
     source = (str(Path(model.path).absolute()),) if is_file else to_bytes(model)
     with _lock:
         worker = _workers.get(extensions)
         if worker is None or not worker.alive:
-            worker = _workers[extensions] = Worker("ov_gather.rules.inferring", "Inference")
+            worker = _workers[extensions] = Worker("ov_gather.rules.inferring", "InferringReader")
         try:
-            found: dict[str, Outputs] | str = worker.ask("outputs", extensions, *source)
+            found: dict[str, InferredOutputs] | str = worker.ask("outputs", extensions, *source)
         except CrashedError as error:
             return f"OpenVINO {error}, when it reads the model"
     return f"OpenVINO refuses the model: {found}" if isinstance(found, str) else found
 
 
 def _walk(
-    graph: Model, found: Mapping[str, Outputs], subgraph_path: tuple[str, ...], types_kept: bool
+    graph: Model, found: Mapping[str, InferredOutputs], subgraph_path: tuple[str, ...], types_kept: bool
 ) -> Iterator[tuple[tuple[str, ...], Inferred]]:
     # Names identify nodes only if they are unique; OVG114 reports the others.
     unique = {name for name, count in Counter(layer.name for layer in graph.layers).items() if count == 1}

@@ -18,14 +18,14 @@ _BODIES = {
 
 
 @dataclass(frozen=True, slots=True)
-class Outputs:
+class InferredOutputs:
     """The element type and the partial shape of each output of a node, as texts, and its bodies, by tag and name of node."""
 
     types: list[tuple[str, str]]
-    bodies: dict[str, dict[str, Outputs]] = field(default_factory=dict)
+    bodies: dict[str, dict[str, InferredOutputs]] = field(default_factory=dict)
 
 
-class Inference:
+class InferringReader:
     """OpenVINO as a reader of models."""
 
     version = ov.__version__
@@ -33,7 +33,7 @@ class Inference:
 
     def outputs(
         self, extensions: tuple[UserExtension, ...], source: str | bytes, weights: bytes = b""
-    ) -> dict[str, Outputs] | str:
+    ) -> dict[str, InferredOutputs] | str:
         """Return the outputs of each node of a model, by name, or OpenVINO's reason for refusing it.
 
         `source` is the path of an .xml file, or its content. The extensions are those of the first call.
@@ -48,14 +48,14 @@ class Inference:
         return _outputs(read)
 
 
-def _outputs(graph: Any) -> dict[str, Outputs]:
+def _outputs(graph: Any) -> dict[str, InferredOutputs]:
     return {node.get_friendly_name(): _outputs_of(node) for node in graph.get_ops()}
 
 
-def _outputs_of(node: Any) -> Outputs:
+def _outputs_of(node: Any) -> InferredOutputs:
     types = [
         (node.get_output_element_type(i).get_type_name(), str(node.get_output_partial_shape(i)).strip("[]"))
         for i in range(node.get_output_size())
     ]
     getters = _BODIES.get(node.get_type_name(), {})
-    return Outputs(types, {tag: _outputs(getattr(node, getter)()) for tag, getter in getters.items()})
+    return InferredOutputs(types, {tag: _outputs(getattr(node, getter)()) for tag, getter in getters.items()})
