@@ -44,7 +44,7 @@ def axis_of_data(shapes: Shapes) -> tuple[int, int] | None:
 GATHER_INPUTS = (Input("data"), Input("indices", INTEGERS, assumed=I64))
 SCATTER_INPUTS = (*GATHER_INPUTS, Input("updates"))
 AXIS_INPUT = Input(
-    "axis", (I32, I64), assumed=I64, attribute=Attribute("axis", required=True, default=0, valid_range=axis_of_data)
+    "axis", INTEGERS, assumed=I64, attribute=Attribute("axis", required=True, default=0, valid_range=axis_of_data)
 )
 """The input `axis` of Gather and the scatters: the axis of data that the indices address."""
 

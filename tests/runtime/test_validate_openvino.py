@@ -13,7 +13,7 @@ from helpers.openvino_models import made_of, number
 from helpers.paths import SAMPLES
 from helpers.saved_models import saved
 from helpers.written_models import MODELS, model_of
-from ov_gather import validate
+from ov_gather import cross_check, validate
 from ov_gather.rules.findings import Severity
 
 
@@ -133,3 +133,23 @@ def test_a_slice_from_the_start_is_removed(tmp_path, start, rules, row):
     assert [finding.rule for finding in validate(path)] == rules
     output = infer(compiled(ov.Core(), ov.Core().read_model(xml.encode(), binary)), DATA, np.full((2, 3), -1))
     np.testing.assert_array_equal(output, [DATA[row]] * 2)
+
+
+@pytest.mark.parametrize("dtype", ["i1", "i2", "i4", "i8", "u1", "u2", "u4", "u8"])
+def test_an_axis_may_have_any_integer_type(dtype, tmp_path):
+    """The specifications say "any supported integer types", and OpenVINO executes them."""
+    axis, updates = number(1, dtype), np.float32([[7, 8], [9, 5]])
+    data, indices = np.arange(6, dtype=np.float32).reshape(2, 3), np.array([[2, 0], [1, 0]])
+    scattered = data.copy()
+    np.put_along_axis(scattered, indices, updates, 1)
+    layers = {
+        "gather": (lambda x, i: ops.gather(x, i, axis), data[:, indices]),
+        "scatter": (lambda x, i: ops.scatter_elements_update(x, i, number(updates, np.float32), axis), scattered),
+    }
+    for name, (make, expected) in layers.items():
+        path = tmp_path / f"{name}.xml"
+        ov.save_model(made_of(make, x="f32[2,3]", i="i64[2,2]"), path, compress_to_fp16=False)
+        result = infer(compiled(ov.Core(), ov.Core().read_model(path)), data, indices)
+        np.testing.assert_array_equal(result, expected)
+        assert complaints(path) == []
+        assert cross_check(path).passed
