@@ -28,6 +28,7 @@ class IndexUse:
         dims: dimensions of data that the indices address.
         refuses_negative: whether a negative index is an error.
         smaller: dimensions in which data, or updates, may be larger than the indices.
+        has_scalars, gives_scalar: whether a tensor is 0-d, which stands for a vector of one element; whether the result is.
         options: further parameters of the translation.
     """
 
@@ -37,6 +38,8 @@ class IndexUse:
     dims: tuple[int, ...]
     refuses_negative: bool = True
     smaller: tuple[int, ...] = ()
+    has_scalars: bool = False
+    gives_scalar: bool = False
     options: Mapping[str, Any] = field(default_factory=dict)
 
     def __str__(self) -> str:
@@ -99,9 +102,19 @@ def _shape(node: Any) -> list[str] | None:
 
 
 def _smaller(tensor: Any, indices: Any, but: Sequence[int] = ()) -> tuple[int, ...]:
-    one, other = _shape(tensor), _shape(indices)
+    one, other = _vector(_shape(tensor)), _vector(_shape(indices))
     assert other is not None  # readers reject indices of unknown shape
     return tuple(dim for dim in range(len(other)) if dim not in but and (one is None or one[dim] != other[dim]))
+
+
+def _vector(shape: list[str] | None) -> list[str] | None:
+    """Return a shape, with one dimension for a 0-d tensor."""
+    return ["1"] if shape == [] else shape
+
+
+def _scalars(result: Any, *tensors: Any) -> dict[str, bool]:
+    """Return which tensors are 0-d; the result has the shape of the first one."""
+    return {"has_scalars": any(_shape(one) == [] for one in (result, *tensors)), "gives_scalar": _shape(result) == []}
 
 
 def _along(kind: str) -> _Reader:
@@ -109,18 +122,23 @@ def _along(kind: str) -> _Reader:
 
     def read(node: torch.fx.Node, given: _Arguments) -> tuple[_Tensors, IndexUse] | None:
         data, index = given["self"], given["index"]
-        shape = _shape(index)
-        if not shape:  # of rank 0, or unknown
+        shape = _vector(_shape(index))
+        if shape is None:
             return None
+        if "0" in shape:  # the rank of indices without elements is free
+            return (data, index), _use(node, "none" if kind == "gather" else "unchanged", (0,))
         dim = given["dim"] % len(shape)
         if kind == "gather":
-            return (data, index), _use(node, kind, (dim,), smaller=_smaller(data, index, (dim,)))
+            scalars = _scalars(index, data)
+            return (data, index), _use(node, kind, (dim,), smaller=_smaller(data, index, (dim,)), **scalars)
         reduction = _REDUCTIONS[given.get("reduce", "sum" if "scatter_add" in str(node.target) else None)]
         options = {"reduction": reduction, "use_init_val": given.get("include_self", True)}
         source = given.get("src")
         if source is None:
-            return (data, index), _use(node, kind, (dim,), options={**options, "value": given["value"]})
-        return (data, index, source), _use(node, kind, (dim,), smaller=_smaller(source, index), options=options)
+            scalars = _scalars(data, index)
+            return (data, index), _use(node, kind, (dim,), options={**options, "value": given["value"]}, **scalars)
+        scalars, smaller = _scalars(data, index, source), _smaller(source, index)
+        return (data, index, source), _use(node, kind, (dim,), smaller=smaller, options=options, **scalars)
 
     return read
 
@@ -142,14 +160,24 @@ def _slices(kind: str) -> _Reader:
 
     def read(node: torch.fx.Node, given: _Arguments) -> tuple[_Tensors, IndexUse] | None:
         data, index = given["self"], given["index"]
-        shape = _shape(data)
-        if not shape or _shape(index) is None:
+        shape = _vector(_shape(data))
+        if shape is None or _shape(index) is None:
             return None
         dim = given["dim"] % len(shape)
         tensors = [data, index, *([given["source"]] if "source" in given else [])]
-        return tensors, _use(node, kind, (dim,), options={"alpha": given.get("alpha", 1), "rank": len(shape)})
+        options = {"alpha": given.get("alpha", 1), "rank": len(shape)}
+        return tensors, _use(node, kind, (dim,), options=options, **_scalars(data, *tensors[1:]))
 
     return read
+
+
+def _fill(node: torch.fx.Node, given: _Arguments) -> tuple[_Tensors, IndexUse] | None:
+    """Read index_fill of a 0-d tensor, which OpenVINO's front end does not convert."""
+    data, index, value = given["self"], given["index"], given["value"]
+    if _shape(data) != [] or _shape(index) is None or not isinstance(value, int | float):
+        return None
+    options = {"reduction": "none", "use_init_val": True, "value": value}
+    return (data, index), _use(node, "scatter", (0,), options=options, **_scalars(data))
 
 
 def _embedding(node: torch.fx.Node, given: _Arguments) -> tuple[_Tensors, IndexUse]:
@@ -192,6 +220,7 @@ _READERS: Mapping[str, _Reader] = {
     "aten.index_select.default": _slices("take"),
     "aten.index_add.default": _slices("add_slices"),
     "aten.index_copy.default": _slices("copy_slices"),
+    "aten.index_fill.int_Scalar": _fill,
     "aten.embedding.default": _embedding,
     "aten.index.Tensor": _coordinates("pick"),
     "aten.index_put.default": _coordinates("put"),

@@ -27,8 +27,10 @@ FAR = -(2**31)
 
 
 def translate(site: IndexUse, tensors: Sequence[Output]) -> Output:
-    """Translate an operator of PyTorch; return its output."""
-    return _BY_KIND[site.kind](site, tensors)
+    """Translate an operator of PyTorch; return its output. 0-d tensors become vectors of one element, and back."""
+    given = [_reshaped(tensor, [-1]) for tensor in tensors] if site.has_scalars else tensors
+    found = _BY_KIND[site.kind](site, given)
+    return _reshaped(found, []) if site.gives_scalar else found
 
 
 def refusing_negative(indices: Output) -> Output:
@@ -39,7 +41,19 @@ def refusing_negative(indices: Output) -> Output:
 
 def _gather(site: IndexUse, tensors: Sequence[Output]) -> Output:
     data, index = tensors
-    return _named(site, ops.gather_elements(_cut(data, index, site.smaller), index, site.dims[0]))
+    return _named(site, ops.gather_elements(_cut(data, index, site.smaller), _signed(index), site.dims[0]))
+
+
+def _none(site: IndexUse, tensors: Sequence[Output]) -> Output:
+    """Gather nothing: the result has the shape of the indices, whose rank may be another than that of data."""
+    data, index = tensors
+    nothing = _named(site, ops.gather_elements(_reshaped(data, [-1]), _signed(_reshaped(index, [-1])), 0))
+    return ops.reshape(nothing, _shape_of(index), False).output(0)
+
+
+def _unchanged(site: IndexUse, tensors: Sequence[Output]) -> Output:
+    """Return the result of a scatter by indices without elements: data."""
+    return tensors[0]
 
 
 def _take(site: IndexUse, tensors: Sequence[Output]) -> Output:
@@ -132,6 +146,11 @@ def _from_start(index: Output, size: Output) -> Output:
     return ops.select(ops.less(wide, zero), ops.select(ops.less(counted, zero), far, counted), wide).output(0)
 
 
+def _signed(index: Output) -> Output:
+    """Convert indices of bytes, which PyTorch takes, to i64, as GatherElements takes i32 and i64 only."""
+    return ops.convert(index, "i64").output(0) if index.get_element_type().get_type_name() == "u8" else index
+
+
 def _cut(tensor: Output, index: Output, dims: Sequence[int]) -> Output:
     """Slice a tensor to the sizes of the indices, in some dimensions."""
     if not dims:
@@ -184,6 +203,8 @@ def _typed(tensor: Output, like: Output) -> Output:
 
 _BY_KIND: Mapping[str, Callable[[IndexUse, Sequence[Output]], Output]] = {
     "gather": _gather,  # case 1
+    "none": _none,
+    "unchanged": _unchanged,
     "take": _take,  # case 2
     "scatter": _scatter,  # case 3
     "add_slices": _write_slices,  # case 4

@@ -97,6 +97,40 @@ def test_in_bounds(names, target, is_open):
         assert ours.dtype == theirs.numpy().dtype
 
 
+OF_SCALARS = {
+    "gather": lambda x, i: x.gather(0, i[0]),
+    "gather by a vector": lambda x, i: x.gather(0, i),
+    "gather of a vector": lambda x, i: x.reshape(1).gather(0, i[0]),
+    "index_select": lambda x, i: x.index_select(0, i),
+    "scatter": lambda x, i: x.scatter(0, i[0], torch.tensor(2.0)),
+    "scatter, value": lambda x, i: x.scatter(-1, i, 2.5, reduce="add"),
+    "scatter_add": lambda x, i: x.scatter_add(0, i[0], torch.tensor(2.0)),
+    "scatter_reduce": lambda x, i: x.scatter_reduce(0, i[0], torch.tensor(2.0), "amax"),
+    "index_add": lambda x, i: x.index_add(0, i, torch.tensor(2.0)),
+    "index_copy": lambda x, i: x.index_copy(0, i, torch.tensor([2.0])),
+    "index_fill": lambda x, i: x.index_fill(0, i, 9.0),
+}
+
+
+@pytest.mark.parametrize("target", ["stock", "extension"])
+def test_0_d_tensors(target):
+    tensors = torch.tensor(3.0), torch.tensor([0])
+    exported = program(lambda x, i: tuple(function(x, i) for function in OF_SCALARS.values()), *tensors)
+    found = execute(converted(exported, target=target), *tensors)
+    for name, ours, theirs in zip(OF_SCALARS, found, exported.module()(*tensors), strict=True):
+        assert ours.shape == tuple(theirs.shape), name
+        np.testing.assert_array_equal(ours, theirs.numpy(), err_msg=name)
+
+
+@pytest.mark.parametrize("sizes", [(0,), (2, 0)], ids=str)
+def test_indices_of_bytes_and_without_elements(sizes):
+    tensors = torch.arange(5.0), torch.ones(sizes, dtype=torch.uint8)
+    exported = program(lambda x, i: torch.gather(x, 0, i), *tensors)
+    (found,) = execute(converted(exported), *tensors)
+    assert found.shape == sizes
+    np.testing.assert_array_equal(found, exported.module()(*tensors).numpy())
+
+
 def test_every_function_is_in_a_group():
     assert sorted(name for names in GROUPS for name in names) == sorted(FUNCTIONS)
 
