@@ -18,6 +18,7 @@ from .errors import ConversionError, describe
 from .external_data import check_locations, check_sizes, external_tensors, unmap_unused
 from .graphs import bodies_of, nodes_of
 from .refusals import refuse_endless
+from .sparse import dense
 
 OnnxSource = str | os.PathLike[str] | bytes | onnx.ModelProto
 _IN_MEMORY = bytes | onnx.ModelProto
@@ -63,8 +64,8 @@ def load(source: OnnxSource) -> onnx_ir.Model:
 def _read(source: str | os.PathLike[str] | onnx.ModelProto) -> onnx_ir.Model:
     if isinstance(source, onnx.ModelProto):
         check_locations(source, Path())
-        return onnx_ir.from_proto(source)
-    proto = onnx.load(source, load_external_data=False)
+        return onnx_ir.from_proto(dense(source))
+    proto = dense(onnx.load(source, load_external_data=False))
     check_locations(proto, Path(source).parent)
     model = onnx_ir.from_proto(proto)
     onnx_ir.external_data.set_base_dir(model.graph, Path(source).parent)
@@ -92,15 +93,20 @@ def refuse_to_overwrite(source: OnnxSource, model: onnx_ir.Model, *outputs: Path
         raise ConversionError(f"writing {found[0]} would overwrite a part of the model; choose another name")
 
 
+_TOLERATED = ("Field 'shape' of 'type' is required but missing", "Field 'type' of 'value_info' is required but missing")
+
+
 def _check(source: str | os.PathLike[str] | onnx.ModelProto) -> None:
-    """Run ONNX's checker, but accept inputs and outputs of unknown rank, as onnxruntime does."""
+    """Run ONNX's checker, but accept inputs and outputs of unknown rank, and outputs without a type, as onnxruntime does."""
     try:
         onnx.checker.check_model(source)
     except onnx.checker.ValidationError as error:
-        if "Field 'shape' of 'type' is required but missing" not in str(error):
+        if not any(words in str(error) for words in _TOLERATED):
             raise
         proto = onnx.ModelProto()
         proto.CopyFrom(source if isinstance(source, onnx.ModelProto) else onnx.load(source, load_external_data=False))
+        if untyped := [value.name for value in proto.graph.input if not value.HasField("type")]:
+            raise ValueError(f"input '{untyped[0]}' has no type: declare its element type and shape") from None
         inputs = {value.name for value in proto.graph.input}
         tensors = list(proto.graph.initializer)
         proto.graph.ClearField("initializer")
@@ -109,7 +115,10 @@ def _check(source: str | os.PathLike[str] | onnx.ModelProto) -> None:
                 proto.graph.initializer.append(tensor)
             elif tensor.name not in inputs:  # the checker would look for its file in the working directory
                 proto.graph.input.append(onnx.helper.make_tensor_value_info(tensor.name, tensor.data_type, tensor.dims))
+        proto.graph.ClearField("value_info")
         for value in (*proto.graph.input, *proto.graph.output):
+            if not value.HasField("type"):
+                value.type.tensor_type.elem_type = onnx.TensorProto.FLOAT
             if value.type.HasField("tensor_type"):
                 value.type.tensor_type.shape.SetInParent()
         onnx.checker.check_model(proto)

@@ -15,6 +15,7 @@ from numpy.typing import NDArray
 from onnx_ir.convenience import get_const_tensor
 from onnx_ir.passes.common import InlinePass
 
+from ov_gather.converters.sparse import dense
 from ov_gather.ops.onnx_nodes import GATHERS
 from ov_gather.runtimes.base import OnnxFile, Runtime
 from ov_gather.system.files import scratch
@@ -37,9 +38,10 @@ def load(source: Path | bytes | onnx.ModelProto) -> onnx_ir.Model:
     """Load a model from a file, bytes or a proto, and inline its functions. Raises OSError; ValueError if it is not valid."""
     try:
         if isinstance(source, Path):
-            model = onnx_ir.load(source)
+            model = onnx_ir.from_proto(dense(onnx.load(source, load_external_data=False)))
+            onnx_ir.external_data.set_base_dir(model.graph, source.parent)
         else:
-            model = onnx_ir.from_proto(onnx.ModelProto.FromString(source) if isinstance(source, bytes) else source)
+            model = onnx_ir.from_proto(dense(onnx.ModelProto.FromString(source) if isinstance(source, bytes) else source))
         return InlinePass()(model).model if model.functions else model
     except OSError:
         raise
