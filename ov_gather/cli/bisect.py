@@ -4,8 +4,6 @@ from __future__ import annotations
 
 import re
 import sys
-from collections.abc import Iterator
-from contextlib import contextmanager
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
@@ -14,16 +12,14 @@ import click
 from ov_gather.cli.files import array_files, check_outputs, opened
 from ov_gather.cli.inputs import load_array
 from ov_gather.cli.options import DIRECTORY, EXTENSION, FORCE, OPS, WRITTEN, with_tolerances
-from ov_gather.cli.output import error_console, print_all, show
+from ov_gather.cli.output import print_all, show, steps_shown
 from ov_gather.cli.paths import FileOf
 from ov_gather.crosscheck.defaults import DEFAULT_SEED
 from ov_gather.system.kinds import ARRAYS, IR, ONNX
-from ov_gather.system.tables import printable
 
 if TYPE_CHECKING:
     from numpy.typing import NDArray
 
-    from ov_gather.crosscheck.bisect.run import Progress
     from ov_gather.crosscheck.tolerances import Tolerances
 
 _UNITS = {"": 1, "K": 10**3, "M": 10**6, "G": 10**9}
@@ -116,7 +112,7 @@ def command(
         raise click.UsageError(f"MODEL must be an .xml, not {model}")
     check_outputs([page], [reference, model, *array_files(inputs)], force=force, are_reports=True)
     given = _load(inputs)
-    with opened(page) as file, _progress() as progress:
+    with opened(page) as file, steps_shown("reading the models") as progress:
         options |= {"reproducers": output, "progress": progress, "atol": tolerances.atol, "rtol": tolerances.rtol}
         result = bisect(reference, model, given, **options)
         if file is not None:
@@ -141,15 +137,3 @@ def _load(inputs: tuple[str, ...]) -> dict[str, NDArray[Any]] | None:
         else:
             raise click.UsageError(f"--input {given}: write NAME=FILE.npy, or FILE.npz with all inputs by name")
     return found or None
-
-
-@contextmanager
-def _progress() -> Iterator[Progress | None]:
-    """Yield a function that shows progress on a terminal; None in a pipe."""
-    if not sys.stderr.isatty():
-        yield None
-        return
-    from rich.markup import escape
-
-    with error_console().status("reading the models") as status:
-        yield lambda told: status.update(escape(printable(told)))

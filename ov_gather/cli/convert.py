@@ -5,7 +5,7 @@ from __future__ import annotations
 import sys
 from collections.abc import Mapping
 from contextlib import nullcontext
-from dataclasses import dataclass, replace
+from dataclasses import dataclass
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
@@ -14,9 +14,10 @@ import click
 from ov_gather.cli.convert_many import convert_many, outputs_for, written_files
 from ov_gather.cli.files import array_files, check_outputs
 from ov_gather.cli.options import ASSUME_IN_BOUNDS, EXTENSION, FORCE, JOBS, OPS, SCHEDULER, TARGET, with_tolerances
-from ov_gather.cli.output import is_quiet, is_verbose, print_all, print_table, say, tell, warn
+from ov_gather.cli.output import is_quiet, is_verbose, print_all, print_table, say, steps_shown, tell, warn
 from ov_gather.cli.paths import FileOf, paths_argument
 from ov_gather.system.imports import require
+from ov_gather.system.interrupts import exit_code
 from ov_gather.system.kinds import ONNX, PROGRAM
 
 if TYPE_CHECKING:
@@ -24,6 +25,7 @@ if TYPE_CHECKING:
     from numpy.typing import NDArray
 
     from ov_gather.converters.finishing import Conversion
+    from ov_gather.crosscheck.results import CrossCheckResult
     from ov_gather.crosscheck.tolerances import Tolerances
     from ov_gather.extension.users import UserExtension
 
@@ -132,11 +134,17 @@ def _convert(source: Path, output: Path, options: _Options) -> int:
     from ov_gather.converters.models import written
 
     with written(conversion.model, output, fp16=options.fp16) as path:
-        code = _verify(source, path, output, options, inputs, conversion.in_lanes) if options.verify else 0
+        result = _verified(source, path, options, inputs, conversion.in_lanes) if options.verify else None
     for name, (held, dtype) in conversion.in_lanes.items():
         tell(f"{output}: '{name}' holds {dtype} '{held}' in lanes")
     tell(f"{output}: {len(conversion.model.get_ops())} layers")
-    return code
+    if result is None:
+        return 0
+    if result.no_reference:
+        return 2
+    if not (result.passed or _is_program(source) or options.no_bisect or conversion.in_lanes):
+        _bisect(source, output, options, inputs or result.inputs)
+    return 0 if result.passed else 1
 
 
 def _converted(source: Path, output: Path, options: _Options) -> Conversion:
@@ -157,20 +165,13 @@ def _converted(source: Path, output: Path, options: _Options) -> Conversion:
         )
 
 
-def _verify(
-    source: Path,
-    ir: Path,
-    output: Path,
-    options: _Options,
-    inputs: Mapping[str, NDArray[Any]],
-    lanes: Mapping[str, tuple[str, str]],
-) -> int:
-    """Compare the IR with the original, print the result, and return the exit code. `ir` moves to `output` afterwards.
+def _verified(
+    source: Path, ir: Path, options: _Options, inputs: Mapping[str, NDArray[Any]], lanes: Mapping[str, tuple[str, str]]
+) -> CrossCheckResult:
+    """Compare the IR with the original, print the result, and return it.
 
     Raises ValueError for inputs that onnxruntime, or PyTorch, refuses. If onnxruntime cannot load the original, no inputs would
     help, and the IR is kept.
-
-    A difference is bisected to its first node, unless inputs or outputs of the IR are in lanes, which the original lacks.
     """
     from ov_gather.report.convert import verification
 
@@ -199,23 +200,45 @@ def _verify(
         )
     if result.no_reference:
         say(f"{source}: not verified: {result.not_run}", err=True)
-        return 2
-    if result.not_run:
+    elif result.not_run:
         raise ValueError(f"{source}: not verified: {result.not_run}")
-    print_all(verification(result, every_row=is_verbose()))
-    if not (result.passed or _is_program(source) or options.no_bisect or lanes):
-        _bisect(source, ir, output, options, inputs or result.inputs)
-    return 0 if result.passed else 1
+    else:
+        print_all(verification(result, every_row=is_verbose()))
+    return result
 
 
-def _bisect(source: Path, ir: Path, output: Path, options: _Options, inputs: Mapping[str, NDArray[Any]]) -> None:
-    """Print the first node at which the IR differs from the original on these inputs."""
+def _bisect(source: Path, ir: Path, options: _Options, inputs: Mapping[str, NDArray[Any]]) -> None:
+    """Print the first node at which the IR differs from the original on these inputs.
+
+    The IR is written before: the search takes minutes for thousands of nodes, and may be interrupted.
+    """
     from ov_gather.crosscheck.bisect.run import bisect
     from ov_gather.report.bisect import text
 
-    runtime, bounds = "extension" if options.target == "extension" else "openvino", options.tolerances
-    found = bisect(source, ir, inputs, runtime=runtime, atol=bounds.atol, rtol=bounds.rtol, extensions=options.extensions)
-    found = replace(found, model=str(output))
+    tell(f"{ir}: searching for the first node that differs; Ctrl+C ends the search, --no-bisect omits it", err=True)
+    runtime, bounds, step = "extension" if options.target == "extension" else "openvino", options.tolerances, ""
+
+    def progress(told: str) -> None:
+        nonlocal step
+        step = told
+        show_step(told)
+
+    try:
+        with steps_shown("searching") as show_step:
+            found = bisect(
+                source,
+                ir,
+                inputs,
+                runtime=runtime,
+                atol=bounds.atol,
+                rtol=bounds.rtol,
+                extensions=options.extensions,
+                progress=progress,
+            )
+    except BaseException:
+        if exit_code() is not None:
+            say(f"{ir}: the search was stopped at {step or 'its begin'}; the model is written", err=True)
+        raise
     print_all([*text.found(found), *([] if found.culprits else text.notes(found))])
 
 

@@ -8,9 +8,10 @@ from __future__ import annotations
 import os
 import re
 import sys
-from collections.abc import Iterable, Iterator
+from collections.abc import Callable, Iterable, Iterator
 from contextlib import contextmanager
 from threading import Event, Thread
+from time import monotonic
 from typing import TYPE_CHECKING, Any, TypeVar
 
 import click
@@ -177,6 +178,28 @@ def with_progress(results: Iterable[T], total: int, doing: str) -> Iterable[T]:
     from rich.progress import track
 
     return track(results, doing, total=total, console=error_console(), transient=True)
+
+
+@contextmanager
+def steps_shown(first: str) -> Iterator[Callable[[str], None]]:
+    """Yield a function that shows the step that is being done on stderr: on a terminal, or now and then as a line in a pipe."""
+    if is_quiet():
+        yield lambda told: None
+    elif sys.stderr.isatty():
+        from rich.markup import escape
+
+        with error_console().status(first) as status:
+            yield lambda told: status.update(escape(printable(told)))
+    else:
+        since = monotonic()
+
+        def line(told: str) -> None:
+            nonlocal since
+            if monotonic() - since >= _IN_A_PIPE:
+                since = monotonic()
+                say(told, err=True)
+
+        yield line
 
 
 @contextmanager

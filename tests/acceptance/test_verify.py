@@ -3,6 +3,8 @@
 import html
 import json
 import re
+import subprocess
+import sys
 from datetime import date
 
 import numpy as np
@@ -10,6 +12,7 @@ import onnx
 import pytest
 
 from helpers.saved_models import saved
+from ov_gather import read_ir
 from ov_gather.runtimes.base import OnnxFile, RefusedError
 from ov_gather.runtimes.isolated import IsolatedRuntime
 
@@ -192,3 +195,29 @@ def test_several_models_share_tolerances(cli, tmp_path, products):
     other = saved(tmp_path / "n.onnx", "(float[8] x) => (float[8] m) { m = Exp(x) }")
     done = cli("convert", products, other, "-o", tmp_path / "irs", "--verify", "--atol", "m=1", "--rtol", "0.5", code=0)
     assert "passed (within atol 1, rtol 0.5)" in done.stdout
+
+
+INTERRUPTED = """
+import os, signal, time
+from ov_gather.cli import main
+from ov_gather.crosscheck.bisect import run
+
+def searching(*arguments, progress, **options):
+    progress("run 7: 9 values may be the first")
+    os.kill(os.getpid(), signal.SIGINT)
+    time.sleep(30)
+
+run.bisect = searching
+main()
+"""
+
+
+def test_an_interrupted_search_leaves_the_model(tmp_path, rounded):
+    command = [sys.executable, "-c", INTERRUPTED, "convert", *map(str, rounded)]
+    done = subprocess.run(command, capture_output=True, text=True, timeout=120)
+    assert done.returncode == 130
+    assert "FAILED" in done.stdout
+    searching, stopped = done.stderr.splitlines()[-2:]
+    assert searching.startswith(f"{tmp_path}/m.xml: searching for the first node that differs")
+    assert stopped == f"{tmp_path}/m.xml: the search was stopped at run 7: 9 values may be the first; the model is written"
+    assert read_ir(tmp_path / "m.xml").layers

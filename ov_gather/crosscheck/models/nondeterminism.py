@@ -11,6 +11,7 @@ import onnx_ir
 from numpy.typing import NDArray
 
 from ov_gather.converters.graphs import bodies_of
+from ov_gather.crosscheck.deviation import unequal
 from ov_gather.crosscheck.models import intermediates
 from ov_gather.graph.protocol import Node
 from ov_gather.ir.model import Layer
@@ -20,6 +21,9 @@ from ov_gather.runtimes.base import Runtime
 from ov_gather.system.traversal import reachable
 
 _RANDOM = where(ONNX, lambda op: op.kind is OpKind.RANDOM)
+
+_RUNS = 3
+"""Runs of a model that tell random outputs: few numbers, such as one draw of Bernoulli, may be the same in two."""
 
 Picked = Sequence["NDArray[Any] | None"]
 """The outputs of a TopK: numbers, and their indices along the axis; None if unknown."""
@@ -118,6 +122,26 @@ def dependents(model: onnx_ir.Model, sources: Iterable[onnx_ir.Node]) -> dict[st
 def random_nodes(model: onnx_ir.Model) -> Iterator[onnx_ir.Node]:
     """Return the nodes, also in bodies, whose outputs are random and thus differ between runtimes."""
     return filter(_is_random, model.graph.all_nodes())
+
+
+def random_values(model: onnx_ir.Model, inputs: Mapping[str, NDArray[Any]], runtime: Runtime[Any]) -> dict[str, onnx_ir.Node]:
+    """Map the name of each output that depends on a random node, and differs in two runs, to the first such node.
+
+    The runs share a session, as a random node with a seed begins anew in each. Raises RefusedError, CrashedError.
+    """
+    behind = dependents(model, random_nodes(model))
+    if not behind:
+        return {}
+    with intermediates.activated(model, runtime):
+        first, *others = (runtime.execute(list(inputs.values())) for _ in range(_RUNS))
+    names = [str(value.name) for value in model.graph.outputs]
+    differing = {
+        name
+        for other in others
+        for name, one, two in zip(names, first, other, strict=True)
+        if one.shape != two.shape or unequal(one, two).any()
+    }
+    return {name: node for name, node in behind.items() if name in differing}
 
 
 def is_random(node: Node) -> bool:

@@ -10,10 +10,11 @@ Exceptions, all reported in the table:
 
 1. An output depends on a TopK, ArgMax or ArgMin whose candidates are equal or within NEAR (relative to the largest), and the
    conversion computes other candidates. Equal candidates are no excuse if both models compute the same ones.
-2. An output depends on a random node.
+2. An output depends on a random node, and differs from run to run in onnxruntime.
 3. An output is what onnxruntime computes of inputs whose integers have wrapped around at 32 bits.
 4. onnxruntime itself computes other values without optimisation: NOISE times that error is permitted, unless users gave a
    tolerance.
+5. onnxruntime saturates products of bytes, or the output differs by less than a quantisation changes it: `quantisation.py`.
 """
 
 from __future__ import annotations
@@ -26,7 +27,7 @@ import numpy as np
 import onnx_ir
 from numpy.typing import NDArray
 
-from ov_gather.crosscheck.deviation import beyond, magnitudes, pieces
+from ov_gather.crosscheck.deviation import beyond, is_float, magnitudes, pieces
 from ov_gather.crosscheck.models import intermediates
 from ov_gather.crosscheck.models.nondeterminism import dependents
 from ov_gather.crosscheck.results import Comparison, Difference, OutputResult, Status
@@ -115,7 +116,7 @@ def excuse_rounding(
 
 
 def _excused(result: OutputResult, expected: NDArray[Any], plain: NDArray[Any], found: NDArray[Any]) -> OutputResult:
-    noise, error = _off(expected, plain), _off(expected, found)
+    noise, error = off(expected, plain), off(expected, found)
     if noise == 0 or error > NOISE * noise:
         return result
     detail = f"{result.comparison.detail}; onnxruntime itself computes other values where it does not optimise the model"
@@ -123,12 +124,12 @@ def _excused(result: OutputResult, expected: NDArray[Any], plain: NDArray[Any], 
     return replace(result, comparison=excused)
 
 
-def _off(expected: NDArray[Any], found: NDArray[Any]) -> float:
+def off(expected: NDArray[Any], found: NDArray[Any]) -> float:
     """Return the largest absolute error of floats, or the number of other elements that differ; infinity if shapes differ."""
-    off = deviation_of(expected, found)
-    if off is None or off.not_finite:
+    deviation = deviation_of(expected, found)
+    if deviation is None or deviation.not_finite:
         return np.inf
-    return off.max_abs or 0 if expected.dtype.kind == "f" else off.differing
+    return deviation.max_abs or 0 if expected.dtype.kind == "f" else deviation.differing
 
 
 def compare_arrays(
@@ -158,9 +159,19 @@ def compare_arrays(
         wrapped = expected.astype(np.int32).astype(expected.dtype)
         if not first_difference(wrapped, found):
             status, names = Status.EXPECTED, (NARROWED,)
-    detail = str(difference) or (near if off and off.max_abs else "exact")
+    detail = _without_nan(str(difference) or (near if off and off.max_abs else "exact"), expected, found)
     where = difference if isinstance(difference, Difference) else None
     return Comparison(runtime, status, detail, names, where, deviation=off, tolerance=given)
+
+
+def _without_nan(detail: str, expected: NDArray[Any], found: NDArray[Any]) -> str:
+    """Return the detail, and how many numbers are NaN on both sides, which are equal whatever they should have been."""
+    if expected.shape != found.shape or not (is_float(expected.dtype) and is_float(found.dtype)):
+        return detail
+    count = sum(int((np.isnan(one) & np.isnan(other)).sum()) for _, one, other in pieces(expected, found))
+    if count and count == expected.size:
+        return "nothing was compared: every number is NaN on both sides"
+    return f"{detail}; {count} of {expected.size} are NaN on both sides" if count else detail
 
 
 def scores(model: onnx_ir.Model) -> list[tuple[onnx_ir.Node, onnx_ir.Value]]:

@@ -17,7 +17,7 @@ from numpy.typing import NDArray
 from ov_gather.converters.lane_types import as_lanes, from_lanes
 from ov_gather.crosscheck.inputs.onnx import Inputs
 from ov_gather.crosscheck.models import intermediates
-from ov_gather.crosscheck.models.nondeterminism import dependents, permitted_orders, random_nodes
+from ov_gather.crosscheck.models.nondeterminism import permitted_orders, random_values
 from ov_gather.crosscheck.models.outputs import (
     ROUNDING,
     compare_outputs,
@@ -26,6 +26,12 @@ from ov_gather.crosscheck.models.outputs import (
     narrowed,
     near_ties,
     scores,
+)
+from ov_gather.crosscheck.models.quantisation import (
+    excuse_quantisation,
+    say_saturated,
+    with_exact_products,
+    without_quantisation,
 )
 from ov_gather.crosscheck.results import OutputResult
 from ov_gather.crosscheck.tolerances import NO_TOLERANCES, Tolerances
@@ -137,25 +143,39 @@ class ConversionTrial:
         return isinstance(self._target.run(self._ir_path, self._in_order(inputs)), RefusedError)
 
     def _excused(self, inputs: Inputs, expected: Arrays, found: Arrays) -> tuple[OutputResult, ...]:
-        """Compare the outputs again; excuse random nodes, near ties, permitted orders of TopK, and rounding in onnxruntime."""
-        random = dependents(self._model, random_nodes(self._model))
-        picks = [node for node, _ in scores(self._model)]
+        """Compare the outputs again, with exact products of bytes; excuse what the two models may compute differently.
+
+        That is random numbers, near ties, permitted orders of TopK, and rounding in onnxruntime and in quantisations.
+        """
+        exact_model = with_exact_products(self._model)
+        if exact_model is None:
+            return self._excused_beside(self._model, inputs, expected, found)
+        exact = intermediates.run(exact_model, inputs, self._origin)
+        return say_saturated(self._excused_beside(exact_model, inputs, exact, found), expected, exact)
+
+    def _excused_beside(
+        self, model: onnx_ir.Model, inputs: Inputs, expected: Arrays, found: Arrays
+    ) -> tuple[OutputResult, ...]:
+        picks = [node for node, _ in scores(model)]
         converted = self._converted_values(inputs, [value for node in picks for value in (node.inputs[0], *node.outputs)])
-        near = near_ties(self._model, inputs, self._origin, converted)
-        other = permitted_orders(self._model, inputs, self._origin, converted)
+        near = near_ties(model, inputs, self._origin, converted)
+        other = permitted_orders(model, inputs, self._origin, converted)
         excuses = (
-            ("random-values", "it depends on", random),
+            ("random-values", "it depends on", random_values(model, inputs, self._origin)),
             ("near-ties", "it depends on near ties in", near),
             ("order-left-open", "it depends on the order that is left open in", other),
         )
-        outputs = compare_outputs(self._model, expected, found, self._target.name, excuses, self._tolerances)
+        outputs = compare_outputs(model, expected, found, self._target.name, excuses, self._tolerances)
         if not _all_passed(outputs) and (narrow := narrowed(inputs)):
-            outputs = excuse_narrowing(outputs, intermediates.run(self._model, narrow, self._origin), found)
+            outputs = excuse_narrowing(outputs, intermediates.run(model, narrow, self._origin), found)
         if _all_passed(outputs):
             return outputs
         with borrowed(["plain onnxruntime"]) as (plain,):
             try:
-                return excuse_rounding(outputs, expected, intermediates.run(self._model, inputs, plain), found)
+                floats = without_quantisation(model)
+                in_floats = None if floats is None else intermediates.run(floats, inputs, plain)
+                outputs = excuse_quantisation(model, outputs, expected, in_floats, found)
+                return excuse_rounding(outputs, expected, intermediates.run(model, inputs, plain), found)
             except (RefusedError, CrashedError):  # without optimisation, a kernel may be missing
                 return outputs
 
