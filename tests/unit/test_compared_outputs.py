@@ -75,7 +75,7 @@ def test_integers_that_are_narrowed_are_expected(dtype):
 def test_what_is_told():
     assert compare_arrays(NUMBERS, NUMBERS, "runtime", False).detail == "exact; 1 of 6 are NaN on both sides"
     assert compare_arrays(NUMBERS, NUMBERS, "runtime", True).detail == "exact; 1 of 6 are NaN on both sides"
-    assert compare_arrays(NUMBERS, changed(0, 1000.5), "runtime", False).detail == "within 5e-04 of the largest number"
+    assert compare_arrays(NUMBERS, changed(0, 1000.5), "runtime", False).detail.startswith("within 5e-04 of the largest number")
     wrong = compare_arrays(NUMBERS, changed(5, 7), "runtime", False)
     assert wrong.difference is not None
     assert "[5]" in wrong.detail
