@@ -12,7 +12,7 @@ from numpy.typing import NDArray
 
 from ov_gather.divergences.conditions import NARROWED_BY_CPU
 from ov_gather.divergences.cpu_plugin import as_seen
-from ov_gather.ir.element_types import F64, STRING, U32
+from ov_gather.ir.element_types import BF16, F16, F32, F64, STRING, U32
 from ov_gather.ops.onnx_nodes import GATHERS, SCATTERS
 
 from .errors import describe
@@ -23,6 +23,7 @@ from .passes.empty_constants import lost_constants
 from .ranges import Ranges
 from .unknown_forms import unknown_forms
 
+FLOATS = (BF16, F16, F32, F64)
 _PART = 2**16  # elements compared at once: they fit in a cache, and weights may have gigabytes
 
 
@@ -151,11 +152,15 @@ def _of_stock_operation(node: onnx_ir.Node, ranges: Ranges, assume_in_bounds: bo
     """Yield how a stock gather or scatter departs from ONNX; our operations do not."""
     if node.op_type != "Gather" and element_type_of(node.inputs[0]) is STRING:
         yield Inexactness(describe(node), f"OpenVINO's CPU plugin has no {node.op_type} of strings; target extension has")
+    reduction = node.attributes.get("reduction")
+    if reduction is not None and reduction.value in ("max", "min") and element_type_of(node.inputs[0]) in FLOATS:
+        yield Inexactness(describe(node), f"{LOST_NAN}; target extension keeps it")
     instead = OUT_OF_BOUNDS.get(node.op_type)
     if instead and not assume_in_bounds and not ranges.are_in_bounds(node):
         yield Inexactness(describe(node), f"an index out of bounds {instead}; target extension raises")
 
 
+LOST_NAN = "a NaN among the updates never wins max or min"
 OUT_OF_BOUNDS = {
     "Gather": "yields zeros",
     "GatherND": "reads foreign memory",

@@ -17,7 +17,7 @@ from ov_gather.ir.element_types import F64, by_name
 from ..errors import ConversionError, explained
 from ..finishing import Conversion, finish, record
 from ..inexact_nodes import narrowing
-from ..inexactness import OUT_OF_BOUNDS, Inexactness, is_preserved
+from ..inexactness import FLOATS, LOST_NAN, OUT_OF_BOUNDS, Inexactness, is_preserved
 from ..legalize import TARGETS
 from ..loading import naming
 from ..passes.rewriter import Rewrite
@@ -55,6 +55,7 @@ def convert_program(
         inexactness += _unchecked(model, known)
     elif target == "extension":
         rewrites += _checked(model, known)
+    inexactness += _losing_nan(model, known)
     record(model, target, inexactness)
     return Conversion(model, rewrites, inexactness)
 
@@ -108,6 +109,19 @@ def _unchecked(model: openvino.Model, sites: dict[str, IndexUse]) -> Iterator[In
             yield Inexactness(place, "an index below 0 counts from the end; target extension raises, as PyTorch does")
         if proof.status != "proved" and not raises_by_itself(node):
             yield Inexactness(place, f"an index out of bounds {OUT_OF_BOUNDS[node.get_type_name()]}; target extension raises")
+
+
+_SCATTERS = ("ScatterElementsUpdate", "ScatterNDUpdate")
+
+
+def _losing_nan(model: openvino.Model, sites: dict[str, IndexUse]) -> Iterator[Inexactness]:
+    """Yield the scatters of OpenVINO's own that reduce floats by max or min. Ours, for the target extension, keep NaN."""
+    for node in model.get_ops():
+        if node.get_type_name() in _SCATTERS:
+            is_extreme = node.get_attributes().get("reduction") in ("max", "min")
+            if is_extreme and by_name(node.get_element_type().get_type_name()) in FLOATS:
+                name = node.get_friendly_name()
+                yield Inexactness(str(sites.get(name, f"{node.get_type_name()} '{name}'")), LOST_NAN)
 
 
 def _checked(model: openvino.Model, sites: dict[str, IndexUse]) -> Sequence[Rewrite]:

@@ -131,6 +131,16 @@ def test_indices_of_bytes_and_without_elements(sizes):
     np.testing.assert_array_equal(found, exported.module()(*tensors).numpy())
 
 
+@pytest.mark.parametrize("target", ["stock", "extension"])
+@pytest.mark.parametrize(("reduction", "is_lost"), [("amax", True), ("amin", True), ("sum", False)])
+def test_nan_that_loses_max_and_min_is_told(reduction, is_lost, target):
+    function = FUNCTIONS["scatter_add"][0] if reduction == "sum" else lambda x, i: x.scatter_reduce(1, i, x, reduction)
+    with warnings.catch_warnings(record=True) as warned:
+        warnings.simplefilter("always")
+        convert_model(program(function, X, ELEMENTS), target=target)
+    assert any("NaN among the updates" in str(each.message) for each in warned) == is_lost
+
+
 def test_every_function_is_in_a_group():
     assert sorted(name for names in GROUPS for name in names) == sorted(FUNCTIONS)
 

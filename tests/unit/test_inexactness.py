@@ -113,3 +113,19 @@ def test_casts_that_wrap_around(kind, low, high, is_one):
     changed = onnx_ir.from_proto(constant(np.int32(low), constant(np.int32(high), proto, "high"), "low"))
     ShapeInferencePass()(changed)
     assert is_wrapped(changed.graph.node(-1), Ranges(changed)) == is_one
+
+
+@pytest.mark.parametrize(
+    ("kind", "reduction", "target", "is_told"),
+    [
+        ("float", "max", "stock", True),
+        ("float", "min", "stock", True),
+        ("float", "add", "stock", False),
+        ("float", "max", "extension", False),
+        ("int32", "max", "stock", False),
+    ],
+)
+def test_scatters_that_lose_nan(kind, reduction, target, is_told):
+    text = f"{kind}[3,2] x, int64[1,2] i, {kind}[1,2] u) => ({kind}[3,2] y)"
+    proto = model(text, f'y = ScatterElements<reduction = "{reduction}">(x, i, u)')
+    assert any("NaN" in loss.what for loss in losses(proto, target)) == is_told
