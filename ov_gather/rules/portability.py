@@ -19,6 +19,7 @@ from ov_gather.rules.base import Violation, rule
 from ov_gather.rules.findings import Severity
 from ov_gather.rules.fixes import Fix, WriteWeights
 from ov_gather.rules.indices import first_constant_index
+from ov_gather.system.traversal import reachable
 
 _KNOWN = {divergence.name: divergence for divergence in DIVERGENCES}
 _SLICE = "slice_before_gather_elements"
@@ -83,12 +84,33 @@ def narrowed_by_cpu(view: LayerView) -> Iterator[Violation]:
 def open_rank(view: LayerView) -> Iterator[Violation]:
     """The rank of an input is open (dynamic).
 
-    OpenVINO's CPU plugin does not compile a model with inputs of open rank. Declare a rank; its dimensions may stay open.
+    OpenVINO's CPU plugin does not compile a model with inputs of open rank. Declare a rank; its dimensions may stay open. A
+    port without dims may be a scalar, so that only what comes from a Parameter of open rank is reported.
     """
-    for given, shape, port in zip(view.operation.inputs, view.input_shapes, view.layer.inputs, strict=True):
-        if shape.rank is None:
+    for position, (given, shape) in enumerate(zip(view.operation.inputs, view.input_shapes, strict=True)):
+        if shape.rank is None and _comes_from_open_rank(view, position):
+            port = view.layer.inputs[position]
             message = f"the rank of {given.name} is open, which the OpenVINO CPU plugin does not take"
             yield Violation.at(view.layer, message, "declare a rank; its dimensions may stay open", port=port)
+
+
+def _comes_from_open_rank(view: LayerView, position: int) -> bool:
+    """Return True if a Parameter of open rank is computed with until this input, through ports without dims only."""
+    source = view.producer(position)
+    if source is None:
+        return True  # a fragment, whose port declares an open rank
+
+    def without_dims(layer: Layer) -> list[Layer]:
+        before = (view.graph.producer(layer, port) for port in layer.inputs)
+        return [found[0] for found in before if found and found[1].shape.rank is None]
+
+    found = reachable([source[0]], without_dims, id)
+    return any(layer.type == "Parameter" and _has_open_rank(layer) for layer in found)
+
+
+def _has_open_rank(layer: Layer) -> bool:
+    declared = layer.declared_shape
+    return declared is not None and declared.rank is None
 
 
 @rule("OVG704", LayerView, Severity.NOTE)

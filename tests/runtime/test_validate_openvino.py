@@ -153,3 +153,27 @@ def test_an_axis_may_have_any_integer_type(dtype, tmp_path):
         np.testing.assert_array_equal(result, expected)
         assert complaints(path) == []
         assert cross_check(path).passed
+
+
+def test_an_open_rank_is_told_from_a_scalar(tmp_path):
+    """Neither has dims in an IR. The plugin takes scalars, and no Parameter of open rank."""
+
+    def last(x):
+        size = ops.squeeze(ops.strided_slice(ops.shape_of(x), number([1]), number([2]), number([1]), [0], [0]), number(0))
+        return ops.gather(x, ops.subtract(size, number(1)), number(1))
+
+    def picked(x, i):
+        return ops.gather(x, ops.add(i, number(1)), number(0))
+
+    for name, make, inputs, rules in (
+        ("scalar", last, {"x": "f32[?,?]"}, []),
+        ("open", picked, {"x": "f32[?,?]", "i": "i64[...]"}, ["OVG703"]),
+        ("given", picked, {"x": "f32[?,?]", "i": "i64[]"}, []),
+    ):
+        ov.serialize(made_of(make, **inputs), tmp_path / f"{name}.xml")
+        assert [finding.rule for finding in validate(tmp_path / f"{name}.xml")] == rules
+        if not rules:
+            ov.Core().compile_model(tmp_path / f"{name}.xml", "CPU")
+        else:
+            with pytest.raises(RuntimeError, match="dynamic rank"):
+                ov.Core().compile_model(tmp_path / f"{name}.xml", "CPU")
