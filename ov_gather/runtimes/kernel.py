@@ -93,7 +93,10 @@ class KernelRuntime(Runtime[Model]):
         self._model = model
 
     def execute(self, inputs: Sequence[NDArray[Any]]) -> list[NDArray[Any]]:
-        """Execute all layers in order. Raises IndexError for an index out of bounds."""
+        """Execute all layers in order.
+
+        Raises IndexError for an index out of bounds, and RefusedError for types and shapes that the kernel does not take.
+        """
         values: dict[tuple[int, int], NDArray[Any]] = {}
         given = iter(inputs)
         results = []
@@ -108,6 +111,15 @@ class KernelRuntime(Runtime[Model]):
             elif layer.type == "Const":
                 outputs = [constant(self._model, layer)]
             else:
-                outputs = execute(layer, arguments)
+                outputs = _executed(layer, arguments)
             values |= {(layer.id, port.id): value for port, value in zip(layer.outputs, outputs, strict=True)}
         return results
+
+
+def _executed(layer: Layer, arguments: Sequence[NDArray[Any]]) -> list[NDArray[Any]]:
+    try:
+        return execute(layer, arguments)
+    except OperationError:  # a declaration is wrong, which is no result
+        raise
+    except (TypeError, ValueError) as error:
+        raise RefusedError(str(error)) from None

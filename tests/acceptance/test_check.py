@@ -4,7 +4,10 @@ import json
 import re
 from xml.etree import ElementTree
 
+import numpy as np
+import openvino as ov
 import pytest
+from openvino import opset13
 
 from helpers.paths import SAMPLES
 from ov_gather import read_ir
@@ -171,3 +174,18 @@ def test_seed_changes_the_inputs_and_is_printed(cli):
     ]
     assert "seed 7" in by_seed[0]
     assert by_seed[0] != by_seed[1].replace("8", "7")
+
+
+def test_a_layer_that_the_kernel_refuses_ends_nothing(cli, samples, tmp_path):
+    refused, right = samples / "invalid" / "OVG303" / "custom_u4_data.xml", samples / "valid" / "gather_8.xml"
+    done = cli("check", refused, right, "--cases", "2", "--failures", tmp_path / "failures", code=1)
+    assert "kernel: FAILED (refuses: GatherElements 'gather' (layer 2): data must be" in done.stdout
+    assert "files: 2, layers: 2, cases: 4, passed: 1, failed: 1" in done.stdout
+
+
+def test_a_constant_index_out_of_bounds_is_no_plain_success(cli, tmp_path):
+    x = opset13.parameter([4, 6], np.float32)
+    gather = opset13.gather(x, opset13.constant(np.array([1, 9])), opset13.constant(0))
+    ov.save_model(ov.Model([gather], [x]), tmp_path / "m.xml", compress_to_fp16=False)
+    cli("check", tmp_path / "m.xml", "--cases", "2", "--report", tmp_path / "page.html", code=0)
+    assert "Passed, with known divergences</h1>" in (tmp_path / "page.html").read_text()
