@@ -15,7 +15,7 @@ import click
 
 from ov_gather.cli.files import opened
 from ov_gather.cli.options import DIRECTORY, WRITTEN
-from ov_gather.cli.output import print_all, say, show, shown, tell, warn
+from ov_gather.cli.output import is_verbose, print_all, say, show, shown, tell, warn
 from ov_gather.crosscheck.defaults import DEFAULT_SEED
 from ov_gather.extension import extension_path
 from ov_gather.ir.remote import redacted
@@ -83,7 +83,7 @@ def run(
     if format_ in _FORMATS:
         show(import_module(f"ov_gather.report.check.{format_}").render(report))
     else:
-        print_all(text.render(report, by_operation=by_operation))
+        print_all(text.render(report, by_operation=by_operation, every_row=is_verbose()))
         print_all(findings_text.lines(outcome.findings))
         print_all(text.totals(report))
     print_all(findings_text.lines(outcome.unreadable), err=True)

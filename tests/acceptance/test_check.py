@@ -189,3 +189,11 @@ def test_a_constant_index_out_of_bounds_is_no_plain_success(cli, tmp_path):
     ov.save_model(ov.Model([gather], [x]), tmp_path / "m.xml", compress_to_fp16=False)
     cli("check", tmp_path / "m.xml", "--cases", "2", "--report", tmp_path / "page.html", code=0)
     assert "Passed, with known divergences</h1>" in (tmp_path / "page.html").read_text()
+
+
+def test_what_plainly_passes_is_counted_and_listed_with_verbose(cli, samples):
+    short = cli("check", samples / "valid", "--cases", "1", code=0).stdout
+    whole = cli("check", samples / "valid", "--cases", "1", "--verbose", code=0).stdout
+    (count,) = re.findall(r"^(\d+) layers passed, without a divergence: --verbose lists them$", short, re.M)
+    assert int(count) == len(re.findall(r"^  \w+-\w+ '", whole, re.M)) > 40
+    assert "without a divergence" not in whole

@@ -11,6 +11,8 @@ from ov_gather.crosscheck.results import (
     CaseResult,
     CrossCheckResult,
     LayerResult,
+    OutputResult,
+    Status,
     add_output,
     counts_cell,
     layers_table,
@@ -21,22 +23,45 @@ from ov_gather.divergences.register import DIVERGENCES
 from ov_gather.report.check.report import CheckReport
 from ov_gather.report.convert import verification
 from ov_gather.rules.releases import RELEASES, is_newer_than_known
-from ov_gather.system.tables import cell, new_table, printable
+from ov_gather.system.tables import cell, counted, new_table, printable
+
+_MOST = 10
+"""Layers, and outputs, that are listed without --verbose though all of them passed."""
 
 
-def render(report: CheckReport, *, by_operation: bool) -> Iterator[Table | str]:
+def render(report: CheckReport, *, by_operation: bool, every_row: bool = False) -> Iterator[Table | str]:
     """Yield tables and lines in the order of printing.
 
-    `by_operation` makes one row per operation instead of one per layer, since a sweep has thousands of layers.
+    `by_operation` makes one row per operation instead of one per layer, since a sweep has thousands of layers. Unless
+    `every_row`, more than _MOST layers or outputs are listed only if they did not plainly pass; the others are counted.
     """
     for result in report.onnx_results:
-        yield from verification(result)
+        yield from verification(result, every_row=every_row)
     results = report.ir_results
     if layers := [layer for result in results for layer in result.layers]:
-        yield _operations_table(layers) if by_operation else layers_table(layers)
-        if any(result.outputs for result in results):
-            yield _outputs_table(results)
+        if by_operation:
+            yield _operations_table(layers)
+        else:
+            told = layers if every_row or len(layers) <= _MOST else [one for one in layers if _is_told(one)]
+            yield from _listed(layers_table(told), len(layers) - len(told), "layer")
+        outputs = [(result, output) for result in results for output in result.outputs]
+        if outputs:
+            is_all = every_row or len(outputs) <= _MOST
+            shown = [(result, one) for result, one in outputs if is_all or one.comparison.status is not Status.PASSED]
+            yield from _listed(_outputs_table(shown), len(outputs) - len(shown), "output")
         yield from summary(results)
+
+
+def _is_told(layer: LayerResult) -> bool:
+    """Return True for a layer that failed, or shows a known divergence; that a runtime lacks it does not count."""
+    return not layer.passed or any(comparison.status is Status.EXPECTED for comparison in layer.comparisons)
+
+
+def _listed(table: Table, hidden: int, what: str) -> Iterator[Table | str]:
+    if table.row_count:
+        yield table
+    if hidden:
+        yield f"{counted(hidden, what)} passed, without a divergence: --verbose lists {'it' if hidden == 1 else 'them'}"
 
 
 def totals(report: CheckReport) -> Iterator[str]:
@@ -69,12 +94,11 @@ def _operations_table(layers: Sequence[LayerResult]) -> Table:
     return table
 
 
-def _outputs_table(results: Sequence[CrossCheckResult]) -> Table:
+def _outputs_table(outputs: Sequence[tuple[CrossCheckResult, OutputResult]]) -> Table:
     """Return a table with one row per output of an IR."""
     table = new_table("output", "shape", "with our gathers")
-    for result in results:
-        for output in result.outputs:
-            add_output(table, cell(result.path, f"  {output.name}"), output, cell(*output.comparison.lines))
+    for result, output in outputs:
+        add_output(table, cell(result.path, f"  {output.name}"), output, cell(*output.comparison.lines))
     return table
 
 
