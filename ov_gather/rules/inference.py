@@ -14,14 +14,13 @@ from ov_gather.ir.element_types import by_name
 from ov_gather.ir.model import Model
 from ov_gather.ir.shapes import PartialShape
 from ov_gather.ir.urls import is_url
-from ov_gather.ir.writer import to_bytes
 from ov_gather.rules.base import Violation, rule
 from ov_gather.rules.shapes import dims_text, fits_declaration
 from ov_gather.system.platforms import in_forked_processes
-from ov_gather.system.worker import CrashedError, Worker
 
 if TYPE_CHECKING:
     from ov_gather.rules.inferring import InferredOutputs
+    from ov_gather.system.worker import Worker
 
 
 @dataclass(frozen=True, slots=True)
@@ -55,6 +54,9 @@ in_forked_processes(_workers.clear)  # they belong to the parent
 
 def _ask(model: Model, extensions: tuple[UserExtension, ...]) -> dict[str, InferredOutputs] | str:
     """Return the outputs that OpenVINO infers, or what happens instead. Raises ImportError."""
+    from ov_gather.ir.writer import to_bytes  # not earlier: without --infer, neither this nor a worker is needed
+    from ov_gather.system.worker import CrashedError, Worker
+
     is_file = model.path and not is_url(model.path)
     source = (str(Path(model.path).absolute()),) if is_file else to_bytes(model)
     with _lock:
