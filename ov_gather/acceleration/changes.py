@@ -2,7 +2,8 @@
 
 from __future__ import annotations
 
-from collections.abc import Collection
+from collections import Counter
+from collections.abc import Collection, Iterable, Iterator
 from dataclasses import dataclass, field
 from typing import TYPE_CHECKING
 
@@ -23,13 +24,15 @@ from ov_gather.acceleration.graph import (
 from ov_gather.acceleration.quantised import is_low_precision
 from ov_gather.acceleration.rounding import rounds_elsewhere
 from ov_gather.extension.python_api import Model, Node, Output
-from ov_gather.system.tables import InNotebooks, as_text, table_of
+from ov_gather.system.tables import InNotebooks, as_text, printable, table_of
 
 if TYPE_CHECKING:
     from rich.table import Table
 
 
 ROUNDS_ELSEWHERE = "rounds elsewhere in bf16/f16"
+_MOST = 10
+"""Unchanged gathers and scatters that are listed one by one in a brief account."""
 
 
 @dataclass(slots=True)
@@ -73,11 +76,27 @@ class Summary(InNotebooks):
 
     def table(self) -> Table:
         """Return a table with one row per gather or scatter, for `rich.print`."""
-        rows = ((change.layer, change.operation, change.shapes, change.steps or "no", change.reason) for change in self.changes)
-        return table_of(("layer", "operation", "data, indices", "changed", "why no more"), rows)
+        return _table(self.changes)
+
+    def briefly(self) -> Iterator[Table | str]:
+        """Yield a table of what was changed, and one line for each reason why the others, if more than _MOST, were not."""
+        unchanged = [change for change in self.changes if not change.steps]
+        if len(unchanged) <= _MOST:
+            yield self.table() if self.changes else str(self)
+            return
+        if self.changed:
+            yield _table([change for change in self.changes if change.steps])
+        for reason, count in Counter(change.reason for change in unchanged).most_common():
+            yield f"{count} unchanged: {printable(reason)}"
+        yield "--verbose lists them"
 
     def __str__(self) -> str:
         return as_text(self.table()) if self.changes else "no gathers or scatters: the model is unchanged"
+
+
+def _table(changes: Iterable[Change]) -> Table:
+    rows = ((change.layer, change.operation, change.shapes, change.steps or "no", change.reason) for change in changes)
+    return table_of(("layer", "operation", "data, indices", "changed", "why no more"), rows)
 
 
 def why_not_ours(gather: Node, result: Node, *, open_size: int = 0) -> str:

@@ -11,7 +11,7 @@ from ov_gather.cli.files import array_files
 from ov_gather.cli.inputs import named_arrays
 from ov_gather.cli.models import check_ir_output, read_model, write_model
 from ov_gather.cli.options import EXTENSION, FORCE, INPUTS, OPS, THREADS, WRITTEN
-from ov_gather.cli.output import is_quiet, print_all, print_table, tell
+from ov_gather.cli.output import is_quiet, is_verbose, print_all, print_table, tell
 from ov_gather.cli.paths import FileOf, OneOf, beside
 from ov_gather.system.kinds import IR
 
@@ -85,5 +85,5 @@ def command(
         summary = accelerate(read, portable=portable, assume_in_bounds=assume_in_bounds, passes=passes or None)
     write_model(read, output)
     if not is_quiet():
-        print_all([summary.table() if summary.changes else str(summary)])
+        print_all([str(summary)] if is_verbose() else summary.briefly())
     tell(f"{output}: {len(summary.changed)} of {len(summary.changes)} gathers and scatters changed")

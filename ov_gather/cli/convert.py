@@ -14,7 +14,7 @@ import click
 from ov_gather.cli.convert_many import convert_many, outputs_for, written_files
 from ov_gather.cli.files import array_files, check_outputs
 from ov_gather.cli.options import ASSUME_IN_BOUNDS, EXTENSION, FORCE, JOBS, OPS, SCHEDULER, TARGET, with_tolerances
-from ov_gather.cli.output import is_quiet, is_verbose, print_all, print_table, say, steps_shown, tell, warn
+from ov_gather.cli.output import is_quiet, is_verbose, print_all, say, steps_shown, tell, warn
 from ov_gather.cli.paths import FileOf, paths_argument
 from ov_gather.system.imports import require
 from ov_gather.system.interrupts import exit_code
@@ -248,4 +248,4 @@ def _accelerate(model: openvino.Model, options: _Options) -> None:
     portable = options.target == "stock"
     summary = accelerate(model, portable=portable, assume_in_bounds=portable and options.assume_in_bounds)
     if summary.changes and not is_quiet():
-        print_table(summary.table())
+        print_all([summary.table()] if is_verbose() else summary.briefly())

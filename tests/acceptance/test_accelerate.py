@@ -170,3 +170,17 @@ def test_real_architectures(name, tmp_path):
         assert ov_gather.accelerate(model, portable=portable, assume_in_bounds=portable).changed
         ov.serialize(model, tmp_path / "n.xml")
         check_same(tmp_path / "m.xml", tmp_path / "n.xml")
+
+
+def test_gathers_that_stay_are_counted_by_reason(cli, tmp_path):
+    """Of many that stay for one reason, one line is enough; --verbose lists them."""
+    x, value = ops.parameter([4, 6], np.float32), None
+    for _ in range(20):
+        value = ops.gather(value or x, ops.constant(np.array([3, 1, 0, 2])), ops.constant(0))
+    ov.save_model(ov.Model([value], [x]), tmp_path / "m.xml", compress_to_fp16=False)
+    short = cli("accelerate", tmp_path / "m.xml", "-o", tmp_path / "a.xml", code=0).stdout
+    whole = cli("accelerate", tmp_path / "m.xml", "-o", tmp_path / "b.xml", "--verbose", code=0).stdout
+    counts = [int(count) for count in re.findall(r"^(\d+) unchanged: ", short, re.M)]
+    assert sum(counts) == 20
+    assert whole.count("Gather-8") == 20
+    assert "Gather-8" not in short
