@@ -20,6 +20,7 @@ from numpy.typing import NDArray
 
 from ov_gather.acceleration.graph import operation, walk
 from ov_gather.bench.case import seconds_of
+from ov_gather.bench.spread import Spread, quartiles
 from ov_gather.crosscheck.inputs.openvino import generate_inputs
 from ov_gather.extension import reason
 from ov_gather.ops.spec import CUSTOM_OPSET
@@ -45,7 +46,7 @@ class ModelMeasurement:
 
     Attributes:
         seconds: median times of an inference.
-        ratio: how many times faster the second model is, the median of pairs.
+        spread: how many times faster the second model is, in pairs of inferences: the quartiles and the median.
         shares: the fraction of the time per operation type.
         same: whether the outputs are bit-identical.
         errors: the errors of the outputs, relative to the first model in f32 (`error`).
@@ -53,10 +54,15 @@ class ModelMeasurement:
 
     precision: str
     seconds: tuple[float, float]
-    ratio: float
+    spread: Spread
     shares: tuple[Mapping[str, float], Mapping[str, float]]
     same: bool
     errors: tuple[float, float]
+
+    @property
+    def ratio(self) -> float:
+        """How many times faster the second model is, by the median times; 1 if that is within the spread."""
+        return 1.0 if self.spread.low <= 1 <= self.spread.high else self.seconds[0] / self.seconds[1]
 
     @property
     def is_worse(self) -> bool:
@@ -109,7 +115,7 @@ def _measure(
     return ModelMeasurement(
         precision,
         (median(one for one, _ in pairs), median(other for _, other in pairs)),
-        median(one / other for one, other in pairs),
+        quartiles([one / other for one, other in pairs]),
         (_shares(before, inputs, precision, place), _shares(after, inputs, precision, place)),
         [array.tobytes() for array in first] == [array.tobytes() for array in second],
         (error(first, exact), error(second, exact)),

@@ -90,7 +90,8 @@ def model_table(measured: ModelMeasurement) -> Table:
 def model_summary(measured: ModelMeasurement) -> str:
     """Return the speed-up of the second model, and how its outputs compare with those of the first."""
     first, second = (f"{seconds * 1e3:.3f} ms" for seconds in measured.seconds)
-    return f"{measured.ratio:.2f}x ({first} before, {second} after), {_outputs(measured)}"
+    spread = f"quartiles of pairs {measured.spread.low:.2f} to {measured.spread.high:.2f}"
+    return f"{measured.ratio:.2f}x ({first} before, {second} after; {spread}), {_outputs(measured)}"
 
 
 def _outputs(measured: ModelMeasurement) -> str:
