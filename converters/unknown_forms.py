@@ -12,7 +12,7 @@ from ov_gather.plugin.front_end import IGNORED_ATTRIBUTES, IGNORED_INPUTS, NEWES
 from .graphs import is_default
 from .moves import moves
 
-_SATURATED = ("Cast", "CastLike", "QuantizeLinear")
+_SATURATED = ("Cast", "CastLike")
 _FLOAT8 = (
     *(onnx_ir.DataType.FLOAT8E4M3FN, onnx_ir.DataType.FLOAT8E4M3FNUZ),
     *(onnx_ir.DataType.FLOAT8E5M2, onnx_ir.DataType.FLOAT8E5M2FNUZ),
@@ -55,7 +55,8 @@ def _newer(node: onnx_ir.Node, opset: int) -> Iterator[str]:
         return
     if newest.since_version == known.since_version:
         return
-    versions = f"{node.op_type}-{newest.since_version}: it takes it for {node.op_type}-{known.since_version}"
+    version, instead = f"{node.op_type}-{newest.since_version}", f"it takes it for {node.op_type}-{known.since_version}"
+    versions = f"{version}: {instead}"
     for name, given in node.attributes.items():
         if name not in known.attributes and name in newest.attributes and not _is_default_of(given, newest.attributes[name]):
             yield f"{name}={given.value} of {versions}"
@@ -74,7 +75,7 @@ def _newer(node: onnx_ir.Node, opset: int) -> Iterator[str]:
             yield f"input {newest.inputs[position].name} of {versions}"
         elif value.dtype is not None and f"tensor({value.dtype.name.lower()})" not in formal.types and not moves(node):
             types[value.dtype.name.lower()] = None
-    yield from (f"that {name} is a new type of {versions}" for name in types)
+    yield from (f"what is new in {version} for {name}: {instead}" for name in types)
 
 
 def _is_default_of(given: onnx_ir.Attr, formal: onnx.defs.OpSchema.Attribute) -> bool:

@@ -38,7 +38,7 @@ FORMS = {
         helper.make_node("BitShift", ["x", "n"], ["y"], direction="LEFT"),
         28,
         {"x": (onnx.TensorProto.INT32, [2]), "n": (onnx.TensorProto.INT32, [2])},
-        "int32 is a new type of BitShift-28",
+        "what is new in BitShift-28 for int32: it takes it for BitShift-11",
     ),
     "an old type": (
         helper.make_node("BitShift", ["x", "n"], ["y"], direction="LEFT"),
@@ -86,7 +86,7 @@ def test_a_release_of_onnx_needs_no_work(monkeypatch):
     integers = {"x": (onnx.TensorProto.INT32, [2])}
     assert found(helper.make_node("Relu", ["x"], ["y"]), 13, **integers) == []
     (said,) = found(helper.make_node("Relu", ["x"], ["y"]), 14, **integers)
-    assert "Relu-14: it takes it for Relu-13" in said
+    assert "Relu-14 for int32: it takes it for Relu-13" in said
     (said,) = found(helper.make_node("Shape", ["x"], ["y"], start=1), 15, x=IMAGE)
     assert "start=1 of Shape-15: it takes it for Shape-13" in said
     axes = {"axes": (onnx.TensorProto.INT64, [1])}
