@@ -29,6 +29,7 @@ class KnownFault:
     Attributes:
         report: the page in docs/evidence/upstream/ that reports it, with a reproducer.
         types: the types of the nodes that meet it.
+        may_be_right: whether some nodes that meet it are right: it depends on more than is known.
         element_types: the element types of the first output of such a node; empty for all.
         occurs: whether a node of one of these types meets it. Operand counts are checked before by `operands`.
         instead: what OpenVINO does instead of what is right.
@@ -51,6 +52,7 @@ class KnownFault:
     since: str = ""
     before: str = ""
     element_types: tuple[str, ...] = ()
+    may_be_right: bool = False
     operands: int = 1
     is_of_refused_inputs: bool = False
     taints: bool = False

@@ -274,6 +274,7 @@ LOOPS = (
     ),
     KnownFault(
         report="loop_overwrites_outer_value",
+        may_be_right=True,
         types=("Add", "Multiply", "Power", "SquaredDifference"),
         occurs=_overwrites_outer,
         operands=2,

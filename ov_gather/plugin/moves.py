@@ -236,6 +236,7 @@ MOVES = (
     ),
     KnownFault(
         report="tile_of_one_channel",
+        may_be_right=True,
         types=("Tile",),
         occurs=_of_one_channel,
         operands=2,
@@ -255,6 +256,7 @@ MOVES = (
     ),
     KnownFault(
         report="gather_of_inserted_axis",
+        may_be_right=True,
         types=("Gather",),
         occurs=_of_inserted_axis,
         operands=3,
@@ -300,6 +302,7 @@ MOVES = (
     ),
     KnownFault(
         report="broadcast_of_no_elements",
+        may_be_right=True,
         types=("Broadcast",),
         occurs=_broadcast_of_nothing,
         operands=2,

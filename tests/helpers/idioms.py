@@ -74,6 +74,7 @@ class Idiom:
         layers: those that suit the shape of a.
         places: where it may stand.
         closed: inputs of a known shape in every form.
+        unjudged: the sources for which the front end reads another model, or a rule that is no fact of the book reports it.
         share: a round has one in so many layers: 3 where they hardly matter to the fact, or matter as in another idiom.
     """
 
@@ -87,6 +88,7 @@ class Idiom:
     places: Sequence[str] = PLACES
     closed: tuple[str, ...] = ()
     share: int = 1
+    unjudged: Sequence[str] = ()
 
 
 X, W = np.float32([-0.5, 0.5, 2, 0]), np.float32([-1, -2, 3, -4])
@@ -630,6 +632,7 @@ IDIOMS = {
         "i = Constant<value = int64[1] {0}>() y = Gather<axis = 0>(b, i)",
         "float[1, 2, 3] y",
         layers=ANY_RANK,
+        share=3,
     ),
     "sum of reversed axes": Idiom(
         {"x": np.arange(6, dtype=np.float32).reshape(2, 3)},
@@ -638,6 +641,7 @@ IDIOMS = {
         "h = Constant<value = int64[1] {0}>() y = ReduceSum(b, h)",
         "float[1, 2] y",
         layers=ANY_RANK,
+        share=3,
     ),
     "a byte less bytes": Idiom(
         {"x": np.uint8([250, 7])},
@@ -645,6 +649,7 @@ IDIOMS = {
         "uint8",
         "c = Constant<value = uint8 {20}>() y = Sub(c, b)",
         "uint8[2] y",
+        share=3,
     ),
     "a signed byte less bytes": Idiom(
         {"x": np.int8([-100, 7])},
@@ -652,6 +657,7 @@ IDIOMS = {
         "int8",
         "c = Constant<value = int8 {100}>() y = Sub(c, b)",
         "int8[2] y",
+        share=3,
     ),
     "Unique of columns": Idiom(
         {"x": np.float32([[2, 0, 1, 0], [1, 2, 0, 1]])},
@@ -660,6 +666,7 @@ IDIOMS = {
         "y, p, r, k = Unique<axis = 1>(b)",
         "float[2, n] y, int64[n] p, int64[4] r, int64[n] k",
         layers=ANY_RANK,
+        share=3,
     ),
     "unsorted Unique of columns": Idiom(
         {"x": np.float32([[2, 0, 1, 0, 2], [1, 2, 0, 1, 1]])},
@@ -668,6 +675,7 @@ IDIOMS = {
         "y = Unique<axis = 1, sorted = 0>(b)",
         "float[2, n] y",
         layers=ANY_RANK,
+        share=3,
     ),
     "Unique of rows of bytes": Idiom(
         {"x": np.int8([[3, 1], [0, 2], [3, 1]])},
@@ -676,6 +684,7 @@ IDIOMS = {
         "y, p, r, k = Unique<axis = 0>(b)",
         "int8[n, 2] y, int64[n] p, int64[3] r, int64[n] k",
         layers=ANY_RANK,
+        share=3,
     ),
     "unsorted Unique of bytes": Idiom(
         {"x": np.int8([3, 1, 0, 3])},
@@ -683,6 +692,7 @@ IDIOMS = {
         "int8",
         "y, p, r, k = Unique<axis = 0, sorted = 0>(b)",
         "int8[n] y, int64[n] p, int64[4] r, int64[n] k",
+        share=3,
     ),
     "Unique of positions": Idiom(
         {"x": np.float32([3, 1, 0, 3])},
@@ -699,6 +709,7 @@ IDIOMS = {
         "s = Shape(z) y = Expand(b, s)",
         "float y",
         layers=("nothing", "plus 0", "times 1", "Max", "Where", "Cast"),
+        share=3,
     ),
     "Tile by no repeats": Idiom(
         {"x": np.float32(3), "z": np.float32(2)},
@@ -717,6 +728,8 @@ IDIOMS = {
         "v = Identity(b) }>",
         "float[2] y, float[0, 2] z",
         places=OUTSIDE_OF_BODIES,
+        unjudged=SOURCES,
+        share=3,
     ),
     "no trips": Idiom(
         {"s": np.float32([1, 2])},
@@ -727,6 +740,7 @@ IDIOMS = {
         "v = Identity(b) }>",
         "float[2] y, float[0, 2] z",
         places=OUTSIDE_OF_BODIES,
+        share=3,
     ),
     "a condition of run time": Idiom(
         {"s": np.float32([1, 2]), "going": np.array(False)},
@@ -738,6 +752,8 @@ IDIOMS = {
         "float[2] y, float[n, 2] z",
         closed=("s",),
         places=OUTSIDE_OF_BODIES,
+        unjudged=("constant",),
+        share=3,
     ),
     "Tile of one channel": Idiom(
         {"x": np.arange(6, dtype=np.float32).reshape(1, 3, 2)},
@@ -746,6 +762,7 @@ IDIOMS = {
         "r = Constant<value = int64[4] {1, 2, 2, 1}>() y = Tile(b, r)",
         "float[1, 2, 6, 2] y",
         layers=ANY_RANK,
+        share=3,
     ),
     "a view of an outer value": Idiom(
         {"s": np.float32([[2, 1], [3, 4]]), "z": np.float32([-4, 1, 2, 3])},
@@ -756,6 +773,7 @@ IDIOMS = {
         "v = Add(b, z) }>",
         "float[3, 4] y",
         places=OUTSIDE_OF_BODIES,
+        share=3,
     ),
     "Abs of reshaped constants": Idiom(
         {"t": np.int64([-1])},
@@ -775,6 +793,7 @@ IDIOMS = {
         layers=ANY_RANK,
         places=OUTSIDE_OF_BODIES,
         closed=("z",),
+        share=3,
     ),
     "product over nothing": Idiom(
         {"x": np.zeros((2, 0), np.float32), "w": np.zeros((0, 3), np.float32)},
@@ -784,6 +803,7 @@ IDIOMS = {
         "float[2, 3] y",
         layers=ANY_RANK,
         closed=("w",),
+        share=3,
     ),
     "TopK of none": Idiom(
         {"x": X},
@@ -791,6 +811,7 @@ IDIOMS = {
         "float",
         "k = Constant<value = int64[1] {0}>() y, i = TopK(b, k)",
         "float[0] y, int64[0] i",
+        share=3,
     ),
     "NonZero of moved nothing": Idiom(
         {"x": np.zeros((2, 0, 1), np.float32)},
@@ -799,6 +820,7 @@ IDIOMS = {
         "y = NonZero(b)",
         "int64[3, 0] y",
         layers=tuple(name for name in ANY_RANK if name != "Expand"),  # which ends the process for a constant
+        share=3,
     ),
     "Compress of nothing": Idiom(
         {"x": X},
@@ -807,6 +829,8 @@ IDIOMS = {
         "c = Constant<value = bool[1] {0}>() y = Compress<axis = 0>(b, c)",
         "float[0] y",
         closed=("x",),
+        unjudged=SOURCES,
+        share=3,
     ),
 }
 """The idioms."""

@@ -56,6 +56,10 @@ IN_ONNX = {
     "arithmetic_after_integer_reduction": """g (int32[4,2,3] x) => (int32[4,2,1] y) {
         axis = Constant<value_ints = [2]>() c = Constant<value = int32 {20}>() m = ReduceMax(x, axis) y = Sub(c, m)
     }""",
+    "slice_of_computed_axes": """g (float[3,4] x, int64[1] k) => (float[3,2] y) {
+        one = Constant<value_ints = [1]>() three = Constant<value_ints = [3]>() axes = Min(k, one)
+        y = Slice(x, one, three, axes)
+    }""",
     "constant_result_overwritten": """g (int32[3] x) => (int32[3] y) {
         c = Constant<value = int32[3] {1, 1, 1}>() axis = Constant<value = int32 {0}>() s = CumSum(c, axis) y = Add(s, x)
     }""",

@@ -85,6 +85,9 @@ def _stock(form: Form, proto: onnx.ModelProto, feeds: Feeds, expected: Outputs) 
     except RuntimeError as error:
         yield Verdict(Kind.NOT_READ, str(error))
         return
+    if form.source in IDIOMS[form.idiom].unjudged:
+        yield Verdict(Kind.NOT_READ, "the front end reads another model, or another rule reports this one")
+        return
     if form.source == "constant" and any(not value.size for value in IDIOMS[form.idiom].inputs.values()):
         yield Verdict(Kind.NOT_READ, "the front end makes one element of a constant that has none")
         return
@@ -101,15 +104,19 @@ def _stock(form: Form, proto: onnx.ModelProto, feeds: Feeds, expected: Outputs) 
     else:
         yield Verdict(Kind.BY_CHANCE if all(_may_be_right(form, fault) for fault in facts) else Kind.FALSE_FACT, text)
     if not isinstance(found, str):
-        given = [feeds[port.get_any_name()] for port in model.inputs]
-        yield from (Verdict(Kind.BEYOND, one) for one in beyond(model, given, found))
+        yield from (Verdict(Kind.BEYOND, one) for one in beyond(model, _given(model, feeds), found))
 
 
 def _may_be_right(form: Form, fault: KnownFault) -> bool:
     """Return True for a fault that shows for some inputs, by what memory or an earlier inference holds, or in some orders."""
     is_of_others = fault.effect is Effect.DEPENDS and form.source != "constant"
-    return is_of_others or any(
-        words in fault.instead for words in ("uninitialized", "in memory", "share memory", "earlier inference", "still reads")
+    return (
+        is_of_others
+        or fault.may_be_right
+        or any(
+            words in fault.instead
+            for words in ("uninitialized", "in memory", "share memory", "earlier inference", "still reads")
+        )
     )
 
 
@@ -133,8 +140,11 @@ def _converted(form: Form, proto: onnx.ModelProto, feeds: Feeds, expected: Outpu
         is_named = any(operator in line for line in told for operator in IDIOMS[form.idiom].operators)
         yield Verdict(Kind.REPORTED if is_named else Kind.SILENT, text)
     if not isinstance(found, str):
-        given = [feeds[port.get_any_name()] for port in model.inputs]
-        yield from (Verdict(Kind.BEYOND, one) for one in beyond(model, given, found))
+        yield from (Verdict(Kind.BEYOND, one) for one in beyond(model, _given(model, feeds), found))
+
+
+def _given(model: ov.Model, feeds: Feeds) -> list[NDArray[Any]]:
+    return [next(array for name, array in feeds.items() if name in port.get_names()) for port in model.inputs]
 
 
 def _executed(model: ov.Model, feeds: Feeds) -> Outputs | str:

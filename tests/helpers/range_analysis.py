@@ -112,7 +112,7 @@ def complaints(claim: Value, array: NDArray[Any], symbols: Symbols) -> Iterator[
 def _outside(bounds: Interval, array: NDArray[Any], symbols: Symbols, where: str) -> Iterator[str]:
     numbers = array.view(np.uint8) if array.dtype == np.bool_ else array
     numbers = numbers[~np.isnan(numbers)] if numbers.dtype.kind == "f" else numbers
-    if not numbers.size:
+    if not numbers.size or numbers.dtype.kind == "U":
         return
     least, greatest = numbers.min().item(), numbers.max().item()
     for low, said in ((bounds.low, ""), *((symbols.value(low), f" = {low}") for low in bounds.lows)):

@@ -288,7 +288,7 @@ def test_denormals_in_weights_are_no_loss():
         ("[n] y = GatherND (x, short)", "indices must not be int32; GatherND-13 takes int64"),
         (
             "[a] z = my.domain.A (x) y = my.domain.B (z)",
-            r"no conversion for node my.domain.A 'a' .output z.; node my.domain.B '' .output y.$",
+            r"no conversion for node my.domain.A 'a' .output z.; node my.domain.B '' .output y.: name the library",
         ),
     ],
 )
