@@ -192,8 +192,9 @@ def test_a_constant_index_out_of_bounds_is_no_plain_success(cli, tmp_path):
 
 
 def test_what_plainly_passes_is_counted_and_listed_with_verbose(cli, samples):
-    short = cli("check", samples / "valid", "--cases", "1", code=0).stdout
-    whole = cli("check", samples / "valid", "--cases", "1", "--verbose", code=0).stdout
+    given = sorted((samples / "valid").glob("gather_*.xml"))
+    short = cli("check", *given, "--cases", "1", code=0).stdout
+    whole = cli("check", *given, "--cases", "1", "--verbose", code=0).stdout
     (count,) = re.findall(r"^(\d+) layers passed, without a divergence: --verbose lists them$", short, re.M)
-    assert int(count) == len(re.findall(r"^  \w+-\w+ '", whole, re.M)) > 40
+    assert int(count) == len(re.findall(r"^  \w+-\w+ '", whole, re.M)) > 3
     assert "without a divergence" not in whole
