@@ -182,10 +182,9 @@ def _inputs(
         elif given.attribute:
             array = np.full(shape, attributes[given.attribute.name], element_type.dtype)
         else:
-            values = design.values.partition(" ")[0]
-            if view.operation.adds_up(attributes):
-                values = "NaN" if values == "special" else "small"
-            array = VALUES[values](rng, element_type, shape)
+            array = VALUES["small" if view.operation.adds_up(attributes) else design.values.partition(" ")[0]](
+                rng, element_type, shape
+            )
         if array is None:
             return None
         inputs.append(array)

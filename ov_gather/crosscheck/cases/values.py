@@ -67,14 +67,7 @@ def _special_bits(element_type: ElementType) -> NDArray[Any] | None:
     return np.array(positive + [sign | value for value in positive], unsigned)
 
 
-def with_nan(rng: np.random.Generator, element_type: ElementType, shape: tuple[int, ...]) -> NDArray[Any]:
-    """Return what `small` does, with NaN in the place of every fourth float or so."""
-    array = small(rng, element_type, shape)
-    is_nan = rng.random(shape) < 0.25
-    return np.where(is_nan, element_type.dtype.type(np.nan), array) if element_type.name in _FLOATS else array
-
-
-VALUES: Mapping[str, Make] = {"small": small, "bits": bits, "special": special, "NaN": with_nan}
+VALUES: Mapping[str, Make] = {"small": small, "bits": bits, "special": special}
 
 
 _LEAST_BITS = 16
