@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Collection, Iterable, Iterator
 from functools import cached_property
+from itertools import chain
 from typing import TYPE_CHECKING, Any
 
 from ov_gather.graph.protocol import LOOPS, Body, BodyEdge, Key, Node, Passing
@@ -69,9 +70,16 @@ class OpenvinoGraph:
 
     def uses(self, key: Key) -> Iterator[tuple[Node, int]]:
         """Yield the nodes that read an output, each with the position of the input; not those that a pass has cut off."""
-        for port in self._output(key).get_target_inputs():
-            if (name := port.get_node().get_name()) in self._by_name:
-                yield self._node(name), port.get_index()
+        return ((self._node(name), position) for name, position in self._uses.get(key, ()))
+
+    @cached_property
+    def _uses(self) -> dict[Key, list[tuple[str, int]]]:
+        """By output, the names of the nodes that read it. OpenVINO's own list may hold nodes that are freed meanwhile."""
+        found = dict[Key, list[tuple[str, int]]]()
+        for node in chain.from_iterable(self._in_graph.values()):
+            for position, value in enumerate(node.input_values()):
+                found.setdefault((value.get_node().get_name(), value.get_index()), []).append((node.get_name(), position))
+        return found
 
     def type_of(self, key: Key) -> ElementType | None:
         """Return the element type that OpenVINO has inferred."""

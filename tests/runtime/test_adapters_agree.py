@@ -144,3 +144,11 @@ def test_all_adapters_decode_the_same_slices(tmp_path):
     ]
     assert found[0] == [([(0, False)], True), ([(1, True), (1, False)], False)]
     assert found == found[:1] * 3
+
+
+def test_nodes_that_a_pass_has_cut_off_are_no_readers():
+    x = op.parameter([2], np.float32)
+    kept, cut_off = op.abs(x), op.negative(x)
+    graph = OpenvinoGraph(ov.Model([kept], [x]))
+    assert [node.type for node, _ in graph.uses(graph.key(x.output(0)))] == ["Abs"]
+    assert cut_off.get_input_size()
