@@ -87,9 +87,10 @@ def verification_summary(result: CrossCheckResult) -> list[str]:
         lines.append(f"in bodies, and not compared on their own: {', '.join(result.in_bodies[:_MOST])}{more}")
     failed = not result.passed and all(layer.passed for layer in result.layers) and not result.problem
     if failed and result.blamed:
+        alone = "Every gather is right on its own operands, but not in the model: with" if result.layers else "With"
+        places = ", ".join(result.blamed)
         lines.append(
-            f"Every gather is right on its own operands, but not in the model: with our operations in the place of "
-            f"{', '.join(result.blamed)} the outputs are right. Convert it with --target extension."
+            f"{alone} our operations in the place of {places} the outputs are right. Convert it with --target extension."
         )
     elif failed and result.layers:
         lines.append("Every gather is right on its own operands: what differs comes from elsewhere in the model.")

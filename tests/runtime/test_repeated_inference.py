@@ -96,3 +96,14 @@ def test_indices_behind_are_not_proved(swapped, status, tmp_path):
     as_ir(ov.Model([op.gather(data, index, ZERO)], [x, data]), tmp_path / "model.xml")
     (site,) = prove(tmp_path / "model.xml")
     assert site.status == status
+
+
+def test_sizes_vary_between_inferences(tmp_path):
+    """Minimum(CumSum([1, 1, 1]), size) keeps the least size so far; of constants alone it stays what it is."""
+    x, data = op.parameter([-1], np.int32), op.parameter([6], np.float32)
+    size = op.squeeze(op.shape_of(x, "i32"), op.constant([0]))
+    for limit, status in ((size, "unknown"), (op.constant(np.int32(2)), "proved")):
+        index = op.minimum(total((1, 1, 1)), limit)
+        as_ir(ov.Model([op.gather(data, index, ZERO)], [x, data]), tmp_path / "model.xml")
+        (site,) = prove(tmp_path / "model.xml")
+        assert site.status == status
