@@ -20,7 +20,7 @@ from ov_gather.ranges.algebra.values import (
     is_integer,
     is_of_sizes,
 )
-from ov_gather.ranges.graph import AnalysedGraph
+from ov_gather.ranges.graph import AnalysedGraph, has_dynamic_shape
 from ov_gather.ranges.origins import Question, of_integers
 from ov_gather.ranges.rules.call import Operands, TransferFunction
 
@@ -205,7 +205,7 @@ def _uninitialized(call: Operands, found: Sequence[Value]) -> Sequence[Value]:
 def _written_over(at: Computation, found: Sequence[Value]) -> Sequence[Value]:
     """Arithmetic may write over an operand that is computed once, of constants: CumSum([1]) + x is right in one inference."""
     first = at.step.inputs[0]
-    is_once = is_constant(at.graph, first) and _is_unfolded(at.graph, first)
+    is_once = is_constant(at.graph, first) and not _is_of_sizes(at.graph, first) and _is_unfolded(at.graph, first)
     is_once &= not _is_folded(at.graph, at.step) or any(_is_of_sizes(at.graph, key) for key in at.step.inputs)
     return _unknown(at.call, found) if is_once else found
 
@@ -385,7 +385,7 @@ def _is_open(graph: AnalysedGraph, key: Key) -> bool:
 
 def _reads_sizes(graph: AnalysedGraph, key: Key) -> bool:
     step = graph.producer(key)
-    return step is not None and step.reads_shapes_only
+    return step is not None and step.reads_shapes_only and has_dynamic_shape(graph.declared(step.sources[0]))
 
 
 def _is_executed(graph: AnalysedGraph, key: Key) -> bool:
@@ -402,7 +402,7 @@ _is_computed = Question("is computed", _is_open, _elements_before)
 _is_unfolded = Question("is unfolded", _is_executed, _elements_before)
 """Whether an operation is among those that compute a tensor that OpenVINO executes even of constants."""
 _is_of_sizes = Question("is of sizes", _reads_sizes, _elements_before)
-"""Whether sizes are among what computes a tensor: OpenVINO computes it in each inference."""
+"""Whether open sizes are among what computes a tensor: OpenVINO computes it in each inference."""
 
 
 def _is_broadcast(graph: AnalysedGraph, key: Key) -> bool:
