@@ -7,6 +7,7 @@ from typing import Any
 
 import numpy as np
 import openvino
+from numpy.typing import NDArray
 
 from ov_gather.acceleration.fold_constants import value_before_compiling
 from ov_gather.acceleration.graph import copied, is_constant_foldable, replace_node
@@ -265,8 +266,8 @@ def _store(node: OpenvinoNode) -> None:
     request = alone.create_infer_request()
     request.start_async()
     request.wait()
-    for port, tensor in zip(node.outputs(), request.output_tensors, strict=True):
-        _feed(port.get_target_inputs(), ops.constant(tensor.data, port.get_element_type()).output(0))
+    results = zip(node.outputs(), request.output_tensors, strict=True)
+    _feed_outputs(node, [_constant(port, tensor.data) for port, tensor in results])
 
 
 def _first_axis(unique: OpenvinoNode) -> None:
@@ -307,8 +308,13 @@ def _fold_unique(unique: OpenvinoNode) -> None:
             np.argsort(order)[inverse],
             counts[order],
         )
-    for port, array in zip(unique.outputs(), (elements, first, inverse.ravel(), counts), strict=True):
-        port.replace(ops.constant(array, port.get_element_type()).output(0))
+    arrays = (elements, first, inverse.ravel(), counts)
+    _feed_outputs(unique, [_constant(port, array) for port, array in zip(unique.outputs(), arrays, strict=True)])
+
+
+def _constant(port: Output, array: NDArray[Any]) -> Output:
+    """Return a constant of the element type of an output."""
+    return ops.constant(array, port.get_element_type()).output(0)
 
 
 def _feed(readers: Iterable[Any], value: Output) -> None:
@@ -328,9 +334,9 @@ REPAIRS: Mapping[str, Callable[[OpenvinoNode], None]] = {
     "broadcast_of_empty_constant": _empty,
     "broadcast_of_no_elements": _empty,
     "bytes_saturate": _in_32_bits,
+    "concat_of_nothing": _all_empty,
     "constant_minus_byte_reduction": _apart,
     "constant_result_overwritten": _store,
-    "concat_of_nothing": _all_empty,
     "gather_of_inserted_axis": _from_the_back,
     "loop_overwrites_outer_value": _copy_first,
     "matmul_over_nothing": _sum_of_nothing,
@@ -344,9 +350,9 @@ REPAIRS: Mapping[str, Callable[[OpenvinoNode], None]] = {
     "reductions_of_nothing": _of_none,
     "relu_through_float32": _at_least_zero,
     "select_through_float32": _choose_apart,
+    "slice_of_computed_axes": _start_by_axes,
     "tile_by_no_repeats": _only_input,
     "tile_of_one_channel": _tile_of_six,
-    "slice_of_computed_axes": _start_by_axes,
     "tile_run_time_repeats": _tile_by_pairs,
     "topk_of_none": _slice_none,
     "unique_along_later_axis": _first_axis,

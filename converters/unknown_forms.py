@@ -22,7 +22,7 @@ _VARIADIC = onnx.defs.OpSchema.FormalParameterOption.Variadic
 
 
 def unknown_forms(model: onnx_ir.Model) -> Iterator[tuple[onnx_ir.Node, str]]:
-    """Yield each node of which the front end ignores a part, and that part."""
+    """Yield the nodes that the front end understands in part, each with the part that it ignores."""
     opset = model.opset_imports.get("", 0)
     for node in model.graph.all_nodes():
         if node.domain == "":

@@ -66,7 +66,7 @@ def _become_empty(rewriter: Rewriter, node: onnx_ir.Node, shape: tuple[int, ...]
 
 
 def tuples_of_nothing(rewriter: Rewriter) -> None:
-    """Rewrite in place GatherNDs by tuples without coordinates, each of which addresses all of data, or of its batch."""
+    """Rewrite in place: a tuple without coordinates addresses all of data, or all of its batch."""
     for node in nodes_of(rewriter.model, "GatherND"):
         data, tuples, batch = node.inputs[0], _sizes(node.inputs[1]), attribute(node, "batch_dims", 0)
         if data is None or not tuples or tuples[-1] or batch not in (0, len(tuples) - 1):

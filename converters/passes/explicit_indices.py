@@ -58,15 +58,15 @@ _OLDEST = 11
 
 def explicit_indices(rewriter: Rewriter, *, for_proofs: bool = False) -> None:
     """Rewrite in place; `for_proofs` shows indices that OpenVINO checks, too."""
+    if rewriter.opset < _OLDEST:
+        return
     found = {**_UNCHECKED, **_REFUSED} if for_proofs else _UNCHECKED
     for node in [*rewriter.model.graph.all_nodes()]:
-        domain, name = node.domain.removeprefix("ai.onnx"), node.op_type
-        if rewriter.opset < _OLDEST:
-            continue
-        if (domain, name) == (_CONTRIBUTED, "GatherND"):
+        operator = node.domain, node.op_type
+        if operator == (_CONTRIBUTED, "GatherND"):
             node.domain = ""
             rewriter.report(node, "the GatherND of ONNX instead of that of com.microsoft")
-        for index in found.get((domain, name), ()):
+        for index in found.get(operator, ()):
             if max(index.port, index.data) < len(node.inputs):
                 _make_explicit(rewriter, node, index)
 
@@ -88,16 +88,17 @@ def _make_explicit(rewriter: Rewriter, node: onnx_ir.Node, index: _Index) -> Non
         sizes = op.Gather(op.Shape(data, shape=[None]), rewriter.constant(node, np.array(axis)), axis=0, shape=[])
         size = op.Cast(sizes, to=given.dtype, shape=[])
     places = op.Range(zero, size, one, shape=[known if isinstance(known, int) else None])
-    wanted = given
-    if index.ignored and index.ignored in node.attributes:
+    wanted, is_ignored = given, None
+    if index.ignored in node.attributes:
         number = rewriter.constant(node, np.array(attribute(node, index.ignored, 0), kind))
-        wanted = op.Where(op.Equal(given, number, shape=shape), zero, given, shape=shape)
+        is_ignored = op.Equal(given, number, shape=shape)
+        wanted = op.Where(is_ignored, zero, given, shape=shape)
     if not index.counts_from_end:
         outside = rewriter.constant(node, np.array(np.iinfo(np.int32).min, kind))
         wanted = op.Where(op.Less(wanted, zero, shape=shape), outside, wanted, shape=shape)
     found = op.Gather(places, wanted, axis=0, shape=shape)
-    if index.ignored and index.ignored in node.attributes:
-        found = op.Where(op.Equal(given, number, shape=shape), given, found, shape=shape)
+    if is_ignored is not None:
+        found = op.Where(is_ignored, given, found, shape=shape)
     node.replace_input_with(index.port, found)
     rewriter.report(node, f"indices of input {index.port} go through a Gather of their own, which checks them")
 
@@ -105,7 +106,7 @@ def _make_explicit(rewriter: Rewriter, node: onnx_ir.Node, index: _Index) -> Non
 def _of_each_token(
     rewriter: Rewriter, node: onnx_ir.Node, first: onnx_ir.Value, zero: onnx_ir.Value, one: onnx_ir.Value
 ) -> onnx_ir.Value:
-    """Return the indices of all tokens, of which sequences have as many as the last axis but one of the first input."""
+    """Return the indices of all tokens; their number is the last size but one of the first input."""
     op = rewriter.before(node)
     sizes = op.Shape(node.inputs[0], shape=[None])
     count = op.Gather(sizes, rewriter.constant(node, np.array(-2)), axis=0, shape=[])

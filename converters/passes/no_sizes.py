@@ -1,4 +1,4 @@
-"""Expand and Tile by no sizes, of which OpenVINO makes other shapes, refuses some, and ends the process at others.
+"""Expand and Tile by no sizes: OpenVINO makes other shapes, refuses the model, or ends the process.
 
 Expand(x, [])  ->  Identity(x)
 """

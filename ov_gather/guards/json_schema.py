@@ -79,7 +79,7 @@ def _by_subject(terms: RequestTerms) -> _Conditions:
 
 
 def _places_of(size: Polynomial, terms: RequestTerms) -> Sequence[tuple[str, int]]:
-    """Return the inputs and axes of which this is the size; none if it is a sum or product."""
+    """Return the inputs and axes that have this size; none if it is a sum or product."""
     places = [terms.places[symbol] for symbol in size.symbols if size == Polynomial.symbol(symbol)]
     return places[0] if places else ()
 

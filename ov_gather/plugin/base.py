@@ -14,6 +14,10 @@ if TYPE_CHECKING:
     Pattern = Callable[[PatternGraph, Node], bool]
 
 
+REAL = ("bf16", "f16", "f32", "f64")
+"""The element types of fractions."""
+
+
 class Effect(Enum):
     """What happens to a model with the pattern of a fault."""
 

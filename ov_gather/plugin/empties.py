@@ -52,7 +52,7 @@ def _of_none(graph: PatternGraph, node: Node) -> bool:
 
 
 def _of_moved_nothing(graph: PatternGraph, node: Node) -> bool:
-    """Return True for a static shape without elements, of which a Transpose has moved axes of size 1 alone."""
+    """Return True for a static shape without elements, if a Transpose before has moved axes of size 1 alone."""
     transpose, shape = producer_before_removed(graph, node), graph.shape(node)
     order = graph.constant(transpose, 1) if transpose and transpose.type == "Transpose" else None
     if transpose is None or order is None or not shape.is_static or 0 not in shape.sizes:

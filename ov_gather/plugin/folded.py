@@ -8,7 +8,7 @@ from itertools import islice
 from ov_gather.graph.protocol import Node
 from ov_gather.ops import opsets_of_family
 from ov_gather.plugin.base import Effect, KnownFault
-from ov_gather.plugin.pattern_graph import LAYERS, PatternGraph
+from ov_gather.plugin.pattern_graph import CONVERSIONS, LAYERS, PatternGraph
 from ov_gather.plugin.removed import before_folded, returned_input
 from ov_gather.system.traversal import reachable
 
@@ -23,7 +23,6 @@ _SUMS = ("Add", "Concat", "Divide", "FloorMod", "Maximum", "Minimum", "Mod", "Mu
 _NOT_DROPPED = ("Concat", "Const", "Roll")
 """Operations whose Abs OpenVINO computes; it drops that of others if they are computed from constants."""
 _DROPPING = ("f16", "f32", "i32", "i64")
-_CONVERSIONS = ("Convert", "ConvertLike")
 
 
 def _abs(graph: PatternGraph, node: Node) -> bool:
@@ -168,13 +167,13 @@ def _is_stored(graph: PatternGraph, node: Node) -> bool:
 
 
 def _keeps_elements(graph: PatternGraph, node: Node) -> bool:
-    is_move = node.type in (*_MOVES, *_JOINS) and node.type not in _CONVERSIONS
+    is_move = node.type in (*_MOVES, *_JOINS) and node.type not in CONVERSIONS
     return is_move or returned_input(graph, node) is not None
 
 
 def _stores(graph: PatternGraph, reader: Node) -> bool:
     """Return True for a reader that gets a constant itself in the inference, not its size."""
-    if reader.type in _CONVERSIONS:
+    if reader.type in CONVERSIONS:
         return graph.made_type(reader) == "i64"  # which the CPU plugin stores as i32
     is_apart = reader.type == "ShapeOf" or opsets_of_family(reader.type) or _is_folded(graph, reader)
     return reader.type == "Result" or not is_apart
@@ -267,7 +266,7 @@ FOLDED = (
     ),
     KnownFault(
         report="u32_constants_saturate",
-        types=("Const", *_CONVERSIONS),
+        types=("Const", *CONVERSIONS),
         element_types=("u32", "u64"),
         occurs=_large_unsigned,
         operands=0,

@@ -81,7 +81,7 @@ def _tile(graph: PatternGraph, node: Node) -> bool:
 
 
 def _of_one_channel(graph: PatternGraph, node: Node) -> bool:
-    """Return True for images or volumes of one channel and another open size, of which two axes after the first repeat."""
+    """Return True for images or volumes of one channel and an open size, repeated along two axes after the first."""
     dims, repeats = graph.shape(node).dims or (), graph.constant(node, 1)
     if len(dims) not in (4, 5) or repeats is None or repeats.size != len(dims) or all(dim.is_static for dim in dims):
         return False

@@ -4,16 +4,14 @@ from __future__ import annotations
 
 from ov_gather.graph.protocol import Node
 from ov_gather.ir.shapes import PartialShape
-from ov_gather.plugin.base import Effect, KnownFault
-from ov_gather.plugin.pattern_graph import PatternGraph
+from ov_gather.plugin.base import REAL, Effect, KnownFault
+from ov_gather.plugin.pattern_graph import CONVERSIONS, PatternGraph
 from ov_gather.plugin.removed import before_removed
 
 _COMPARISONS = ("Equal", "NotEqual", "Less", "LessEqual", "Greater", "GreaterEqual")
 _WIDE = ("i32", "i64", "u32", "u64")
-_REAL = ("bf16", "f16", "f32", "f64")
 _INTEGER_BITS = {"i8": 8, "u8": 8, "i16": 16, "u16": 16, "i32": 32, "u32": 32, "i64": 32, "u64": 32}
 """The CPU plugin computes integers of 64 bits with 32."""
-_CONVERSIONS = ("Convert", "ConvertLike")
 _WHOLE = ("Ceiling", "Floor", "Round", "Sign")
 
 
@@ -142,7 +140,7 @@ def _before_conversion(graph: PatternGraph, node: Node) -> bool:
     """Return True if a Convert before NonZero, which OpenVINO removes, may make 0 of another number."""
     source = graph.producer(node)
     while source and graph.only_node(source):
-        is_converted = source.type in _CONVERSIONS
+        is_converted = source.type in CONVERSIONS
         if is_converted and _makes_zero(graph, source):
             return True
         before = graph.source(source) if is_converted else before_removed(graph, source)
@@ -156,7 +154,7 @@ def _makes_zero(graph: PatternGraph, convert: Node) -> bool:
     if made not in _INTEGER_BITS:
         return False
     if given not in _INTEGER_BITS:
-        return given in _REAL and not _is_whole(graph, convert)
+        return given in REAL and not _is_whole(graph, convert)
     low, high = graph.known.bounds(convert, 0)
     limit = 1 << _INTEGER_BITS[made]
     return _INTEGER_BITS[given] > _INTEGER_BITS[made] and not -limit < low <= high < limit
@@ -164,8 +162,8 @@ def _makes_zero(graph: PatternGraph, convert: Node) -> bool:
 
 def _is_whole(graph: PatternGraph, node: Node) -> bool:
     """Return True if an input is rounded, or converted from integers."""
-    converted = graph.producer(node, 0, *_CONVERSIONS)
-    return graph.producer(node, 0, *_WHOLE) is not None or (converted is not None and graph.type(converted) not in _REAL)
+    converted = graph.producer(node, 0, *CONVERSIONS)
+    return graph.producer(node, 0, *_WHOLE) is not None or (converted is not None and graph.type(converted) not in REAL)
 
 
 _IN_FLOAT = "exact only below 2^24: keep the integers smaller, or compute with parts of 16 bits"

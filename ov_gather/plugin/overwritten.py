@@ -6,20 +6,19 @@ from itertools import islice
 
 from ov_gather.graph.protocol import Key, Node
 from ov_gather.ops.table import OPENVINO, OpKind, where
-from ov_gather.plugin.base import KnownFault
+from ov_gather.plugin.base import REAL, KnownFault
 from ov_gather.plugin.pattern_graph import LAYERS, UNFOLDED, PatternGraph
 from ov_gather.system.traversal import reachable
 
 IN_PLACE = where(OPENVINO, lambda op: op.kind in (OpKind.ARITHMETIC, OpKind.BITWISE, OpKind.LOGICAL))
 """Operations that the CPU plugin computes in the memory of their first input, if nothing else reads that."""
-_REAL = ("bf16", "f16", "f32", "f64")
 _CONVERTED = ("bf16", "f16")
 """Element types of operands that the plugin converts to float32 first, into other memory."""
 
 
 def _is_written_over(graph: PatternGraph, node: Node) -> bool:
     """Return True if something computed once of an unfolded operation is the first operand of arithmetic of inputs."""
-    is_folded = node.type == "CumSum" and graph.made_type(node) in _REAL
+    is_folded = node.type == "CumSum" and graph.made_type(node) in REAL
     if is_folded or not _is_computed_once(graph, node):
         return False
 

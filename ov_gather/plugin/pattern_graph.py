@@ -18,6 +18,8 @@ if TYPE_CHECKING:
 
 VIEWS = ("Reshape", "Squeeze", "Unsqueeze")
 """Operations that keep the elements and their order."""
+CONVERSIONS = ("Convert", "ConvertLike")
+"""Operations that change the element type alone."""
 LAYERS = 64
 """Most nodes that one question looks at, so that a whole model takes linear time."""
 UNFOLDED = where(OPENVINO, lambda op: Trait.UNFOLDED in op.traits)

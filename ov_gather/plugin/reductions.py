@@ -6,12 +6,11 @@ from math import inf, prod
 
 from ov_gather.graph.protocol import Node
 from ov_gather.ops.table import OPENVINO, OpKind, where
-from ov_gather.plugin.base import Effect, KnownFault
+from ov_gather.plugin.base import REAL, Effect, KnownFault
 from ov_gather.plugin.pattern_graph import LAYERS, VIEWS, PatternGraph
 from ov_gather.plugin.removed import producer_before_removed, returned_input
 
 _INTEGERS = ("i8", "u8", "i16", "u16", "i32", "u32", "i64", "u64")
-_REAL = ("bf16", "f16", "f32", "f64")
 _UNSIGNED = ("u8", "u16", "u32", "u64")
 _REDUCING = tuple(sorted(where(OPENVINO, lambda op: op.kind is OpKind.REDUCTION)))
 _FUSED = ("Abs", "Broadcast", "Clamp", "Convert", "ConvertLike", "Negative", "ReLU")
@@ -127,11 +126,11 @@ def _keeps_axes(node: Node) -> bool:
 
 def _saturates(graph: PatternGraph, node: Node) -> bool:
     """Return True for bytes whose sum or product may need more than 8 bits."""
-    kind, sizes = graph.type(node), graph.shape(node)
-    if kind not in ("i8", "u8") or graph.is_folded(node, 0):
+    sizes = graph.shape(node)
+    if graph.is_folded(node, 0):
         return False
     low, high = graph.known.bounds(node, 0)
-    limit, count = 255 if kind == "u8" else 127, prod(sizes.sizes) if sizes.is_static else inf
+    limit, count = 255 if graph.type(node) == "u8" else 127, prod(sizes.sizes) if sizes.is_static else inf
     return max(high, -low) > 1 if node.type == "ReduceProd" else max(high, -low) * count > limit
 
 
@@ -139,7 +138,7 @@ def _of_nothing(graph: PatternGraph, node: Node) -> bool:
     """Return True for fractions along an axis of a static size of 0."""
     dims, given = graph.shape(node).dims or (), graph.constant(node, 1)
     axes = range(len(dims)) if graph.shape(node, 1).sizes == (len(dims),) else () if given is None else given.ravel()
-    return graph.type(node) in _REAL and any(dims[int(axis)].upper == 0 for axis in axes)
+    return any(dims[int(axis)].upper == 0 for axis in axes)
 
 
 _REVERSED = "write the order of the Transpose: [1, 0] for two axes"
@@ -167,6 +166,7 @@ REDUCTIONS = (
     KnownFault(
         report="reductions_of_nothing",
         types=("ReduceMax", "ReduceMean", "ReduceMin"),
+        element_types=REAL,
         occurs=_of_nothing,
         operands=2,
         instead="the maximum and minimum of nothing are the greatest finite numbers instead of infinite, and the mean is 0",
@@ -176,6 +176,7 @@ REDUCTIONS = (
     KnownFault(
         report="byte_reductions_saturate",
         types=("ReduceL1", "ReduceMean", "ReduceProd", "ReduceSum"),
+        element_types=("i8", "u8"),
         occurs=_saturates,
         operands=2,
         instead="sums and products of bytes beyond 8 bits saturate, also within ReduceMean",

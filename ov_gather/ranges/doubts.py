@@ -9,7 +9,7 @@ from ov_gather.graph.protocol import Key, Node
 from ov_gather.ir.element_types import BOOLEAN
 from ov_gather.ops.table import OPENVINO, OpKind, Trait, where
 from ov_gather.plugin.overwritten import IN_PLACE
-from ov_gather.plugin.pattern_graph import UNFOLDED, PatternGraph
+from ov_gather.plugin.pattern_graph import UNFOLDED
 from ov_gather.plugin.register import BY_TYPE, KNOWN
 from ov_gather.ranges.algebra.polynomials import Polynomial
 from ov_gather.ranges.algebra.symbols import DoubtfulSize
@@ -221,8 +221,7 @@ def _is_folded(graph: AnalysedGraph, step: Node) -> bool:
 
 def _meets(graph: AnalysedGraph, step: Node, *reports: str) -> bool:
     """Return True if a step meets one of the faults with these reports."""
-    faults = [fault for fault in BY_TYPE.get(step.type, ()) if fault.report in reports]
-    return bool(faults) and any(fault.is_met(PatternGraph(graph.graph), step) for fault in faults)
+    return any(fault.report in reports and fault.is_met(graph.patterns, step) for fault in BY_TYPE.get(step.type, ()))
 
 
 _TAINTING = tuple(fault.report for fault in KNOWN if fault.taints)

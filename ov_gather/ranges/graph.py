@@ -11,6 +11,7 @@ from ov_gather.graph.protocol import Body, Graph, Key, Node
 from ov_gather.graph.symbols import Symbol
 from ov_gather.ir.model import LEAVES
 from ov_gather.ops import indexing, known_types
+from ov_gather.plugin.pattern_graph import PatternGraph
 from ov_gather.ranges.algebra.constants import constant_value
 from ov_gather.ranges.algebra.intervals import Interval
 from ov_gather.ranges.algebra.polynomials import Number, Polynomial
@@ -134,6 +135,11 @@ class AnalysedGraph:
             if node.bodies:
                 yield from node.outputs[:1]
             yield from (key for key in node.outputs if self.vocabulary.is_wanted(self.graph, key))
+
+    @cached_property
+    def patterns(self) -> PatternGraph:
+        """The graph with the questions that the patterns of faults ask; nothing is known of its numbers."""
+        return PatternGraph(self.graph)
 
     # Sites
 

@@ -9,12 +9,8 @@ import openvino as ov
 
 from ov_gather.extension import reason
 from ov_gather.extension.users import UserExtension, core_for_reading
-
-_BODIES = {
-    "If": {"then_body": "get_then_body", "else_body": "get_else_body"},
-    "Loop": {"body": "get_function"},
-    "TensorIterator": {"body": "get_function"},
-}
+from ov_gather.graph.openvino import bodies
+from ov_gather.ir.bodies import BODIES
 
 
 @dataclass(frozen=True, slots=True)
@@ -57,5 +53,6 @@ def _outputs_of(node: Any) -> InferredOutputs:
         (node.get_output_element_type(i).get_type_name(), str(node.get_output_partial_shape(i)).strip("[]"))
         for i in range(node.get_output_size())
     ]
-    getters = _BODIES.get(node.get_type_name(), {})
-    return InferredOutputs(types, {tag: _outputs(getattr(node, getter)()) for tag, getter in getters.items()})
+    inner = bodies(node)
+    tags = BODIES[node.get_type_name()].tags if inner else ()
+    return InferredOutputs(types, {tag: _outputs(body) for tag, body in zip(tags, inner, strict=True)})
