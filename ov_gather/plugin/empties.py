@@ -47,8 +47,12 @@ def _over_nothing(graph: PatternGraph, node: Node) -> bool:
 
 
 def _of_none(graph: PatternGraph, node: Node) -> bool:
+    """Return True for a k of 0, unless the TopK is folded in the body of a Loop, which is unrolled before."""
     count = graph.constant(node, 1)
-    return count is not None and count.size == 1 and not count.any()
+    if count is None or count.size != 1 or count.any():
+        return False
+    around = None if node.within is None else graph.graph.producer(node.within)
+    return not (around and around.type == "Loop" and graph.is_folded(node, 0))
 
 
 def _of_moved_nothing(graph: PatternGraph, node: Node) -> bool:

@@ -246,6 +246,7 @@ LOOPS = (
         occurs=_delayed,
         instead="the element of an iteration overwrites the state before the body reads it",
         remedy="hand on a copy of the element: element 0 of a Tile by 2 along a new axis",
+        taints=True,
         converter="avoids",
     ),
     KnownFault(
@@ -254,6 +255,7 @@ LOOPS = (
         occurs=_accumulates,
         instead="the next element is written over the state, which is wrong from the second iteration on",
         remedy="hand on a copy of what is computed: element 0 of a Tile by 2 along a new axis",
+        taints=True,
         converter="avoids",
     ),
     KnownFault(
@@ -262,6 +264,7 @@ LOOPS = (
         occurs=_no_element,
         instead="a body that does not read its element makes one iteration",
         remedy="let an output of the body depend on the element, or use Loop with a trip count",
+        taints=True,
         converter="avoids",
     ),
     KnownFault(
@@ -270,6 +273,7 @@ LOOPS = (
         occurs=_view_of_another,
         instead="both states share memory: the first one's next value overwrites the second",
         remedy="hand on a copy: element 0 of a Tile by 2 along a new axis",
+        taints=True,
         converter="avoids",
     ),
     KnownFault(

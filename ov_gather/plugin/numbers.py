@@ -12,6 +12,8 @@ _COMPARISONS = ("Equal", "NotEqual", "Less", "LessEqual", "Greater", "GreaterEqu
 _WIDE = ("i32", "i64", "u32", "u64")
 _INTEGER_BITS = {"i8": 8, "u8": 8, "i16": 16, "u16": 16, "i32": 32, "u32": 32, "i64": 32, "u64": 32}
 """The CPU plugin computes integers of 64 bits with 32."""
+_FOLDED_FIRST = ("Negative", "Select", "Squeeze")
+"""Operations of constants that OpenVINO folds before it would remove them, or a Convert before them."""
 _WHOLE = ("Ceiling", "Floor", "Round", "Sign")
 
 
@@ -138,8 +140,10 @@ def _too_short(graph: PatternGraph, node: Node) -> bool:
 
 def _before_conversion(graph: PatternGraph, node: Node) -> bool:
     """Return True if a Convert before NonZero, which OpenVINO removes, may make 0 of another number."""
-    source = graph.producer(node)
+    source, is_folded = graph.producer(node), graph.is_folded(node, 0)
     while source and graph.only_node(source):
+        if is_folded and source.type in _FOLDED_FIRST:
+            return False
         is_converted = source.type in CONVERSIONS
         if is_converted and _makes_zero(graph, source):
             return True

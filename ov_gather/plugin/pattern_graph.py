@@ -175,7 +175,13 @@ class PatternGraph:
     def is_folded(self, node: Node, position: int) -> bool:
         """Return True if OpenVINO computes an input while it compiles the model, exactly."""
         found = self.origins(node, position)
-        return bool(found) and not any(one.type in UNFOLDED for one in found)
+        return bool(found) and not any(self._is_executed(one) for one in found)
+
+    def _is_executed(self, node: Node) -> bool:
+        """Return True for a node that OpenVINO executes even of constants, as products and negatives of bytes."""
+        is_of_bytes = node.type in ("Multiply", "Negative") and self.made_type(node) in ("i8", "u8")
+        factor = self.constant(node, 1) if is_of_bytes else None
+        return node.type in UNFOLDED or (is_of_bytes and (factor is None or bool((factor != 1).any())))  # by 1: removed
 
     def depends_on(self, keys: Sequence[Key]) -> Iterator[Node]:
         """Yield the nodes that compute some tensors; shapes do not count."""
