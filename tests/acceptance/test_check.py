@@ -34,7 +34,7 @@ def rows_of(output):
 
 @pytest.mark.exhaustive
 def test_valid_samples(cli, samples):
-    done = cli("check", "ir_samples/valid", code=0)
+    done = cli("check", "ir_samples/valid", "--verbose", code=0)
     rows = rows_of(done.stdout)
     files = list((samples / "valid").glob("*.xml"))
     layers = sum(1 for file in files for _, graph in read_ir(file).walk() for _ in family_layers(graph))
