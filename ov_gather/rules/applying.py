@@ -65,7 +65,7 @@ def _renumbered(places: _Places, graph: Span, layer: Span) -> Iterator[Edit]:
     for port in ports:
         yield with_attribute(places.document, port, "id", new[port.attributes["id"]])
     for side in ("from", "to"):
-        for edge in places.edges(graph, side)[layer.attributes["id"]]:
+        for edge in places.edges(graph, side)[layer.attributes.get("id")]:
             yield with_attribute(places.document, edge, f"{side}-port", new[edge.attributes[f"{side}-port"]])
 
 
@@ -95,7 +95,7 @@ class _Places:
         return _only(ports[str(port_id)], "port")
 
     def edges(self, graph: Span, side: str) -> Index:
-        """Return the edges of a graph by the ids of the layers at their "from" or "to" side."""
+        """Return the edges of a graph, a bare layer has none, by the ids of the layers at their "from" or "to" side."""
         return self._index(graph, side, _edges_of, lambda edge: edge.attributes[f"{side}-layer"])
 
     def users(self, start: int, end: float) -> int:

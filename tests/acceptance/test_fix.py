@@ -130,6 +130,15 @@ def test_a_layer_in_a_body(cli, copied, tmp_path):
     assert path.read_text() == text
 
 
+def test_ports_of_a_layer_without_a_graph(cli, copied):
+    """A layer that is pasted alone needs no id, and no edge ends at its ports."""
+    path = copied("valid/spec_layer_fragment")
+    right = path.read_text()
+    path.write_text(right.replace('<port id="0">', '<port id="5">'))
+    assert "mended: " in cli("fix", path, code=0).stderr
+    assert path.read_text() == right
+
+
 def test_other_layouts_are_kept(cli, copied):
     """One line, single quotes, no blanks: only what is wrong changes."""
     path = copied("invalid/OVG302/indices_precision")

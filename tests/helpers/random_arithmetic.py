@@ -107,8 +107,8 @@ class ExactBuilder(OnnxBuilder):
     def is_defined(self, node: onnx.NodeProto) -> bool:
         """Return True unless ONNX leaves the result open, or the process would end.
 
-        A division by zero, or of the least integer by -1; a fraction beyond the type that it is cast to; equal elements in a
-        TopK; a Range of billions of elements; a mean of fractions, which may be rounded.
+        A division by zero, or of the least integer by -1; a fraction beyond the type that it is cast to, as powers are;
+        equal elements in a TopK; a Range of billions of elements; a mean of fractions, which may be rounded.
         """
         operands = [self.arrays[name] for name in node.input if name]
         first, second = (*operands, *[np.zeros(0)] * 2)[:2]
@@ -121,6 +121,8 @@ class ExactBuilder(OnnxBuilder):
                 to = helper.tensor_dtype_to_np_dtype(attributes["to"])
                 limits = np.iinfo(to) if to.kind in "iu" else np.finfo(np.float32)
                 return bool(first.min() >= limits.min and first.max() <= limits.max)
+            case "Pow" if first.dtype.kind in "iu":
+                return bool((abs(first.astype(np.float64)) ** second <= np.iinfo(first.dtype).max).all())
             case "TopK":
                 return bool(np.all(np.diff(np.sort(first, attributes["axis"]), axis=attributes["axis"]) != 0))
             case "Range":

@@ -17,7 +17,7 @@ from ov_gather.runtimes.isolated import IsolatedRuntime
 
 pytestmark = pytest.mark.onnxruntime
 
-RNG = np.random.default_rng(0)
+RNG = np.random.default_rng(0)  # for what stands in tables; tests draw from their own
 PRODUCT = "(uint8[1,64] a, uint8 za) => (int32[1,32] y) { y = MatMulInteger(a, w, za) }"
 WEIGHTS = RNG.integers(-127, 128, (64, 32)).astype(np.int8)
 WEIGHTS[:, 0] = 127
@@ -62,10 +62,10 @@ def test_products_without_signed_bytes_are_exact(zero, tmp_path):
     np.testing.assert_array_equal(executed(model, FEEDS)[0], expected)
 
 
-def test_convolutions_without_signed_bytes_are_exact(tmp_path):
+def test_convolutions_without_signed_bytes_are_exact(tmp_path, rng):
     text = "(uint8[1,3,6,6] x, uint8 zx) => (int32[1,4,6,6] y) { y = ConvInteger<pads = [1, 1, 1, 1]>(x, w, zx, zw) }"
-    w, zw = RNG.integers(-127, 128, (4, 3, 3, 3)).astype(np.int8), np.array(5, np.int8)
-    x = RNG.integers(0, 256, (1, 3, 6, 6)).astype(np.uint8)
+    w, zw = rng.integers(-127, 128, (4, 3, 3, 3)).astype(np.int8), np.array(5, np.int8)
+    x = rng.integers(0, 256, (1, 3, 6, 6)).astype(np.uint8)
     model = with_exact_products(load(saved(tmp_path / "m.onnx", text, w=w, zw=zw)))
     padded = np.pad(x.astype(np.int64) - 7, ((0, 0), (0, 0), (1, 1), (1, 1)))
     shifted = w.astype(np.int64) - zw
@@ -93,41 +93,41 @@ def test_a_wrong_product_fails_where_onnxruntime_saturates(tmp_path, monkeypatch
     assert not verify_conversion(source, ir, inputs=FEEDS).passed
 
 
-def floating_lstm(path):
+def floating_lstm(path, rng):
     hidden, size = 64, 40
     weights = {"W": (1, 4 * hidden, size), "R": (1, 4 * hidden, hidden), "B": (1, 8 * hidden)}
-    tensors = [numpy_helper.from_array((RNG.standard_normal(s) * 0.2).astype(np.float32), n) for n, s in weights.items()]
+    tensors = [numpy_helper.from_array((rng.standard_normal(s) * 0.2).astype(np.float32), n) for n, s in weights.items()]
     node = helper.make_node("LSTM", ["x", "W", "R", "B"], ["Y"], hidden_size=hidden)
     given = helper.make_tensor_value_info("x", TensorProto.FLOAT, [20, 3, size])
     made = helper.make_tensor_value_info("Y", TensorProto.FLOAT, [20, 1, 3, hidden])
     graph = helper.make_graph([node], "g", [given], [made], tensors)
     onnx.save(helper.make_model(graph, opset_imports=[helper.make_opsetid("", 17)], ir_version=8), path)
-    return path, {"x": RNG.standard_normal((20, 3, size)).astype(np.float32)}
+    return path, {"x": rng.standard_normal((20, 3, size)).astype(np.float32)}
 
 
-def floating_layers(path):
+def floating_layers(path, rng):
     text = "(float[4,32] x) => (float[4,16] y) { h = MatMul(x, v) a = Relu(h) y = MatMul(a, w) }"
-    v, w = (RNG.standard_normal(size).astype(np.float32) for size in ((32, 64), (64, 16)))
-    return saved(path, text, v=v, w=w), {"x": RNG.standard_normal((4, 32)).astype(np.float32)}
+    v, w = (rng.standard_normal(size).astype(np.float32) for size in ((32, 64), (64, 16)))
+    return saved(path, text, v=v, w=w), {"x": rng.standard_normal((4, 32)).astype(np.float32)}
 
 
 @pytest.mark.parametrize("kind", ["QInt8", "QUInt8"])
 @pytest.mark.parametrize("make", [floating_lstm, floating_layers])
-def test_what_quantize_dynamic_makes_is_verified(make, kind, tmp_path):
+def test_what_quantize_dynamic_makes_is_verified(make, kind, tmp_path, rng):
     from onnxruntime.quantization import QuantType, quantize_dynamic
 
-    floats, feeds = make(tmp_path / "floats.onnx")
+    floats, feeds = make(tmp_path / "floats.onnx", rng)
     quantize_dynamic(floats, tmp_path / "m.onnx", weight_type=getattr(QuantType, kind))
     result = verify_conversion(tmp_path / "m.onnx", converted(tmp_path / "m.xml", tmp_path / "m.onnx"), inputs=feeds)
     assert result.passed, result
 
 
 @pytest.mark.parametrize("make", [floating_lstm, floating_layers])
-def test_a_model_without_quantisation_has_rounded_weights_only(make, tmp_path):
+def test_a_model_without_quantisation_has_rounded_weights_only(make, tmp_path, rng):
     """The independent value is that of the floating-point model, whose weights are replaced by the rounded ones."""
     from onnxruntime.quantization import QuantType, quantize_dynamic
 
-    floats, feeds = make(tmp_path / "floats.onnx")
+    floats, feeds = make(tmp_path / "floats.onnx", rng)
     quantize_dynamic(floats, tmp_path / "m.onnx", weight_type=QuantType.QInt8)
     model, stored = onnx.load(floats), {}
     for each in onnx.load(tmp_path / "m.onnx").graph.initializer:
