@@ -80,7 +80,7 @@ def is_used(value: onnx_ir.Value) -> bool:
     return bool(value.uses()) or value.is_graph_output()
 
 
-def viewed(value: onnx_ir.Value, operators: Collection[str]) -> onnx_ir.Value:
+def viewed(value: onnx_ir.Value, operators: Collection[str] = ("Identity",)) -> onnx_ir.Value:
     """Return the source of a value: follow it back through these operators, by their first input, and Concats of one input."""
     while (node := value.producer()) is not None and is_default(node, operators):
         if node.inputs[0] is None or (node.op_type == "Concat" and len(node.inputs) > 1):

@@ -18,7 +18,7 @@ from ov_gather.ops.onnx_nodes import GATHERS, SCATTERS
 from .errors import describe
 from .graphs import bodies_of, constant_of, constants_of, inputs_of, is_default, nodes_of
 from .inexact_nodes import computed, exceeds_int32, inexact_nodes, narrowing, seeing_high_bits, stays_within
-from .moves import element_type_of, is_gathered, is_read
+from .moves import element_type_of, is_bound, is_gathered, is_read
 from .passes.empty_constants import lost_constants
 from .ranges import Ranges
 from .unknown_forms import unknown_forms
@@ -175,4 +175,4 @@ OUT_OF_BOUNDS = {
 
 def _is_folded(node: onnx_ir.Node, position: int) -> bool:
     """Return True if narrowing does not affect this use of a constant: a Cast, folded exactly, or a bound of a Slice."""
-    return is_default(node, ("Cast",)) or (is_default(node, ("Slice",)) and position in (1, 2))
+    return is_default(node, ("Cast",)) or is_bound(node, position)

@@ -45,13 +45,18 @@ def is_index(node: onnx_ir.Node, position: int) -> bool:
     return node.domain in ("", CUSTOM_OPSET) and node.op_type in (*GATHERS, *SCATTERS) and position == 1
 
 
+def is_bound(node: onnx_ir.Node, position: int) -> bool:
+    """Return True if an input of a node is the starts or ends of a Slice."""
+    return is_default(node, ("Slice",)) and position in (1, 2)
+
+
 def is_only_bound(value: onnx_ir.Value) -> bool:
     """Return True if a value, directly or after moves, is used only as starts and ends of Slices.
 
     Clamping it to 32 bits then changes nothing, as no dimension is longer.
     """
     return not value.is_graph_output() and all(
-        (is_default(node, ("Slice",)) and position in (1, 2))
+        is_bound(node, position)
         or is_default(node, OF_SHAPES)
         or (carries_elements(node, position) and not any(output.is_graph_output() for output in node.outputs))
         for node, position in uses_of(value, carries_elements)

@@ -63,7 +63,7 @@ def open_ranks(model: onnx_ir.Model) -> list[str]:
 
 def _same_strings(output: onnx_ir.Value) -> list[onnx_ir.Value]:
     """Return the values that OpenVINO may return as an output: before an Identity, it drops nodes that keep the shape, too."""
-    source = viewed(output, ("Identity",))
+    source = viewed(output)
     before = source if source is output else viewed(source, (*VIEWS, "Concat"))
     if before.shape is None or source.shape is None:
         return [source, before]

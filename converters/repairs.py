@@ -17,6 +17,7 @@ from ov_gather.extension.python_api import opset13 as ops
 from ov_gather.graph.openvino import OpenvinoGraph
 from ov_gather.graph.protocol import Node
 from ov_gather.plugin.base import KnownFault
+from ov_gather.plugin.reductions import OF_NOTHING
 from ov_gather.plugin.register import KNOWN
 from ov_gather.ranges.known_faults import FaultFinder
 from ov_gather.rules.known_faults import RULE_OF
@@ -25,8 +26,6 @@ from .inexactness import Inexactness
 from .passes.rewriter import Rewrite
 
 _EXACT = {"INFERENCE_PRECISION_HINT": "f32"}
-_OF_NOTHING = {"ReduceMax": -np.inf, "ReduceMean": np.nan, "ReduceMin": np.inf}
-"""What reductions of nothing are."""
 _TURNS = ("transpose_a", "transpose_b")
 _ROUNDS = 4
 """Most rounds of repairs: what one makes may meet another fault."""
@@ -193,7 +192,7 @@ def _sum_of_nothing(matmul: OpenvinoNode) -> None:
 def _of_none(reduce: OpenvinoNode) -> None:
     """ReduceMax(x) of nothing  ->  Add(ReduceSum(x), -inf), as the sum is 0."""
     total = ops.reduce_sum(*reduce.input_values(), reduce.get_attributes()["keep_dims"])
-    replace_node(reduce, ops.add(total, ops.constant(_OF_NOTHING[reduce.get_type_name()], reduce.get_element_type())))
+    replace_node(reduce, ops.add(total, ops.constant(OF_NOTHING[reduce.get_type_name()], reduce.get_element_type())))
 
 
 def _slice_none(topk: OpenvinoNode) -> None:

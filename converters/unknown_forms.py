@@ -7,12 +7,13 @@ from collections.abc import Iterator
 import onnx
 import onnx_ir
 
+from ov_gather.ops.table import ONNX, OpKind, where
 from ov_gather.plugin.front_end import IGNORED_ATTRIBUTES, IGNORED_INPUTS, NEWEST_OPSET
 
 from .graphs import is_default
 from .moves import moves
 
-_SATURATED = ("Cast", "CastLike")
+_CASTS = where(ONNX, lambda op: op.kind is OpKind.CAST)
 _FLOAT8 = (
     *(onnx_ir.DataType.FLOAT8E4M3FN, onnx_ir.DataType.FLOAT8E4M3FNUZ),
     *(onnx_ir.DataType.FLOAT8E5M2, onnx_ir.DataType.FLOAT8E5M2FNUZ),
@@ -37,11 +38,11 @@ def _ignored(node: onnx_ir.Node, opset: int) -> Iterator[str]:
     for position, name in IGNORED_INPUTS.get(node.op_type, {}).items():
         if _input(node, position) is not None:
             yield f"input {name} of {node.op_type}"
-    if is_default(node, _SATURATED) and node.outputs[0].dtype in _FLOAT8:
+    if is_default(node, _CASTS) and node.outputs[0].dtype in _FLOAT8:
         saturate = node.attributes.get("saturate")
         if saturate is None or saturate.value:
             yield f"saturate=1 of {node.op_type}: numbers beyond the range become infinite, or NaN"
-    if is_default(node, _SATURATED) and node.outputs[0].dtype is onnx_ir.DataType.FLOAT8E8M0:
+    if is_default(node, _CASTS) and node.outputs[0].dtype is onnx_ir.DataType.FLOAT8E8M0:
         yield f"round_mode of {node.op_type}: it rounds to the nearest power of two"
     if opset > NEWEST_OPSET:
         yield from _newer(node, opset)

@@ -10,7 +10,9 @@ from __future__ import annotations
 import onnx_ir
 from onnx_ir import DataType, Value
 
-from ..graphs import nodes_of
+from ov_gather.graph.protocol import LOOPS
+
+from ..graphs import nodes_of, viewed
 from .lane_loops import LoopView, ScanValue, has_parts, reached
 from .rewriter import Rewriter
 
@@ -32,14 +34,13 @@ def equal_slices(rewriter: Rewriter) -> None:
             _compare(rewriter, loop, part)
             rewriter.report(node, f"its rows '{part.outer.name}' are checked to have equal sizes")
         if parts:
-            loops = {one: LoopView(one) for one in nodes_of(rewriter.model, "Loop", "Scan") if one is not node}
+            loops = {one: LoopView(one) for one in nodes_of(rewriter.model, *LOOPS) if one is not node}
             loop.rebuild(loops | {node: loop})
 
 
 def _is_longer(state: Value, end: Value) -> bool:
     """Return True if the next state is a Concat that reads the state, maybe behind Identities."""
-    while (node := end.producer()) is not None and node.op_type == "Identity" and node.inputs[0] is not None:
-        end = node.inputs[0]
+    node = viewed(end).producer()
     return node is not None and node.op_type == "Concat" and state in node.inputs and len(node.inputs) > 1
 
 

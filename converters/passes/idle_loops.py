@@ -42,7 +42,7 @@ def _is_constant(value: Value | None) -> bool:
 
 def _goes_on(loop: LoopView) -> bool:
     """Return True if the condition stays as it is at first, or is constant."""
-    condition = viewed(loop.body.outputs[0], ("Identity",))
+    condition = viewed(loop.body.outputs[0])
     return condition is loop.body.inputs[1] or _is_constant(condition)
 
 

@@ -67,7 +67,7 @@ def slice_to(rewriter: Rewriter, node: onnx_ir.Node, sizes: Mapping[int, Dim]) -
 def keep_slices(rewriter: Rewriter) -> None:
     """Rewrite in place: START is the same element, counted from the end."""
     for node in nodes_of(rewriter.model, "GatherElements"):
-        part = None if node.inputs[0] is None else viewed(node.inputs[0], ("Identity",)).producer()
+        part = None if node.inputs[0] is None else viewed(node.inputs[0]).producer()
         if part is None or not is_default(part, ("Slice",)) or len(part.inputs) < 4:
             continue
         starts, steps = part.inputs[1], part.inputs[4] if len(part.inputs) > 4 else None

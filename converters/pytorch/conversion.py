@@ -111,17 +111,17 @@ def _unchecked(model: openvino.Model, sites: dict[str, IndexUse]) -> Iterator[In
             yield Inexactness(place, f"an index out of bounds {OUT_OF_BOUNDS[node.get_type_name()]}; target extension raises")
 
 
-_SCATTERS = ("ScatterElementsUpdate", "ScatterNDUpdate")
-
-
 def _losing_nan(model: openvino.Model, sites: dict[str, IndexUse]) -> Iterator[Inexactness]:
     """Yield the scatters of OpenVINO's own that reduce floats by max or min. Ours, for the target extension, keep NaN."""
+    from ov_gather.acceleration.graph import is_ours, is_scatter
+
     for node in model.get_ops():
-        if node.get_type_name() in _SCATTERS:
-            is_extreme = node.get_attributes().get("reduction") in ("max", "min")
-            if is_extreme and by_name(node.get_element_type().get_type_name()) in FLOATS:
-                name = node.get_friendly_name()
-                yield Inexactness(str(sites.get(name, f"{node.get_type_name()} '{name}'")), LOST_NAN)
+        if not is_scatter(node) or is_ours(node):
+            continue
+        is_extreme = node.get_attributes().get("reduction") in ("max", "min")
+        if is_extreme and by_name(node.get_element_type().get_type_name()) in FLOATS:
+            name = node.get_friendly_name()
+            yield Inexactness(str(sites.get(name, f"{node.get_type_name()} '{name}'")), LOST_NAN)
 
 
 def _checked(model: openvino.Model, sites: dict[str, IndexUse]) -> Sequence[Rewrite]:

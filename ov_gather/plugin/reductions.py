@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from math import inf, prod
+from math import inf, nan, prod
 
 from ov_gather.graph.protocol import Node
 from ov_gather.ops.table import OPENVINO, OpKind, where
@@ -13,6 +13,8 @@ from ov_gather.plugin.removed import producer_before_removed, returned_input
 _INTEGERS = ("i8", "u8", "i16", "u16", "i32", "u32", "i64", "u64")
 _UNSIGNED = ("u8", "u16", "u32", "u64")
 _REDUCING = tuple(sorted(where(OPENVINO, lambda op: op.kind is OpKind.REDUCTION)))
+OF_NOTHING = {"ReduceMax": -inf, "ReduceMean": nan, "ReduceMin": inf}
+"""What reductions of nothing must be."""
 _FUSED = ("Abs", "Broadcast", "Clamp", "Convert", "ConvertLike", "Negative", "ReLU")
 """Steps that are fused with the reduction, too, removed, or done later."""
 _WITH_CONSTANT = ("Add", "Divide", "Multiply", "Subtract")
@@ -165,7 +167,7 @@ REDUCTIONS = (
     ),
     KnownFault(
         report="reductions_of_nothing",
-        types=("ReduceMax", "ReduceMean", "ReduceMin"),
+        types=tuple(OF_NOTHING),
         element_types=REAL,
         occurs=_of_nothing,
         operands=2,

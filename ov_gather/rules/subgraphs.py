@@ -13,6 +13,8 @@ from ov_gather.ops.attribute import parse_integer
 from ov_gather.rules.base import Violation, rule
 
 _MOST = 2**31 - 1
+_INPUT = "Parameter"
+_OUTPUT = "Result"
 """The greatest stride and part_size of slices: OpenVINO keeps them in 32 bits."""
 
 
@@ -96,7 +98,7 @@ def back_edge(graph: Model) -> Iterator[Violation]:
             if edge.tag != "edge":
                 yield Violation.at(layer, f"<{edge.tag}> is no back edge", "write <edge>", line=edge.line)
                 continue
-            for name, end, wanted in (("from-layer", result, "Result"), ("to-layer", parameter, "Parameter")):
+            for name, end, wanted in (("from-layer", result, _OUTPUT), ("to-layer", parameter, _INPUT)):
                 if end is None or end.type != wanted:
                     reason = f"{name}='{edge.attributes.get(name, '')[:40]}' of a back edge is no {wanted} of the body"
                     yield Violation.at(layer, reason, "a back edge leads from a Result to a Parameter", line=edge.line)
@@ -195,7 +197,7 @@ def _wrong(layer: Layer, entry: Entry) -> Iterator[tuple[str, str]]:
             parse_integer(attributes.get(name, "0"))
         except ValueError as error:
             yield f"{name}: {error}", "write a decimal integer"
-    kind, inner = ("input", "Parameter") if entry.is_input else ("output", "Result")
+    kind, inner = ("input", _INPUT) if entry.is_input else ("output", _OUTPUT)
     outside, inside = attributes.get("external_port_id", ""), attributes.get("internal_layer_id", "")
     if layer.type == "Loop" and outside == "-1":
         if entry.purpose not in ("current_iteration", "execution_condition"):

@@ -96,7 +96,7 @@ def choices(reference: Read, model: Model, given: Arrays | None, setting: Settin
 
 
 def _require_distinct_inputs(model: Model) -> None:
-    names = [layer.name for layer in model.of_type("Parameter")]
+    names = [layer.name for layer in model.parameters]
     if twice := [name for name, count in Counter(names).items() if count > 1]:
         raise ValueError(
             f"{model.path or model.name}: several inputs are called '{twice[0]}': give each Parameter a name of its own"
@@ -121,7 +121,7 @@ def _arrays(reference: Read, model: Model, names: Mapping[str, str], given: Arra
         arrays = {**{name: array for name, array in reference.items() if name in names}, **(given or {})}
     elif given is None:
         made_up = generate_inputs(model, seed)
-        arrays = {names[layer.name]: array for layer, array in zip(model.of_type("Parameter"), made_up, strict=True)}
+        arrays = {names[layer.name]: array for layer, array in zip(model.parameters, made_up, strict=True)}
     else:
         arrays = {names.get(name, name): array for name, array in given.items()}
     missing = [name for name in names.values() if name not in arrays]

@@ -33,7 +33,7 @@ class IRSide(Side):
         stored = list(stored_values(model).values())
         self._model, self._setting = with_results(model, stored), setting  # wrong states show in later inferences
         self.graph = graph if graph is not None and not stored else ir_graph(self._model)
-        parameters = {layer.name: layer for layer in model.of_type("Parameter")}
+        parameters = {layer.name: layer for layer in model.parameters}
         self._inputs = {name: _as(array, parameters[name].declared_type) for name, array in inputs.items()}
         self.title = f"{setting.runtime} on {setting.device} in {setting.precision}"
 
@@ -74,7 +74,7 @@ class IRSide(Side):
         layer, model = node.handle, self._model
         inner = next(inner for each, inner in zip(node.bodies, layer.bodies, strict=True) if each is body)
         whole = replace(inner, tag="net", name=layer.name, version=model.version, weights=model.weights, path=model.path)
-        names: dict[Key, str] = {(body.id, one.id, one.outputs[0].id): one.name for one in inner.of_type("Parameter")}
+        names: dict[Key, str] = {(body.id, one.id, one.outputs[0].id): one.name for one in inner.parameters}
         return Extracted(whole, names, lambda key: (0, *_port(key)))
 
     def inside(self, body: ObservedBody) -> IRSide:
@@ -95,12 +95,12 @@ class IRSide(Side):
         if not isinstance(part, IRPart):
             return None
         by_name = {**self._inputs, given.name: given.array}
-        inputs = {layer.name: by_name[layer.name] for layer in part.model.of_type("Parameter")}
+        inputs = {layer.name: by_name[layer.name] for layer in part.model.parameters}
         return IRSide(part.model, inputs, self._setting)
 
     def _inputs_of(self, part: Part) -> list[NDArray[Any]]:
         assert isinstance(part, IRPart)
-        return [self._inputs[layer.name] for layer in part.model.of_type("Parameter")]
+        return [self._inputs[layer.name] for layer in part.model.parameters]
 
 
 class IRPart(Part):
@@ -111,7 +111,7 @@ class IRPart(Part):
 
     def run(self, inputs: Sequence[NDArray[Any]]) -> list[NDArray[Any]]:
         """Execute the part with inputs in the order of its Parameters."""
-        parameters = self.model.of_type("Parameter")
+        parameters = self.model.parameters
         arrays = [_as(array, layer.declared_type) for array, layer in zip(inputs, parameters, strict=True)]
         return _run(ConfiguredModel(self.model, self._setting), arrays, 0)
 

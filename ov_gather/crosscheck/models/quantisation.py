@@ -101,7 +101,7 @@ def _multiply_floats(rewriter: Rewriter, node: onnx_ir.Node) -> None:
     (output,) = node.outputs
     is_cast = not output.is_graph_output() and all(use.node.op_type == "Cast" for use in output.uses())
     attributes = {name: each.value for name, each in node.attributes.items()}
-    operator = "Conv" if node.op_type == "ConvInteger" else "MatMul"
+    operator = node.op_type.removesuffix("Integer")
     if is_cast:
         rewriter.become(node, operator, factors, **attributes)
         output.type = onnx_ir.TensorType(DataType.FLOAT)
