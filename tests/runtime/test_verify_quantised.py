@@ -142,10 +142,10 @@ def test_a_model_without_quantisation_has_rounded_weights_only(make, tmp_path, r
     np.testing.assert_allclose(found, executed(model, feeds)[0], atol=2e-5)
 
 
-def test_a_difference_larger_than_the_quantisation_fails(tmp_path):
+def test_a_difference_larger_than_the_quantisation_fails(tmp_path, rng):
     from onnxruntime.quantization import QuantType, quantize_dynamic
 
-    floats, feeds = floating_layers(tmp_path / "floats.onnx")
+    floats, feeds = floating_layers(tmp_path / "floats.onnx", rng)
     quantize_dynamic(floats, tmp_path / "m.onnx", weight_type=QuantType.QInt8)
     wrong = onnx.load(tmp_path / "m.onnx")
     weights = next(each for each in wrong.graph.initializer if each.name.startswith("w_quantized"))
