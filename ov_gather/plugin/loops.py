@@ -152,7 +152,7 @@ def _view_of_another(graph: PatternGraph, node: Node) -> bool:
 
 def _overwrites_outer(graph: PatternGraph, node: Node) -> bool:
     """Return True if the first operand is a view, read once, of what each iteration receives, and the other is no number."""
-    view = producer_before_removed(graph, node)
+    view = producer_before_removed(graph, node) if graph.unchanged else None
     number = graph.const(node, 1)
     if view is None or view.type not in VIEWS or not graph.only_node(view):
         return False

@@ -55,6 +55,8 @@ class PatternGraph:
     graph: Graph
     known: Known = field(default_factory=Known)
     _values: dict[Key, NDArray[Any] | None] = field(default_factory=dict)
+    _readings: dict[Node, list[Node]] = field(default_factory=dict)
+    _ends: dict[Node, bool] = field(default_factory=dict)
 
     def source(self, node: Node, position: int = 0) -> Key | None:
         """Return the tensor that feeds an input; None if unknown."""
@@ -133,10 +135,15 @@ class PatternGraph:
 
         Nodes that read its shape do not count: OpenVINO removes a Reshape to its own shape together with that.
         """
-        return len({one for one in self._reading(node) if one.type != "ShapeOf"}) == 1
+        readers = (one for one in self._reading(node) if one.type != "ShapeOf")
+        first = next(readers, None)
+        return first is not None and all(one is first for one in readers)
 
     def _reading(self, node: Node) -> list[Node]:
-        return [one for key in node.outputs for one in self.readers(key) if not self._is_folded_shape(one)]
+        if node not in self._readings:  # each of its readers may ask
+            readers = [one for key in node.outputs for one in self.readers(key)]
+            self._readings[node] = [one for one in readers if not self._is_folded_shape(one)]
+        return self._readings[node]
 
     def _is_folded_shape(self, node: Node) -> bool:
         """Return True for a ShapeOf of a known shape, or one that only the rank is taken of."""
@@ -146,7 +153,9 @@ class PatternGraph:
 
     def is_output(self, node: Node) -> bool:
         """Return True if a node is an output of the model or body."""
-        return any(one.type == "Result" for key in node.outputs for one in self.readers(key))
+        if node not in self._ends:
+            self._ends[node] = any(one.type == "Result" for key in node.outputs for one in self.readers(key))
+        return self._ends[node]
 
     @cached_property
     def unchanged(self) -> dict[Key, Key]:

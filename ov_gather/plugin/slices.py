@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from itertools import pairwise
+from itertools import islice, pairwise
 
 from ov_gather.graph.protocol import Node
 from ov_gather.plugin.base import KnownFault
@@ -35,7 +35,7 @@ def _backwards(graph: PatternGraph, node: Node) -> bool:
     source, own = graph.source(node), _part(graph, node)
     if source is None or own is None or own[1].step != -1 or len(own[1]) < 2:
         return False
-    others = [one for one in graph.readers(source) if one.type == "StridedSlice"][:LAYERS]
+    others = islice((one for one in graph.readers(source) if one.type == "StridedSlice"), LAYERS)
     found = {_part(graph, one) for one in others}
     if None in found or len(found) < 2:
         return False

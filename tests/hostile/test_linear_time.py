@@ -4,10 +4,15 @@ from __future__ import annotations
 
 import time
 
+import numpy as np
 import pytest
 
 from ov_gather import validate
+from ov_gather.ir.builder import ModelBuilder
+from ov_gather.ir.element_types import F32, I64
 from ov_gather.ir.remote import redacted
+from ov_gather.ir.shapes import PartialShape
+from ov_gather.ir.writer import write_ir
 
 MANY = 20_000
 RELU = (
@@ -83,6 +88,21 @@ def test_linear_time(name):
     assert time.process_time() - start < 10
     assert findings
     assert sum(len(finding.message) + len(finding.hint) for finding in findings) < 100_000_000
+
+
+def test_known_faults_of_many_readers_of_one_value(tmp_path):
+    """Whether a value is an output, or read once, is asked for each of its readers, and must be counted once."""
+    builder = ModelBuilder("hub")
+    ids, open_shape = builder.parameter("ids", I64, PartialShape.parse("?")), PartialShape.parse("?,4")
+    (hub,) = builder.layer("ReLU", "hub", "opset1", {}, [builder.parameter("x", F32, open_shape)], [(F32, open_shape)])
+    axis, numpy = builder.const("axis", I64, np.array(0)), {"auto_broadcast": "numpy"}
+    for i in range(MANY // 2):
+        taken = builder.layer("Gather", f"g{i}", "opset8", {}, [hub, ids, axis], [(F32, open_shape)])
+        builder.result(f"y{i}", *builder.layer("Add", f"a{i}", "opset1", numpy, [hub, *taken], [(F32, open_shape)]))
+    write_ir(builder.build(), tmp_path / "m.xml")
+    start = time.process_time()
+    assert not validate(tmp_path / "m.xml")
+    assert time.process_time() - start < 20
 
 
 @pytest.mark.parametrize("text", [NAME, "http:" * 100_000, NAME + "?"])
