@@ -35,6 +35,7 @@ class KnownFault:
         types: the types of the nodes that meet it.
         may_be_right: whether some nodes that meet it are right: it depends on more than is known.
         element_types: the element types of the first output of such a node; empty for all.
+        beside: types of nodes of which the graph must have one, too; empty if it needs none.
         occurs: whether a node of one of these types meets it. Operand counts are checked before by `operands`.
         instead: what OpenVINO does instead of what is right.
         remedy: how to write the model so that it is right.
@@ -56,6 +57,7 @@ class KnownFault:
     since: str = ""
     before: str = ""
     element_types: tuple[str, ...] = ()
+    beside: tuple[str, ...] = ()
     may_be_right: bool = False
     operands: int = 1
     is_of_refused_inputs: bool = False

@@ -152,7 +152,7 @@ def _view_of_another(graph: PatternGraph, node: Node) -> bool:
 
 def _overwrites_outer(graph: PatternGraph, node: Node) -> bool:
     """Return True if the first operand is a view, read once, of what each iteration receives, and the other is no number."""
-    view = producer_before_removed(graph, node) if graph.unchanged else None
+    view = producer_before_removed(graph, node)
     number = graph.const(node, 1)
     if view is None or view.type not in VIEWS or not graph.only_node(view):
         return False
@@ -280,6 +280,7 @@ LOOPS = (
         report="loop_overwrites_outer_value",
         may_be_right=True,
         types=("Add", "Multiply", "Power", "SquaredDifference"),
+        beside=("Loop", "TensorIterator"),
         occurs=_overwrites_outer,
         operands=2,
         instead="arithmetic of a view of a value from outside overwrites it: the next iteration reads the result",

@@ -90,9 +90,11 @@ def _of_one_channel(graph: PatternGraph, node: Node) -> bool:
 
 def _gather_batches(graph: PatternGraph, node: Node) -> bool:
     """Return True for static shapes, sizes of 1 before the axis, and few elements an index or a batch."""
-    axis, data, indices = graph.constant(node, 2), graph.shape(node), graph.shape(node, 1)
     batch = int(node.attributes.get("batch_dims", "0"))
-    if axis is None or axis.size != 1 or not batch or not data.is_static or not indices.is_static:
+    if not batch:
+        return False
+    axis, data, indices = graph.constant(node, 2), graph.shape(node), graph.shape(node, 1)
+    if axis is None or axis.size != 1 or not data.is_static or not indices.is_static:
         return False
     sizes, batch = data.sizes, batch % len(indices.sizes) if batch < 0 else batch
     at = int(axis.ravel()[0]) % len(sizes)
@@ -258,6 +260,7 @@ MOVES = (
         report="gather_of_inserted_axis",
         may_be_right=True,
         types=("Gather",),
+        beside=("Unsqueeze",),
         occurs=_of_inserted_axis,
         operands=3,
         instead="Gather along the axis that an Unsqueeze inserts is removed together with it: the axis is lost",

@@ -138,7 +138,10 @@ def _saturates(graph: PatternGraph, node: Node) -> bool:
 
 def _of_nothing(graph: PatternGraph, node: Node) -> bool:
     """Return True for fractions along an axis of a static size of 0."""
-    dims, given = graph.shape(node).dims or (), graph.constant(node, 1)
+    dims = graph.shape(node).dims or ()
+    if all(dim.upper != 0 for dim in dims):
+        return False
+    given = graph.constant(node, 1)
     axes = range(len(dims)) if graph.shape(node, 1).sizes == (len(dims),) else () if given is None else given.ravel()
     return any(dims[int(axis)].upper == 0 for axis in axes)
 
@@ -150,6 +153,7 @@ REDUCTIONS = (
     KnownFault(
         report="reduction_of_reversed_axes",
         types=_REDUCING,
+        beside=("Transpose",),
         occurs=_reduced_another,
         operands=2,
         instead="a reduction after a Transpose of the empty order, which reverses the axes, reduces another axis",
@@ -159,6 +163,7 @@ REDUCTIONS = (
     KnownFault(
         report="squeeze_of_reversed_axes",
         types=(*_REDUCING, "Squeeze"),
+        beside=("Transpose",),
         occurs=_drops_reversed,
         operands=2,
         instead="what removes an axis after a Transpose of the empty order is refused by compile_model",
@@ -197,6 +202,7 @@ REDUCTIONS = (
     KnownFault(
         report="constant_divided_by_reduction",
         types=("Divide",),
+        element_types=_INTEGERS,
         occurs=_exchanged,
         operands=2,
         instead="the constant and the reduction of integers are exchanged",
@@ -206,6 +212,7 @@ REDUCTIONS = (
     KnownFault(
         report="constant_minus_byte_reduction",
         types=("Subtract",),
+        element_types=_UNSIGNED,
         occurs=_saturated,
         operands=2,
         instead="a constant minus a reduction of unsigned integers is 0, wraps around, or is the reduction itself",
@@ -215,6 +222,7 @@ REDUCTIONS = (
     KnownFault(
         report="divide_after_reduction",
         types=("Divide",),
+        element_types=_INTEGERS,
         occurs=_rounded,
         operands=2,
         instead="the integer quotient of the reduction is rounded to the nearest integer, not down",

@@ -31,7 +31,7 @@ class FaultFinder:
 
     def found(self, faults: Collection[KnownFault]) -> Iterator[tuple[KnownFault, Node]]:
         """Yield those of some faults that nodes meet, with the nodes, bodies included."""
-        wanted = {fault.report for fault in faults}
+        wanted = {fault.report for fault in faults if not fault.beside or any(self._graph.nodes(*fault.beside))}
         by_type = {node_type: [one for one in known if one.report in wanted] for node_type, known in BY_TYPE.items()}
         alike = dict[frozenset[str], list[str]]()  # node types by the element types that matter, so that few nodes are made
         for node_type, known in by_type.items():
