@@ -55,7 +55,6 @@ class Divergence:
             none.
         permits: mask of the elements of a given result that the runtime may produce, if there are too many results to predict.
             Raises IndexError if there is no result.
-        any_nan: whether a NaN in `predicts` matches every NaN.
         upstream: the issues about it, e.g. "openvinotoolkit/openvino#35687".
         reports: names of the pages in docs/evidence/upstream/ that report it, each with a reproducer.
     """
@@ -71,7 +70,6 @@ class Divergence:
     before: str = ""
     predicts: Prediction | None = None
     permits: Permission | None = None
-    any_nan: bool = False
     upstream: tuple[str, ...] = ()
     reports: tuple[str, ...] = ()
 

@@ -141,11 +141,6 @@ def broadcasts_or_transposes(view: LayerView, operands: Operands) -> bool:
     return any(attributes.get(name) for name in ("broadcast", "transpose", "lanes"))
 
 
-def reduces_floats_in_lanes(view: LayerView, operands: Operands) -> bool:
-    """Return True if a scatter of ours reduces floating-point numbers in lanes."""
-    return view.read_attributes().get("lanes") in ("f64", "c64", "c128") and reduces(view, operands)
-
-
 def gathers_batches(view: LayerView, operands: Operands) -> bool:
     """Return True if Gather has batch dimensions, or GatherND-5 fuses several."""
     return view.read_attributes().get("batch_dims", 0) not in ((0, 1) if view.operation.name == "GatherND-5" else (0,))
@@ -199,6 +194,18 @@ def _scatters_shortly(view: LayerView, operands: Operands) -> bool:
 def writes_twice(view: LayerView, operands: Operands) -> bool:
     """Return True if several updates may write to the same place without a reduction."""
     return not reduces(view, operands) and operands[1].size > 1
+
+
+def reduces_floats(view: LayerView, operands: Operands) -> bool:
+    """Return True if the scatter reduces floating-point numbers, also in lanes."""
+    data_type, lanes = view.input_types[0], view.layer.attributes.get("lanes")
+    is_real = data_type is not None and (data_type.dtype.kind == "f" or "float" in data_type.dtype.name)
+    return (is_real or lanes in ("f64", "c64", "c128")) and reduces(view, operands)
+
+
+def picks_float(view: LayerView, operands: Operands) -> bool:
+    """Return True if the scatter reduces floating-point numbers to the smallest or largest."""
+    return view.layer.attributes.get("reduction") in ("min", "max") and reduces_floats(view, operands)
 
 
 def reduces(view: LayerView, operands: Operands) -> bool:

@@ -10,11 +10,14 @@ from ov_gather.ops.layer_view import LayerView
 from ov_gather.ops.table import OPENVINO, Along
 
 if TYPE_CHECKING:
+    from collections.abc import Callable
+
     import numpy as np
     from numpy.typing import NDArray
 
     from ov_gather.divergences.conditions import Operands
 
+    Combine = Callable[[NDArray[Any], NDArray[Any]], NDArray[Any]]
 
 _F8 = ("float8_e4m3fn", "float8_e5m2")
 
@@ -210,8 +213,11 @@ def _accumulated(
         result[where] = reduction == "prod"
     combine = {"prod": np.multiply, "sub": np.subtract}.get(reduction, np.add)
     if data.dtype.name == "bfloat16":
-        positions = np.ravel_multi_index(np.broadcast_arrays(*places), data.shape, "wrap")
-        _combine_in_bfloat16(combine, result.reshape(-1), positions.ravel(), updates.ravel())
+
+        def rounded(old: NDArray[Any], new: NDArray[Any]) -> NDArray[Any]:
+            return _rounded_to_bfloat16(combine(old.astype(np.float32), new.astype(np.float32)))
+
+        result = combined_in_order(rounded, result, indices, updates, axis)
     else:
         combine.at(result, where, updates)
     if reduction == "mean":
@@ -224,14 +230,21 @@ def _accumulated(
     return result
 
 
-def _combine_in_bfloat16(combine: np.ufunc, result: NDArray[Any], positions: NDArray[Any], updates: NDArray[Any]) -> None:
-    """Combine a vector in place with updates at its positions, in their order, rounding after every step."""
+def combined_in_order(
+    combine: Combine, data: NDArray[Any], indices: NDArray[Any], updates: NDArray[Any], axis: int
+) -> NDArray[Any]:
+    """Combine data with the updates of a ScatterElementsUpdate, in their order; round to the type of data after each."""
     import numpy as np
 
+    places: list[NDArray[Any]] = list(np.indices(indices.shape, sparse=True))
+    places[axis] = indices
+    positions = np.ravel_multi_index(np.broadcast_arrays(*places), data.shape, "wrap").ravel()
+    output, updates = data.copy(), updates.ravel()
+    result = output.reshape(-1)
     order = np.argsort(positions, kind="stable")
     at = positions[order]
     earlier = np.arange(at.size) - np.searchsorted(at, at)  # number of earlier updates of the same position
     for step in range(earlier.max(initial=-1) + 1):
         now = earlier == step
-        combined = combine(result[at[now]].astype(np.float32), updates[order[now]].astype(np.float32))
-        result[at[now]] = _rounded_to_bfloat16(combined).astype(result.dtype)
+        result[at[now]] = combine(result[at[now]], updates[order[now]]).astype(result.dtype)
+    return output

@@ -19,6 +19,8 @@ from ov_gather.ops.scatter_nd_update import SCATTER_ND_CUSTOM, SCATTER_ND_UPDATE
 from ov_gather.ops.scatter_update import SCATTER_UPDATE_3
 
 if TYPE_CHECKING:
+    from collections.abc import Sequence
+
     import numpy as np
     from numpy.typing import NDArray
 
@@ -36,6 +38,17 @@ _REDUCING = (SCATTER_ELEMENTS_UPDATE_12, SCATTER_ND_UPDATE_15, SCATTER_ELEMENTS_
 def _in_any_order(view: LayerView, operands: Operands, found: NDArray[Any]) -> NDArray[np.bool_]:
     """Return a mask of the elements of `found` that some update wrote to their place."""
     return cpu_scatters.are_among_written(*cpu_scatters.as_elements(view, operands, view.attributes_for(operands)), found)
+
+
+def _picked(view: LayerView, operands: Operands) -> Sequence[NDArray[Any]]:
+    """Evaluate min or max by one comparison an update, in their order: the update wins unless the element precedes it."""
+    import numpy as np
+
+    attributes = view.attributes_for(operands)
+    precedes = np.less if attributes["reduction"] == "min" else np.greater
+    elements = cpu_scatters.as_elements(view, operands, attributes)
+    picked = cpu_scatters.combined_in_order(lambda old, new: np.where(precedes(old, new), old, new), *elements)
+    return (picked.reshape(operands[0].shape),)
 
 
 ONNXRUNTIME = (
@@ -111,6 +124,14 @@ ONNXRUNTIME = (
         applies=data_is(STRING),
         why="onnxruntime's Gather copies only the first string of each slice",
         reports=("onnxruntime_gather_of_strings",),
+    ),
+    _diverges(
+        name="nan-loses-in-onnxruntime",
+        operations=_REDUCING,
+        observed=(Observed.DIFFERS,),
+        applies=conditions.picks_float,
+        why="in onnxruntime's scatters NaN loses min and max to a later update of its element",
+        predicts=_picked,
     ),
     _diverges(
         name="last-writer-varies-in-onnxruntime",

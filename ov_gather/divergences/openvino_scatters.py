@@ -11,7 +11,6 @@ from ov_gather.divergences.openvino import SCATTER_ELEMENTS, SCATTER_NDS, in_cpu
 from ov_gather.ir.element_types import BF16, F8E4M3, F8E5M2
 from ov_gather.ops.layer_view import LayerView
 from ov_gather.ops.scatter_elements_update import SCATTER_ELEMENTS_CUSTOM, SCATTER_ELEMENTS_UPDATE_12
-from ov_gather.ops.scatter_lanes import are_same_numbers
 from ov_gather.ops.scatter_nd_update import SCATTER_ND_CUSTOM, SCATTER_ND_UPDATE_15
 from ov_gather.ops.scatter_update import SCATTER_UPDATE_3
 
@@ -29,14 +28,6 @@ def _in_any_order(view: LayerView, operands: Operands, found: NDArray[Any]) -> N
     kinds = cpu_plugin.arithmetics_here()
     masks = [cpu_scatters.written_in_any_order(view, operands, kind, found) for kind in kinds]
     return np.asarray(np.logical_or.reduce(masks))
-
-
-def _with_any_nan(view: LayerView, operands: Operands, found: NDArray[Any]) -> NDArray[np.bool_]:
-    """Return a mask of the correct floating-point numbers in lanes, where all NaNs are equal."""
-    from ov_gather.ops.reference import evaluate
-
-    attributes = view.attributes_for(operands)
-    return are_same_numbers(evaluate(view.operation, operands, attributes), found, attributes)
 
 
 OPENVINO_SCATTERS = (
@@ -90,7 +81,6 @@ OPENVINO_SCATTERS = (
         why="the CPU plugin reduces u16, i16 and u32 as i32, rounds bf16 in its own way (on CPUs that compute in bf16, after "
         "every step) and means of integers towards 0, lets NaN lose min and max, and adds boolean as u8, where 256 is 0",
         predicts=cpu_plugin.on_this_cpu(cpu_scatters.scattered),
-        any_nan=True,
     ),
     in_extension(
         name="reduced-otherwise-by-ours",
@@ -100,7 +90,6 @@ OPENVINO_SCATTERS = (
         why="on CPUs that do not compute in bf16 the CPU plugin converts bf16 to f32 around our operations, and rounds it back "
         "in its own way",
         predicts=cpu_plugin.on_this_cpu(cpu_scatters.scattered_by_ours),
-        any_nan=True,
     ),
     in_stock(
         name="last-writer-varies",
@@ -110,13 +99,5 @@ OPENVINO_SCATTERS = (
         why="the specification does not say which of several updates of one element wins; with several threads the CPU plugin "
         "lets them race, while ONNX applies them in order",
         permits=_in_any_order,
-    ),
-    in_extension(
-        name="any-nan-in-lanes",
-        operations=(SCATTER_ELEMENTS_CUSTOM, SCATTER_ND_CUSTOM),
-        observed=(Observed.DIFFERS,),
-        applies=conditions.reduces_floats_in_lanes,
-        why="the bits of the sum or product of two NaNs depend on the order in which the compiler evaluates them",
-        permits=_with_any_nan,
     ),
 )

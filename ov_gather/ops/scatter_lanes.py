@@ -97,13 +97,10 @@ def numbers_of(array: NDArray[Any], attributes: Attributes) -> NDArray[Any]:
     return array if dtype is None else np.ascontiguousarray(array).reshape(-1).view(dtype).reshape(array.shape[:-1])
 
 
-def are_same_numbers(one: NDArray[Any], other: NDArray[Any], attributes: Attributes) -> NDArray[np.bool_]:
-    """Compare floating-point numbers in lanes bit by bit, except that all NaNs are equal; return a mask."""
+def are_nan(array: NDArray[Any], attributes: Attributes) -> NDArray[np.bool_]:
+    """Return a mask of the elements of an array of floats that are NaN, or lanes of a real or imaginary part that is NaN."""
     import numpy as np
 
-    if (one.shape, one.dtype) != (other.shape, other.dtype):
-        return np.zeros(one.shape, bool)
-    real = numbers_of(one, attributes).real.dtype
-    parts, others = (np.ascontiguousarray(array).reshape(-1).view(real) for array in (one, other))
-    bits = f"u{real.itemsize}"
-    return np.asarray((parts.view(bits) == others.view(bits)) | (np.isnan(parts) & np.isnan(others)))
+    real = numbers_of(array, attributes).real.dtype
+    parts = np.isnan(np.ascontiguousarray(array).reshape(-1).view(real))
+    return np.repeat(parts, array.size // max(1, parts.size)).reshape(array.shape)

@@ -181,7 +181,7 @@ class Operation:
         index_rule: which index values are in bounds; None if no input holds indices.
         choose_sizes: fills the open dimensions of valid input shapes, with the given size where it is free.
         adds_up: from the attributes, whether results depend on the order of roundings, as those of sums do. Cases then hold
-            ordinary numbers only.
+            ordinary numbers only; those of the gather family also NaN.
         evaluate: computes the outputs on our kernel; None if it has none.
         custom_version: from the attributes, the type and attributes of the equivalent layer in our opset; None if there is
             none. Inputs that are attributes there are left out.

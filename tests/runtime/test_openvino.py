@@ -7,7 +7,7 @@ import openvino as ov
 import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
-from openvino import opset6, opset8
+from openvino import opset6, opset8, opset12, opset15
 
 from helpers.paths import SAMPLES
 from ov_gather import cross_check, read_ir, validate
@@ -278,3 +278,43 @@ def test_small_constants_are_unpacked_as_openvino_packs_them(name, tmp_path):
     ours = read_ir(tmp_path / "m.xml")
     theirs = ov.Core().compile_model(model, "CPU", F32_HINT)()[0]
     np.testing.assert_array_equal(constant(ours, ours.layers[0]).astype(np.int32), theirs)
+
+
+def reducing(operation, reduction, kind):
+    """A scatter into 5 rows of 4 that reduces, whose data, indices and updates are open."""
+    x, u = opset12.parameter([5, 4], kind, name="x"), opset12.parameter([3, 4], kind, name="u")
+    if operation == "ScatterElementsUpdate":
+        i = opset12.parameter([3, 4], np.int32, name="i")
+        return ov.Model([opset12.scatter_elements_update(x, i, u, opset12.constant(0), reduction)], [x, i, u])
+    i = opset15.parameter([3, 1], np.int32, name="i")
+    return ov.Model([opset15.scatter_nd_update(x, i, u, reduction)], [x, i, u])
+
+
+REDUCING = [("ScatterElementsUpdate", name) for name in ("sum", "prod", "min", "max", "mean")]
+REDUCING += [("ScatterNDUpdate", name) for name in ("sum", "sub", "prod", "min", "max")]
+
+
+@pytest.mark.sampled(10)
+@pytest.mark.parametrize("kind", (ov.Type.f32, ov.Type.f16, ov.Type.bf16, ov.Type.f64), ids=ov.Type.get_type_name)
+@pytest.mark.parametrize(("operation", "reduction"), REDUCING)
+def test_check_shows_that_nan_loses_min_and_max(operation, reduction, kind, tmp_path):
+    ov.save_model(reducing(operation, reduction, kind), tmp_path / "m.xml", compress_to_fp16=False)
+    result = cross_check(tmp_path / "m.xml", runtimes=("kernel", "openvino", "extension"))
+    cases = [case for case in result.layers[0].cases if "NaN" in case.name]
+    found = {(one.runtime, name) for case in cases for one in case.comparisons for name in one.divergences}
+    assert cases
+    assert result.passed
+    assert {name for runtime, name in found if runtime == "kernel"} == set()
+    if kind != ov.Type.bf16:  # which the plugin rounds in its own way, too
+        assert (("openvino", "scattered-otherwise") in found) == (reduction in ("min", "max"))
+
+
+@pytest.mark.onnxruntime
+@pytest.mark.parametrize("kind", [ov.Type.f32, ov.Type.f64], ids=ov.Type.get_type_name)
+@pytest.mark.parametrize("reduction", ["sum", "prod", "min", "max"])
+@pytest.mark.parametrize("operation", ["ScatterElementsUpdate", "ScatterNDUpdate"])
+def test_check_shows_that_nan_loses_in_onnxruntime(operation, reduction, kind, tmp_path):
+    ov.save_model(reducing(operation, reduction, kind), tmp_path / "m.xml", compress_to_fp16=False)
+    result = cross_check(tmp_path / "m.xml", runtimes=("kernel", "onnxruntime"))
+    assert result.passed
+    assert ("nan-loses-in-onnxruntime" in result.divergences) == (reduction in ("min", "max"))

@@ -174,3 +174,76 @@ def test_scatter_on_sapphire_rapids(case):
 def test_other_cpus_are_predicted_otherwise(element_type):
     cases = [case for case in RECORD["cases"] if case["type"] == element_type]
     assert not all(as_predicted(case, BASELINE) for case in cases)
+
+
+def scatter(kind, reduction, lanes=""):
+    """A ScatterElementsUpdate of 2 updates into 3 elements, or numbers in lanes, along axis 0."""
+    builder = ModelBuilder("scatter")
+    sizes = (
+        {"data": (3, 2), "indices": (2,), "updates": (2, 2)} if lanes else dict.fromkeys(("data", "indices", "updates"), (3,))
+    )
+    inputs = [builder.parameter(name, I64 if name == "indices" else kind, PartialShape.of(sizes[name])) for name in sizes]
+    if lanes:
+        text, version, given = {"reduction": reduction, "axis": "0", "lanes": lanes}, "ov_gather", inputs
+    else:
+        axis = builder.const("axis", I64, np.array(0))
+        text, version, given = {"reduction": reduction}, "opset12", [*inputs, axis]
+    name = "ScatterElements" if lanes else "ScatterElementsUpdate"
+    (output,) = builder.layer(name, "scatter", version, text, given, [(kind, PartialShape.of(sizes["data"]))])
+    builder.result("output", output)
+    (view,) = family_layers(builder.build())
+    return view
+
+
+def with_bits(array, position, bits):
+    """A copy of an array with these bits at a position of its flat order."""
+    copy = array.copy()
+    copy.reshape(-1).view(f"u{copy.itemsize}")[position] = bits
+    return copy
+
+
+@pytest.mark.parametrize("kind", ["f16", "bf16", "f32", "f64"])
+@pytest.mark.parametrize("reduction", ["sum", "prod", "min", "max", "mean"])
+@pytest.mark.parametrize(("place", "passes"), [(1, True), (2, False)])  # place 1 is updated, 2 only copied
+def test_the_bits_of_a_nan_count_where_it_is_copied(kind, reduction, place, passes):
+    view = scatter(by_name(kind), reduction)
+    dtype = view.input_types[0].dtype
+    nan = np.array(np.nan, dtype)
+    operands = [np.full(3, nan, dtype), np.array([0, 1, 1]), np.zeros(3, dtype), np.array(0)]
+    (right,) = reference_outcome(view, operands)
+    assert np.isnan(right).all()
+    other = int(nan.view(f"u{dtype.itemsize}")) | (1 << (8 * dtype.itemsize - 1)) | 1
+    found = with_bits(right, place, other)
+    assert judge("kernel", "1", right, Observation(found), view, operands).passed is passes
+    number = right.copy()
+    number[place] = 1
+    assert not judge("kernel", "1", right, Observation(number), view, operands).passed
+
+
+@pytest.mark.parametrize(("place", "passes"), [(0, True), (2, False)])
+def test_the_bits_of_a_nan_in_lanes_count_where_it_is_copied(place, passes):
+    view = scatter(by_name("i32"), "add", "f64")
+    data, updates = (np.full(size, np.nan).view(np.int32).reshape(size, 2) for size in (3, 2))
+    operands = [data, np.array([0, 1]), updates]
+    (right,) = reference_outcome(view, operands)
+    found = right.copy()
+    found.reshape(-1)[2 * place] += 1  # in the payload
+    assert judge("extension", "2026.4.1", right, Observation(found), view, operands).passed is passes
+
+
+@pytest.mark.parametrize(
+    ("reduction", "data", "updates", "found", "passes"),
+    [
+        ("max", [np.nan, 1, 1], [2, 3, np.nan], [2, np.nan, 1], True),
+        ("min", [np.nan, 1, 1], [2, np.nan, 3], [2, 3, 1], True),
+        ("max", [np.nan, 1, 1], [2, np.nan, 3], [np.nan, 3, 1], False),
+        ("max", [np.nan, 1, 1], [2, 3, np.nan], [2, 3, 1], False),
+    ],
+)
+def test_nan_loses_to_later_updates_in_onnxruntime(reduction, data, updates, found, passes):
+    view = scatter(F32, reduction)
+    operands = [np.array(data, np.float32), np.array([0, 1, 1]), np.array(updates, np.float32), np.array(0)]
+    (right,) = reference_outcome(view, operands)
+    result = judge("onnxruntime", "1.31.1", right, Observation(np.array(found, np.float32)), view, operands)
+    assert result.passed is passes
+    assert result.divergences == (("nan-loses-in-onnxruntime",) if passes else ())

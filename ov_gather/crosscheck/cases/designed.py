@@ -147,13 +147,14 @@ def _planned(view: LayerView) -> Iterator[Design]:
     varying = [view.constant(i) is None for i in range(len(view.operation.inputs))]
     others = any(varies for i, varies in enumerate(varying) if rule is None or i != rule.port)
     is_open = any(not shape.is_static for shape in view.input_shapes)
+    adds_up = view.is_of_family and view.operation.adds_up(_attributes(view))
     endless = (Design("random", f"bits {number}", threads=1 + number % 2) for number in count(1))
     seen = set()
     for design in chain(DESIGNS, endless if others else ()):
         design = replace(
             design,
             indices="" if rule is None else design.indices if varying[rule.port] else "constant",
-            values=design.values if others else "constant",
+            values="constant" if not others else "NaN" if adds_up and design.values == "special" else design.values,
         )
         if design not in seen and (is_open or design.sizes == "some"):
             seen.add(design)
@@ -182,9 +183,9 @@ def _inputs(
         elif given.attribute:
             array = np.full(shape, attributes[given.attribute.name], element_type.dtype)
         else:
-            array = VALUES["small" if view.operation.adds_up(attributes) else design.values.partition(" ")[0]](
-                rng, element_type, shape
-            )
+            values = design.values.partition(" ")[0]
+            is_ordinary = view.operation.adds_up(attributes) and values != "NaN"
+            array = VALUES["small" if is_ordinary else values](rng, element_type, shape)
         if array is None:
             return None
         inputs.append(array)

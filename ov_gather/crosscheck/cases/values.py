@@ -67,7 +67,13 @@ def _special_bits(element_type: ElementType) -> NDArray[Any] | None:
     return np.array(positive + [sign | value for value in positive], unsigned)
 
 
-VALUES: Mapping[str, Make] = {"small": small, "bits": bits, "special": special}
+def with_nan(rng: np.random.Generator, element_type: ElementType, shape: tuple[int, ...]) -> NDArray[Any]:
+    """Return what `small` does, with about every fourth float replaced by NaN."""
+    array = small(rng, element_type, shape)
+    return np.where(rng.random(shape) < 0.25, array.dtype.type(np.nan), array) if element_type.name in _FLOATS else array
+
+
+VALUES: Mapping[str, Make] = {"small": small, "bits": bits, "special": special, "NaN": with_nan}
 
 
 _LEAST_BITS = 16
