@@ -11,7 +11,7 @@ import click
 
 from ov_gather.cli.checking import FAILURES, FORMAT, REPORT, RUNTIMES, SEED, run
 from ov_gather.cli.files import array_files, check_outputs
-from ov_gather.cli.inputs import load_inputs
+from ov_gather.cli.inputs import inputs_of_ir
 from ov_gather.cli.options import DEVICE, EXTENSION, FORCE, INPUTS, OPS, SCHEDULER, TIMEOUT_OF_SERVERS, with_tolerances
 from ov_gather.cli.output import FileProblem, warn
 from ov_gather.cli.paths import PathOrUrl, paths_argument
@@ -68,7 +68,8 @@ def command(
     bit by bit.
 
     An IR with several such layers is also executed whole, on made-up inputs: each layer gets its operands in the model as one
-    more case, and the outputs with our gathers must equal those without. An .onnx file is converted and compared with
+    more case, and the outputs with our gathers must equal those without. --input names inputs of the model instead, or, for an
+    IR of one layer, those of the layer: data, indices. An .onnx file is converted and compared with
     onnxruntime, whole, and gather by gather on the operands of each. --atol and --rtol are for the outputs of these models,
     and for named outputs of IRs.
 
@@ -93,6 +94,8 @@ def command(
 
     if inputs and len(paths) != 1:
         raise click.UsageError("--input is for one file")
+    if inputs and paths[0].suffix == ".onnx":
+        raise click.UsageError("--input is for IRs: `convert --verify` takes inputs of an ONNX model")
     if device != CPU and any(path.suffix == ".onnx" for path in paths):
         raise click.UsageError("ONNX models are compared on the CPU; convert the model first, and check the IR with --device")
     if any(isinstance(path, Url) and path.suffix == ".onnx" for path in paths):
@@ -101,7 +104,7 @@ def command(
         raise click.UsageError("--input is for one file, and --scheduler for many")
     check_outputs([page], [*paths, *array_files(inputs)], force=force, are_reports=True)
     checks = CheckOptions(runtimes, seed, cases, device, failures, tolerances, extensions)
-    inputs_for = partial(load_inputs, texts=inputs) if inputs else None
+    inputs_for = partial(inputs_of_ir, texts=inputs) if inputs else None
     try:
         execute = partial(checks.of_paths, paths, scheduler, warn=warn, inputs_for=inputs_for)
         sys.exit(run(execute, page, format_, needs_models=bool(extensions)))

@@ -86,6 +86,25 @@ def load_inputs(model: Model, place: Place, texts: tuple[str, ...]) -> list[NDAr
     return [as_declared(load_array(files[names[position]]), view.input_types[position]) for position in wanted]
 
 
+def inputs_of_ir(model: Model, place: Place, texts: tuple[str, ...]) -> list[NDArray[Any]] | dict[str, NDArray[Any]]:
+    """Load the values of --input: all those of the only layer of a model, or of inputs of the model, by name.
+
+    Raises as `load_inputs`; UsageError for a name that is no input of a model of several layers.
+    """
+    from ov_gather.crosscheck.cases.values import as_declared
+    from ov_gather.ops.layer_view import family_layers
+
+    types = {layer.name: layer.declared_type for layer in model.parameters}
+    names = [text.partition("=")[0] for text in texts]
+    views = [view for _, graph in model.walk() for view in family_layers(graph)]
+    of_layer = [given.name for given in views[0].operation.inputs] if len(views) == 1 else []
+    if all(name in of_layer for name in names) or (len(views) == 1 and not all(name in types for name in names)):
+        return load_inputs(model, place, texts)
+    form = f"NAME=FILE.npy with NAME one of {', '.join(types)}"
+    given = dict(split_input(text, form, types.__contains__) for text in texts)
+    return {name: as_declared(load_array(file), types[name]) for name, file in given.items()}
+
+
 def named_arrays(texts: tuple[str, ...]) -> dict[str, NDArray[Any]]:
     """Load the values of --input for a whole model, by name. Raises UsageError, ValueError, OSError."""
     found: dict[str, NDArray[Any]] = {}

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterable, Sequence
+from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import dataclass, replace
 from functools import partial
 from pathlib import Path
@@ -13,6 +13,7 @@ import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
 from ov_gather.crosscheck.cases.designed import as_cases, check_given, suitable
+from ov_gather.crosscheck.cases.values import check_fits
 from ov_gather.crosscheck.defaults import DEFAULT_CASES, DEFAULT_SEED
 from ov_gather.crosscheck.layers import Job, LayerChecks, read_expected
 from ov_gather.crosscheck.library.check import Probed
@@ -36,13 +37,13 @@ from ov_gather.runtimes.isolated import RUNTIMES, borrowed
 from ov_gather.system.given import texts
 from ov_gather.system.imports import require
 
-InputsFor = Callable[[Model, Place], Sequence[NDArray[Any]]]
-"""Returns the inputs of the only layer of an IR."""
+InputsFor = Callable[[Model, Place], Sequence[NDArray[Any]] | Mapping[str, NDArray[Any]]]
+"""Returns the inputs of the only layer of an IR, or inputs of the model by name."""
 
 
 def cross_check(
     source: Source | Model,
-    inputs: Sequence[ArrayLike] | None = None,
+    inputs: Sequence[ArrayLike] | Mapping[str, ArrayLike] | None = None,
     *,
     weights: WeightsSource = None,
     runtimes: Sequence[str] = ("kernel", "openvino"),
@@ -65,7 +66,8 @@ def cross_check(
         source: what `read_ir` accepts, or a `Model`. If a file `x.expected.json` ({layer name: values}) exists beside `x.xml`,
             the outputs of layers whose inputs are all constant are compared with it, too.
         weights: path or bytes of the .bin, if it is not beside the .xml.
-        inputs: the non-constant inputs of the only layer, in order; designed cases if not given.
+        inputs: the non-constant inputs of the only layer, in order; designed cases if not given. Or inputs of the model, by the
+            names of its Parameters, on which it is executed; those that are not given are made up.
         runtimes: any of "kernel", "openvino", "extension" (OpenVINO with our operations) and "onnxruntime".
         seed: for the designed cases, and for the inputs of the model.
         cases: the maximum number of designed cases per layer.
@@ -96,9 +98,10 @@ def cross_check(
         model = source if isinstance(source, Model) else read_ir(source, weights)
         tolerances.check_names(output_names(model))
         views = [view for _, graph in model.walk() for view in family_layers(graph)]
-        if inputs is not None and len(views) != 1:
-            raise ValueError(f"inputs are given, but there are {len(views)} gather-family layers")
-        given = None if inputs is None else [np.asarray(array) for array in inputs]
+        named = _named_inputs(model, inputs, runtimes) if isinstance(inputs, Mapping) else {}
+        given = None if inputs is None or isinstance(inputs, Mapping) else [np.asarray(array) for array in inputs]
+        if given is not None and len(views) != 1:
+            raise ValueError(f"inputs are given in order, but there are {len(views)} gather-family layers")
         if given is not None:
             check_given(isolate(views[0]), given)
         expected = read_expected(model.path)
@@ -111,8 +114,8 @@ def cross_check(
             if layer := probed.result(view):
                 progress.add(position, layer)
         sound = [position for position, view in enumerate(views) if probed.result(view) is None]
-        is_run = with_models and has_several_layers(model) and len(sound) == len(views)
-        run = ModelRun(model, seed, device, known) if is_run else None
+        is_run = with_models and (has_several_layers(model) or bool(named)) and len(sound) == len(views)
+        run = ModelRun(model, seed, device, known, named) if is_run else None
         with LayerChecks(others, Reducer(failures, device, layers_know) if failures else None) as checks:
             progress.watch(checks.queues)
             start = 0
@@ -125,6 +128,21 @@ def cross_check(
         layers = progress.layers
         outputs = run.outputs(views, layers, tolerances) if run else ()
         return CrossCheckResult(layers, seed, Environment.of(others), outputs, run.not_run if run else "")
+
+
+def _named_inputs(model: Model, inputs: Mapping[str, ArrayLike], runtimes: Sequence[str]) -> dict[str, NDArray[Any]]:
+    """Return inputs of a model as arrays, by name. Raises TypeError, ValueError if one does not fit, or nothing executes it."""
+    parameters = {layer.name: layer for layer in model.parameters}
+    arrays = {name: np.asarray(array) for name, array in inputs.items()}
+    for name, array in arrays.items():
+        if name not in parameters:
+            raise ValueError(f"there is no input '{name}'; the inputs of the model are {', '.join(parameters) or 'none'}")
+        check_fits(parameters[name], array)
+    if "openvino" not in runtimes:
+        raise ValueError(
+            "inputs of the model are given, but the runtime 'openvino', which executes it, is not among those asked for"
+        )
+    return arrays
 
 
 @dataclass(frozen=True, slots=True)
@@ -163,7 +181,7 @@ def check_paths(
     Args:
         paths: IRs, directories that are searched for IRs, and .onnx files.
         runtimes, seed, cases, device, failures: as for `cross_check`.
-        inputs_for: returns the inputs of the only layer of an IR; designed cases if not given.
+        inputs_for: returns the inputs of an IR, as `cross_check` takes them; designed cases if not given.
         progress: receives each source, and each result as soon as its layer is done.
         warn: called before a converted model is executed, with each way in which OpenVINO will differ from the ONNX model.
         tolerances: permitted differences of outputs of models.

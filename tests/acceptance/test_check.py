@@ -167,6 +167,44 @@ def test_nothing_to_do(cli, tmp_path):
     assert "no gather-family layer" in done.stderr
 
 
+@pytest.fixture
+def two_tables(tmp_path):
+    """A model of two gathers, by one input of ids, with an array of ids beside it."""
+    ids = opset13.parameter([-1], np.int64, name="ids")
+    tables = [opset13.parameter([size, 2], np.float32, name=f"table{size}") for size in (5, 7)]
+    sums = opset13.concat([opset13.gather(table, ids, opset13.constant(0)) for table in tables], 1)
+    ov.save_model(ov.Model([sums], [ids, *tables]), tmp_path / "m.xml", compress_to_fp16=False)
+    np.save(tmp_path / "ids.npy", np.array([4, 0, 3]))
+    return tmp_path / "m.xml", tmp_path / "ids.npy"
+
+
+def test_inputs_of_a_whole_model_have_the_names_of_the_model(cli, two_tables):
+    model, ids = two_tables
+    document = json.loads(cli("check", model, "--input", f"ids={ids}", "--format", "json", code=0).stdout)
+    assert [layer["cases"][0]["shapes"][1] for layer in document["layers"]] == [[3], [3]]
+    assert [output["shape"] for output in document["outputs"]] == [[3, 4]]
+    done = cli("check", model, "--input", f"indices={ids}", code=2)
+    assert "write NAME=FILE.npy with NAME one of ids, table5, table7" in done.stderr
+
+
+def test_the_only_layer_takes_its_own_names_or_those_of_the_model(cli, tmp_path):
+    ids, table = opset13.parameter([-1], np.int64, name="ids"), opset13.parameter([5, 2], np.float32, name="table")
+    gather = opset13.gather(opset13.relu(table), ids, opset13.constant(0))
+    ov.save_model(ov.Model([gather], [ids, table]), tmp_path / "m.xml", compress_to_fp16=False)
+    np.save(tmp_path / "ids.npy", np.array([4, 0, 3]))
+    np.save(tmp_path / "table.npy", np.ones((5, 2), np.float32))
+    of_layer = [f"--input={name}={tmp_path / file}.npy" for name, file in (("data", "table"), ("indices", "ids"))]
+    assert "layers: 1, cases: 2, passed: 1" in cli("check", tmp_path / "m.xml", *of_layer, code=0).stdout
+    done = cli("check", tmp_path / "m.xml", f"--input=ids={tmp_path / 'ids.npy'}", code=0)
+    assert "whole models: 1, outputs: 1, passed: 1" in done.stdout
+
+
+def test_inputs_of_an_onnx_model_are_for_convert(cli, tmp_path):
+    (tmp_path / "m.onnx").write_bytes(b"")
+    done = cli("check", tmp_path / "m.onnx", f"--input=x={tmp_path / 'm.onnx'}", code=2)
+    assert "`convert --verify` takes inputs of an ONNX model" in done.stderr
+
+
 def test_seed_changes_the_inputs_and_is_printed(cli):
     by_seed = [
         cli("check", "ir_samples/divergent/narrowed-to-32-bits", "--runtimes", "kernel,openvino", "--seed", seed).stdout

@@ -220,3 +220,29 @@ def test_only_a_tolerance_by_name_concerns_the_outputs_of_an_ir(embedding, plant
         assert all(output.comparison.deviation.differing for output in outputs)
     with pytest.raises(ValueError, match=f"'nope', but the outputs are {', '.join(names)}"):
         cross_check(embedding, rtol={"nope": 1})
+
+
+def test_a_model_is_executed_on_the_inputs_of_its_user(embedding):
+    tokens = np.arange(8, dtype=np.int64).reshape(2, 4)
+    result = cross_check(embedding, {"tokens": tokens})
+    assert result.passed, result
+    assert [(layer.operation, layer.cases[0].name, layer.cases[0].shapes[1]) for layer in result.layers] == [
+        ("Gather-8", OWN_OPERANDS, (8,)),
+        ("GatherElements-6", OWN_OPERANDS, (8, 3)),
+    ]
+    assert [output.shape for output in result.outputs] == [(8, 3), (8, 3)]
+
+
+@pytest.mark.parametrize(
+    ("inputs", "runtimes", "message"),
+    [
+        ({"ids": np.zeros((2, 4), np.int64)}, ("openvino",), "there is no input 'ids'; the inputs of the model are tokens"),
+        ({"tokens": np.zeros((2, 4), np.int32)}, ("openvino",), "tokens must be i64, not int32"),
+        ({"tokens": np.zeros((2, 5), np.int64)}, ("openvino",), r"tokens has shape \[2, 5\]; the layer declares"),
+        ({"tokens": np.zeros((2, 4), np.int64)}, ("kernel",), "the runtime 'openvino', which executes it, is not among"),
+        ([np.zeros((2, 4), np.int64)], ("openvino",), "inputs are given in order, but there are 2 gather-family layers"),
+    ],
+)
+def test_inputs_that_do_not_fit_a_model(embedding, inputs, runtimes, message):
+    with pytest.raises((TypeError, ValueError), match=message):
+        cross_check(embedding, inputs, runtimes=runtimes)

@@ -15,7 +15,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from ov_gather.crosscheck.cases.sizes import Sizes, choose
-from ov_gather.crosscheck.cases.values import VALUES, require_memory
+from ov_gather.crosscheck.cases.values import VALUES, check_fits, require_memory
 from ov_gather.ir.element_types import I64
 from ov_gather.ir.model import Model
 from ov_gather.ir.shapes import PartialShape, element_count
@@ -209,10 +209,7 @@ def check_given(model: Model, arrays: Sequence[NDArray[Any]]) -> None:
         names = " and ".join(layer.name for layer in parameters) or "nothing"
         raise ValueError(f"{len(arrays)} inputs are given; the layer needs {names}")
     for layer, array in zip(parameters, arrays, strict=True):
-        if layer.declared_type and array.dtype != layer.declared_type.dtype:
-            raise TypeError(f"{layer.name} must be {layer.declared_type}, not {array.dtype}")
-        if layer.declared_shape and array.shape not in layer.declared_shape:
-            raise ValueError(f"{layer.name} has shape {list(array.shape)}; the layer declares {layer.declared_shape}")
+        check_fits(layer, array)
     require_memory(model.name or "the given inputs", sum(array.nbytes for array in arrays))
 
 

@@ -9,6 +9,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from ov_gather.ir.element_types import BOOLEAN, STRING, ElementType
+from ov_gather.ir.model import Layer
 from ov_gather.ir.shapes import element_count
 from ov_gather.system.platforms import available_memory
 
@@ -119,6 +120,15 @@ def require_memory(place: str, needed: int) -> None:
 
 def _gigabytes(count: int) -> str:
     return f"{count / 1e9:.1f} GB"
+
+
+def check_fits(parameter: Layer, array: NDArray[Any]) -> None:
+    """Raise TypeError for another type than a Parameter declares, ValueError for another shape."""
+    kind, shape = parameter.declared_type, parameter.declared_shape
+    if kind and array.dtype != kind.dtype:
+        raise TypeError(f"{parameter.name} must be {kind}, not {array.dtype}")
+    if shape and array.shape not in shape:
+        raise ValueError(f"{parameter.name} has shape {list(array.shape)}; the layer declares {shape}")
 
 
 def as_declared(array: NDArray[Any], element_type: ElementType | None) -> NDArray[Any]:

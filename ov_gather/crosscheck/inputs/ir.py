@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from collections.abc import Mapping
+from types import MappingProxyType
 from typing import Any
 
 import numpy as np
@@ -16,24 +18,27 @@ from ov_gather.ir.model import Model
 from ov_gather.ops.table import OPENVINO
 
 
-def generate_inputs(model: Model, seed: int) -> list[NDArray[Any]]:
-    """Generate one array per Parameter of an IR, in order; deterministic for a given seed.
+def generate_inputs(model: Model, seed: int, given: Mapping[str, NDArray[Any]] = MappingProxyType({})) -> list[NDArray[Any]]:
+    """Return one array per Parameter of an IR, in order: a given one by its name, or one that is made up for the seed.
 
     Open dimensions get the size OPEN_DIMENSION, clamped to their bounds. Values that reach the indices of a layer stay in
     bounds; values are not followed into bodies of sub-graphs.
 
-    Raises ValueError if a Parameter declares no type or no rank, has no valid value, or is too large to allocate.
+    Raises ValueError if another Parameter declares no type or no rank, has no valid value, or is too large to allocate.
     """
     rng = np.random.default_rng(seed)
     graph = IrGraph(model)
-    given = {node.outputs[0] for node in graph.nodes("Parameter") if node.outputs}
+    inputs = {node.outputs[0] for node in graph.nodes("Parameter") if node.outputs}
 
     def sizes(key: Key) -> tuple[int, ...]:
-        open_size = OPEN_DIMENSION if key in given else 1
+        open_size = OPEN_DIMENSION if key in inputs else 1
         return tuple(dim.closest_to(open_size) for dim in graph.shape_of(key).dims or ())
 
     arrays = []
     for layer in model.parameters:
+        if layer.name in given:
+            arrays.append(given[layer.name])
+            continue
         if layer.declared_type is None or layer.declared_shape is None or layer.declared_shape.dims is None:
             raise ValueError(f"{layer} may have any type or rank")
         shape = tuple(dim.closest_to(OPEN_DIMENSION) for dim in layer.declared_shape.dims)

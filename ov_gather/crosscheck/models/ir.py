@@ -9,6 +9,7 @@ from __future__ import annotations
 
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import replace
+from types import MappingProxyType
 from typing import Any
 
 from numpy.typing import NDArray
@@ -49,14 +50,22 @@ def has_several_layers(model: Model) -> bool:
 class ModelRun:
     """An IR executed as a model on generated inputs. `not_run` is why a part was not executed; "" if everything was."""
 
-    def __init__(self, model: Model, seed: int, device: str = CPU, extensions: tuple[UserExtension, ...] = ()) -> None:
+    def __init__(
+        self,
+        model: Model,
+        seed: int,
+        device: str = CPU,
+        extensions: tuple[UserExtension, ...] = (),
+        given: Mapping[str, NDArray[Any]] = MappingProxyType({}),
+    ) -> None:
+        """Execute the model on the `given` inputs, by name; others are made up."""
         self.not_run = ""
         self._device, self._extensions = device, extensions
         self._model = model
         self._inputs: Arrays = ()
         self._expected: Arrays | None = None
         try:
-            self._inputs = generate_inputs(model, seed)
+            self._inputs = generate_inputs(model, seed, given)
             if not all(layer.declared_shape and layer.declared_shape.is_static for layer in model.parameters):
                 self._run("openvino", _closed(model, self._inputs))
             self._expected = self._run("openvino", model)
