@@ -67,8 +67,9 @@ def command(
     the layer ("extension"), and onnxruntime with the ONNX operator ("onnxruntime"). Each result must equal the NumPy reference,
     bit by bit.
 
-    An IR with several such layers is also executed whole, on made-up inputs: each layer gets its operands in the model as one
-    more case, and the outputs with our gathers must equal those without. --input names inputs of the model instead, or, for an
+    An IR with other layers is also executed whole, on made-up inputs: each layer gets its operands in the model as one more
+    case, and the outputs with our gathers must equal those without. Other layers whose results are exact, such as slices and
+    comparisons, are compared with what they compute by their definitions. --input names inputs of the model instead, or, for an
     IR of one layer, those of the layer: data, indices. An .onnx file is converted and compared with
     onnxruntime, whole, and gather by gather on the operands of each. --atol and --rtol are for the outputs of these models,
     and for named outputs of IRs.

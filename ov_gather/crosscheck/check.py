@@ -20,7 +20,7 @@ from ov_gather.crosscheck.library.check import Probed
 from ov_gather.crosscheck.models.ir import ModelRun, has_several_layers, output_names
 from ov_gather.crosscheck.progress import Progress
 from ov_gather.crosscheck.reduce import Reducer
-from ov_gather.crosscheck.results import CrossCheckResult, Environment
+from ov_gather.crosscheck.results import CrossCheckResult, Definitions, Environment
 from ov_gather.crosscheck.tolerances import NO_TOLERANCES, Bound, Tolerances
 from ov_gather.extension.users import Given, UserExtension, loaded
 from ov_gather.ir.files import Place, find_irs
@@ -60,7 +60,7 @@ def cross_check(
 
     If `runtimes` contains "openvino" and the IR has more than one layer to execute, the model is executed, too, on generated
     inputs. Each layer then gets one more case, with the operands that it has in the model, and the model's outputs with our
-    gathers must equal those of stock OpenVINO.
+    gathers must equal those of stock OpenVINO. Other layers whose results are exact must compute what they define.
 
     Args:
         source: what `read_ir` accepts, or a `Model`. If a file `x.expected.json` ({layer name: values}) exists beside `x.xml`,
@@ -127,7 +127,9 @@ def cross_check(
                 start += len(own)
         layers = progress.layers
         outputs = run.outputs(views, layers, tolerances) if run else ()
-        return CrossCheckResult(layers, seed, Environment.of(others), outputs, run.not_run if run else "")
+        definitions = run.definitions(views, layers) if run else Definitions()
+        not_run = run.not_run if run else ""
+        return CrossCheckResult(layers, seed, Environment.of(others), outputs, not_run, definitions=definitions)
 
 
 def _named_inputs(model: Model, inputs: Mapping[str, ArrayLike], runtimes: Sequence[str]) -> dict[str, NDArray[Any]]:

@@ -201,6 +201,22 @@ class OutputResult:
 
 
 @dataclass(frozen=True, slots=True)
+class Definitions:
+    """What layers of an IR compute by their definitions, compared with OpenVINO.
+
+    Attributes:
+        values: the compared values between layers.
+        defined, undefined: the numbers of layers with and without a reference, by type; those of the gather family left out.
+        not_compared: why nothing was compared; "" if it was.
+    """
+
+    values: tuple[OutputResult, ...] = ()
+    defined: Mapping[str, int] = field(default_factory=dict)
+    undefined: Mapping[str, int] = field(default_factory=dict)
+    not_compared: str = ""
+
+
+@dataclass(frozen=True, slots=True)
 class Environment:
     """Versions of the runtimes, by name, and the machine on which a result was obtained."""
 
@@ -234,6 +250,7 @@ class CrossCheckResult(InNotebooks):
         in_bodies: gathers in bodies of If, Loop and Scan, which were not compared on their own.
         notes: other inputs that were tried, and why the converted model could not be compared on them.
         inputs: inputs of the ONNX model and its conversion, by name.
+        definitions: for an IR that was executed, what its layers compute by their definitions.
         blamed: stock gathers that each pass alone, although the outputs are wrong with them and right with ours.
     """
 
@@ -248,6 +265,7 @@ class CrossCheckResult(InNotebooks):
     inexactness: tuple[str, ...] = ()
     in_bodies: tuple[str, ...] = ()
     notes: tuple[str, ...] = ()
+    definitions: Definitions = field(default_factory=Definitions)
     blamed: tuple[str, ...] = ()
     inputs: Mapping[str, NDArray[Any]] = field(default_factory=dict, compare=False)
 
@@ -268,14 +286,16 @@ class CrossCheckResult(InNotebooks):
     def passed(self) -> bool:
         """Whether all layers and outputs passed, with at least one layer (of an IR) or one output (of an ONNX model)."""
         compared = self.outputs if self.original else self.layers
-        right = all(layer.passed for layer in self.layers) and all(output.comparison.passed for output in self.outputs)
+        values = (*self.outputs, *self.definitions.values)
+        right = all(layer.passed for layer in self.layers) and all(value.comparison.passed for value in values)
         return bool(compared) and right and not self.problem
 
     @property
     def divergences(self) -> tuple[str, ...]:
         """Distinct names of the known divergences that apply."""
         of_layers = [name for layer in self.layers for name in layer.divergences]
-        return tuple(dict.fromkeys([*of_layers, *(name for output in self.outputs for name in output.comparison.divergences)]))
+        values = (*self.outputs, *self.definitions.values)
+        return tuple(dict.fromkeys([*of_layers, *(name for value in values for name in value.comparison.divergences)]))
 
     def table(self) -> Table:
         """Return a table for `rich.print`, with one row per layer and, for an ONNX model, one per output."""

@@ -26,6 +26,7 @@ RUNTIMES = {
 """Module and class of each runtime."""
 FOR_MODELS = {
     "accelerated": ("ov_gather.runtimes.configured", "AcceleratedRuntime"),
+    "evaluated": ("ov_gather.runtimes.evaluated", "EvaluatedRuntime"),
     "configured": ("ov_gather.runtimes.configured", "ConfiguredRuntime"),
     "torch": ("ov_gather.runtimes.pytorch", "TorchRuntime"),
     "plain onnxruntime": ("ov_gather.runtimes.onnxruntime", "PlainOnnxRuntime"),

@@ -9,6 +9,7 @@ from __future__ import annotations
 
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import replace
+from functools import partial
 from types import MappingProxyType
 from typing import Any
 
@@ -16,7 +17,8 @@ from numpy.typing import NDArray
 
 from ov_gather.crosscheck.cases.designed import OWN_OPERANDS, Case
 from ov_gather.crosscheck.inputs.ir import generate_inputs
-from ov_gather.crosscheck.results import Comparison, Difference, LayerResult, OutputResult, Status
+from ov_gather.crosscheck.models.definitions import compare_definitions
+from ov_gather.crosscheck.results import Comparison, Definitions, Difference, LayerResult, OutputResult, Status
 from ov_gather.crosscheck.tolerances import NO_TOLERANCES, Tolerance, Tolerances
 from ov_gather.crosscheck.verdict import deviation_of, difference_beyond, first_difference
 from ov_gather.divergences.register import is_predicted
@@ -59,7 +61,7 @@ class ModelRun:
         given: Mapping[str, NDArray[Any]] = MappingProxyType({}),
     ) -> None:
         """Execute the model on the `given` inputs, by name; others are made up."""
-        self.not_run = ""
+        self.not_run = self._version = ""
         self._device, self._extensions = device, extensions
         self._model = model
         self._inputs: Arrays = ()
@@ -117,8 +119,20 @@ class ModelRun:
             compared.append(OutputResult(name, str(right.dtype), right.shape, comparison))
         return tuple(compared)
 
+    def definitions(self, views: Sequence[LayerView], layers: Sequence[LayerResult]) -> Definitions:
+        """Compare what the layers compute by their definitions. `layers` are the results of `views`."""
+        if self._expected is None:
+            return Definitions()
+        departing = [view.layer.id for view, layer in zip(views, layers, strict=True) if _own_divergences(layer)]
+        execute = partial(self._run, "openvino")
+        try:
+            return compare_definitions(self._model, self._inputs, self._expected, self._version, execute, departing)
+        except _OBSTACLES as error:
+            return Definitions(not_compared=_reason(error))
+
     def _run(self, runtime: str, model: Model) -> Arrays:
         with borrowed([runtime], self._device, self._extensions) as (borrowed_runtime,), borrowed_runtime:
+            self._version = borrowed_runtime.version
             borrowed_runtime.activate(model)
             return borrowed_runtime.execute(self._inputs)
 
@@ -142,11 +156,16 @@ class ModelRun:
         """Map the layers that depend on an unpredicted divergence, seen on a layer's own operands, to its names."""
         found: dict[int, tuple[str, ...]] = {}
         for view, layer in zip(views, layers, strict=True):
-            own = [comparison for case in layer.cases if case.name == OWN_OPERANDS for comparison in case.comparisons]
-            names = tuple(name for comparison in own if comparison.runtime == "openvino" for name in comparison.divergences)
+            names = _own_divergences(layer)
             if names and not is_predicted(names):
                 found |= {i: (*found.get(i, ()), *names) for i in _behind(self._model, view.layer.id)}
         return found
+
+
+def _own_divergences(layer: LayerResult) -> tuple[str, ...]:
+    """Return the names of the divergences that OpenVINO shows on a layer's own operands."""
+    own = [comparison for case in layer.cases if case.name == OWN_OPERANDS for comparison in case.comparisons]
+    return tuple(name for comparison in own if comparison.runtime == "openvino" for name in comparison.divergences)
 
 
 def _reason(error: Exception) -> str:

@@ -16,6 +16,7 @@ from ov_gather.plugin.base import report_page
 from ov_gather.report.check.html_layer import MARKS, card, css_class
 from ov_gather.report.check.html_overview import filters, overview
 from ov_gather.report.check.report import CheckReport, outcome, word
+from ov_gather.report.check.text import definition_lines
 from ov_gather.report.elements import Element, element
 from ov_gather.report.page import cards
 from ov_gather.report.page.skeleton import environment_section, header, page, row, table
@@ -58,7 +59,9 @@ def _summary(report: CheckReport) -> Iterator[Element]:
     if report.problems:
         text += f" {len(report.problems):,} of {_number(len(report.results), 'model')} failed as a whole."
     wrong = sum(not output.comparison.passed for _, output in report.outputs)
+    values = sum(not value.comparison.passed for _, value in report.values)
     text += f" {wrong} of {_number(len(report.outputs), 'output')} of whole models failed." if wrong else ""
+    text += f" {values} of {_number(len(report.values), 'value')} between layers failed." if values else ""
     text += f" Validation found {_number(report.errors, 'error')}." if report.errors else ""
     text += f" This is partial: the check was stopped at {report.stopped}." if report.stopped else ""
     shown = Status.EXPECTED if report.passed and _has_divergences(report) else verdict
@@ -72,7 +75,8 @@ def _summary(report: CheckReport) -> Iterator[Element]:
 
 def _has_divergences(report: CheckReport) -> bool:
     """Return True if a runtime differs in a known way, e.g. for a constant index that is out of bounds."""
-    return any(outcome(layer) is Status.EXPECTED for layer in report.layers)
+    values = (value.comparison.status for _, value in (*report.outputs, *report.values))
+    return any(status is Status.EXPECTED for status in (*map(outcome, report.layers), *values))
 
 
 def _bar(counts: Counter[Status]) -> Element:
@@ -131,14 +135,17 @@ def _models(report: CheckReport) -> Iterator[Element]:
             f"{output.type}{list(output.shape)}",
             element("td", f"{output.comparison.runtime}: {output.comparison}", class_=css_class(output.comparison.status)),
         )
-        for path, output in report.outputs
+        for path, output in (*report.outputs, *report.values)
     ]
     failed = [_remark(path, problem, class_=css_class(Status.FAILED)) for path, problem in report.problems]
     not_run = [_remark(each.path, f"not run as a whole: {each.not_run}") for each in report.results if each.not_run]
+    definitions = [element("p", line) for each in report.ir_results for line in definition_lines(each)]
     inexactness = [_remark(each.path, f"not as ONNX says: {text}") for each in report.results for text in each.inexactness]
-    if rows or not_run or failed or inexactness:
-        tables = [table("outputs", ("file", "output", "shape", "result"), rows)] if rows else []
-        yield element("section", element("h2", "Whole models"), *failed, *tables, *not_run, *inexactness, class_="findings")
+    if rows or not_run or failed or definitions or inexactness:
+        tables = [table("outputs", ("file", "output or value", "shape", "result"), rows)] if rows else []
+        yield element(
+            "section", element("h2", "Whole models"), *failed, *tables, *definitions, *not_run, *inexactness, class_="findings"
+        )
 
 
 def _remark(path: str, text: str, **attributes: str) -> Element:

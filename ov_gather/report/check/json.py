@@ -6,7 +6,7 @@ from dataclasses import asdict
 from importlib.metadata import version
 from typing import Any
 
-from ov_gather.crosscheck.results import LayerResult, Status
+from ov_gather.crosscheck.results import Definitions, LayerResult, OutputResult, Status
 from ov_gather.report import json
 from ov_gather.report.check.report import CheckReport, outcome, word
 from ov_gather.report.findings.json import finding_object
@@ -16,8 +16,8 @@ from ov_gather.report.places import path_text
 def render(report: CheckReport) -> str:
     """Return one object.
 
-    It holds the verdict, the progress if interrupted, counts by status, layers, outputs, models that failed or were not run,
-    reasons of divergences, findings of validation, and the environment.
+    It holds the verdict, the progress if interrupted, counts by status, layers, outputs and values between layers, the layers
+    with a reference, models that failed or were not run, reasons of divergences, findings of validation, and the environment.
     """
     document = {
         "version": version("ov-gather"),
@@ -25,7 +25,13 @@ def render(report: CheckReport) -> str:
         "partial": report.stopped,
         "counts": {word(status): report.counts[status] for status in Status},
         "layers": [_layer(layer) for layer in report.layers],
-        "outputs": [{"path": path_text(path), **asdict(output, dict_factory=_plain)} for path, output in report.outputs],
+        "outputs": [_output(path, output) for path, output in report.outputs],
+        "values": [_output(path, value) for path, value in report.values],
+        "definitions": {
+            path_text(result.path): _definitions(result.definitions)
+            for result in report.ir_results
+            if result.definitions != Definitions()
+        },
         "problems": {path_text(path): problem for path, problem in report.problems},
         "not_run": {path_text(result.path): result.not_run for result in report.results if result.not_run},
         "divergences": report.divergences,
@@ -34,6 +40,17 @@ def render(report: CheckReport) -> str:
         "environment": asdict(report.environment),
     }
     return json.document(document)
+
+
+def _output(path: str, output: OutputResult) -> dict[str, Any]:
+    return {"path": path_text(path), **asdict(output, dict_factory=_plain)}
+
+
+def _definitions(definitions: Definitions) -> dict[str, Any]:
+    """Return how many layers have a reference, by type, and why nothing was compared."""
+    fields = asdict(definitions)
+    del fields["values"]
+    return fields
 
 
 def _layer(layer: LayerResult) -> dict[str, Any]:

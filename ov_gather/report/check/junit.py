@@ -1,7 +1,7 @@
 """JUnit XML report of `ov-gather check`.
 
-The first suite is the validation; the second has one test case per layer, per output of a model, and per model that failed as a
-whole.
+The first suite is the validation; the second has one test case per layer, per output of a model, per value between layers that
+is compared, and per model that failed as a whole.
 """
 
 from __future__ import annotations
@@ -24,7 +24,8 @@ def render(report: CheckReport) -> str:
     validation = suite(Report(list(dict.fromkeys(paths)), report.findings))
     cases = (
         *(_layer(layer) for layer in report.layers),
-        *(_output(path, output) for path, output in report.outputs),
+        *(_output(path, "output", output) for path, output in report.outputs),
+        *(_output(path, "value", value) for path, value in report.values),
         *(_case(path, "the whole model", problem) for path, problem in report.problems),
         *([_case("ov-gather check", "the rest", f"stopped at {report.stopped}")] if report.stopped else []),
     )
@@ -47,8 +48,8 @@ def _layer(layer: LayerResult) -> Element:
     return case
 
 
-def _output(path: str, output: OutputResult) -> Element:
-    return _case(path, f"output '{output.name}'", "" if output.comparison.passed else str(output.comparison))
+def _output(path: str, what: str, output: OutputResult) -> Element:
+    return _case(path, f"{what} '{output.name}'", "" if output.comparison.passed else str(output.comparison))
 
 
 def _case(path: str, name: str, problem: str, details: str = "", **attributes: str) -> Element:

@@ -48,6 +48,11 @@ class CheckReport:
         return [(result.path, output) for result in self.results for output in result.outputs]
 
     @cached_property
+    def values(self) -> Sequence[tuple[str, OutputResult]]:
+        """Values between layers that are compared with the definitions of the layers, each with the path of its source."""
+        return [(result.path, value) for result in self.results for value in result.definitions.values]
+
+    @cached_property
     def onnx_results(self) -> Sequence[CrossCheckResult]:
         """Results of ONNX models."""
         return [result for result in self.results if result.original]
@@ -75,7 +80,7 @@ class CheckReport:
     @property
     def passed(self) -> bool:
         """Whether the check completed, had a layer or an output, and found no failure, problem or error."""
-        right = all(output.comparison.passed for _, output in self.outputs) and not self.problems
+        right = all(one.comparison.passed for _, one in (*self.outputs, *self.values)) and not self.problems
         is_whole = bool(self.layers or self.outputs) and not self.stopped
         return is_whole and not self.failed and right and not self.errors
 

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections import Counter
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 
 from rich.table import Table
 
@@ -20,11 +20,13 @@ from ov_gather.crosscheck.results import (
 )
 from ov_gather.divergences.base import Observed
 from ov_gather.divergences.register import DIVERGENCES
+from ov_gather.plugin.register import KNOWN
 from ov_gather.report.check.report import CheckReport
 from ov_gather.report.convert import verification
 from ov_gather.rules.releases import RELEASES, is_newer_than_known
 from ov_gather.system.tables import cell, counted, new_table, printable
 
+_BY_DEFINITION = {Status.PASSED: "right", Status.EXPECTED: "wrong by a known fault", Status.FAILED: "wrong"}
 _MOST = 10
 """Layers, and outputs, that are listed without --verbose though all of them passed."""
 
@@ -49,6 +51,10 @@ def render(report: CheckReport, *, by_operation: bool, every_row: bool = False) 
             is_all = every_row or len(outputs) <= _MOST
             shown = [(result, one) for result, one in outputs if is_all or one.comparison.status is not Status.PASSED]
             yield from _listed(_outputs_table(shown), len(outputs) - len(shown), "output")
+        values = [(result, value) for result in results for value in result.definitions.values]
+        shown = [(result, one) for result, one in values if every_row or one.comparison.status is not Status.PASSED]
+        if shown:
+            yield _outputs_table(shown, "value", "by the definitions of the layers")
         yield from summary(results)
 
 
@@ -94,9 +100,11 @@ def _operations_table(layers: Sequence[LayerResult]) -> Table:
     return table
 
 
-def _outputs_table(outputs: Sequence[tuple[CrossCheckResult, OutputResult]]) -> Table:
-    """Return a table with one row per output of an IR."""
-    table = new_table("output", "shape", "with our gathers")
+def _outputs_table(
+    outputs: Sequence[tuple[CrossCheckResult, OutputResult]], what: str = "output", how: str = "with our gathers"
+) -> Table:
+    """Return a table with one row per output, or other value, of an IR."""
+    table = new_table(what, "shape", how)
     for result, output in outputs:
         add_output(table, cell(result.path, f"  {output.name}"), output, cell(*output.comparison.lines))
     return table
@@ -131,10 +139,35 @@ def summary(results: Sequence[CrossCheckResult]) -> list[str]:
         lines.append(f"out of date: listed divergences did not show in all cases where they should have: {named}")
     lines += [line for layer in layers for line in failure_lines(layer)]
     lines += [f"{result.path}: not run as a whole: {result.not_run}" for result in results if result.not_run]
+    lines += [line for result in results for line in definition_lines(result)]
     lines += _model_counts(results)
     if any(case.replay for layer in layers for case in layer.cases):
         lines.append("What to do: run a case again as shown, or leave a runtime out with --runtimes.")
     return lines
+
+
+def definition_lines(result: CrossCheckResult) -> list[str]:
+    """Return what was compared with the definitions of the layers of an IR, the known faults that show, and what was not."""
+    definitions = result.definitions
+    if definitions.not_compared:
+        return [f"{result.path}: not compared with the definitions of its layers: {definitions.not_compared}"]
+    if not definitions.defined and not definitions.undefined:
+        return []
+    statuses = Counter(value.comparison.status for value in definitions.values)
+    found = ", ".join(f"{statuses[status]} {words}" for status, words in _BY_DEFINITION.items() if statuses[status])
+    kinds = (
+        f"{words} a reference ({_types(types)})"
+        for words, types in (("with", definitions.defined), ("without", definitions.undefined))
+        if types
+    )
+    values = f"{counted(len(definitions.values), 'value')} compared{f': {found}' if found else ''}"
+    names = {name for value in definitions.values for name in value.comparison.divergences}
+    faults = [f"known fault {fault.report} (openvino): {fault.instead}" for fault in KNOWN if fault.report in names]
+    return [*faults, f"{result.path}: other layers {', '.join(kinds)}; {values}"]
+
+
+def _types(counts: Mapping[str, int]) -> str:
+    return ", ".join(f"{count} {layer_type}" for layer_type, count in sorted(counts.items()))
 
 
 def _model_counts(results: Sequence[CrossCheckResult]) -> list[str]:
