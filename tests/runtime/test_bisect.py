@@ -247,6 +247,22 @@ def test_a_random_output_is_not_compared(noise, tmp_path):
     assert any("output 'y' is not compared" in note and "makes it random" in note for note in result.notes)
 
 
+@pytest.mark.parametrize("is_wrong", [False, True])
+def test_an_output_that_ignores_its_random_part_is_compared(is_wrong, tmp_path):
+    """Only what differs from itself is random: here noise is multiplied by 0."""
+
+    def source(name, operator):
+        text = f"""(float[20] x) => (float[] y) {{
+            [zero] zero = Constant<value = float {{0}}> () [dice] noise = RandomNormalLike(x) [mul] none = Mul(noise, zero)
+            [add] sum = Add(x, none) [last] y = {operator}(sum) }}"""
+        return saved(tmp_path / f"{name}.onnx", text)
+
+    result = ov_gather.bisect(source("a", "Neg"), converted(tmp_path / "m.xml", source("b", "Exp" if is_wrong else "Neg")))
+    assert not result.not_run
+    assert result.passed is not is_wrong
+    assert result.node == ("Exp 'y'" if is_wrong else "")
+
+
 def test_models_with_other_inputs(chains, tmp_path):
     source = saved(tmp_path / "m.onnx", "(float[2] p, float[2] q) => (float[] r) { r = Add(p, q) }")
     with pytest.raises(ValueError, match="the reference has p, q, the model x"):

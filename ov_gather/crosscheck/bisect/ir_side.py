@@ -46,6 +46,13 @@ class IRSide(Side):
         found = _run(model, list(self._inputs.values()), 1 if plain else 0)
         return dict(zip([*results, *new], found, strict=True))
 
+    def repeated(self, times: int) -> list[dict[Key, NDArray[Any]]]:
+        """Return the outputs of several inferences of one compiled model."""
+        with borrowed(["configured"], extensions=self._setting.extensions) as (runtime,), runtime:
+            runtime.activate(ConfiguredModel(self._model, self._setting))
+            given = list(self._inputs.values())
+            return [dict(zip(self._results(), runtime.execute(given), strict=True)) for _ in range(times)]
+
     def executes_the_same_as(self, other: Side) -> bool:
         """Return True if OpenVINO gets the same model, inputs and setting from both sides."""
         if not isinstance(other, IRSide) or self._setting != other._setting or self._model != other._model:

@@ -35,6 +35,12 @@ class OnnxSide(Side):
             found = intermediates.values(self._model, wanted, self._inputs, runtime)
         return {**dict(zip(wanted, found, strict=True)), **given}
 
+    def repeated(self, times: int) -> list[dict[Key, NDArray[Any]]]:
+        """Return the outputs of several inferences: a random node with a seed begins anew in each session."""
+        keys, given = list(self.graph.outputs.values()), list(self._inputs.values())
+        with borrowed(["onnxruntime"]) as (runtime,), intermediates.activated(self._model, runtime):
+            return [dict(zip(keys, runtime.execute(given), strict=True)) for _ in range(times)]
+
     def part(self, inputs: Mapping[Key, Replacement], outputs: Mapping[Key, str]) -> Part | None:
         """Extract nodes; None if the inputs do not bound them."""
         arrays = {str(value_of(key).name): given.array for key, given in inputs.items()}

@@ -17,14 +17,15 @@ from ov_gather.crosscheck.bisect.inputs import Reference, Sides, choices, load_a
 from ov_gather.crosscheck.bisect.results import BisectResult, ComparedOutput, Culprit
 from ov_gather.crosscheck.bisect.rounding import Rounding
 from ov_gather.crosscheck.bisect.search import CutObservation, Search, first_refused, sizes_of
-from ov_gather.crosscheck.bisect.sides import ArraysSide, Replacement
+from ov_gather.crosscheck.bisect.sides import ArraysSide, Replacement, Side
 from ov_gather.crosscheck.defaults import DEFAULT_SEED
 from ov_gather.crosscheck.deviation import Deviation
 from ov_gather.crosscheck.inputs.onnx import NoInputsError
+from ov_gather.crosscheck.models.nondeterminism import RUNS, varying
 from ov_gather.crosscheck.results import Environment
 from ov_gather.crosscheck.tolerances import Bound, Tolerances
 from ov_gather.extension.users import Given, loaded
-from ov_gather.graph.protocol import Key
+from ov_gather.graph.protocol import Key, Node
 from ov_gather.ir.model import Model
 from ov_gather.ir.reader import Source, WeightsSource, path_of, read_ir
 from ov_gather.ir.states import stored_values
@@ -90,6 +91,16 @@ def bisect(
     return _Bisection(reference, model, inputs, setting, memory, seed, reproducers, progress, tolerances).run(every)
 
 
+def _random_outputs(side: Side) -> dict[Key, Node]:
+    """Map the outputs that depend on a random node, and differ from run to run, to the first such node."""
+    behind = {value: side.graph.random[value] for value in side.graph.outputs.values() if value in side.graph.random}
+    try:
+        changing = varying(side.repeated(RUNS)) if behind else ()
+    except FAILURES:  # the comparison of the outputs reports it
+        return {}
+    return {value: node for value, node in behind.items() if value in changing}
+
+
 class _Bisection:
     """One call of `bisect`."""
 
@@ -133,7 +144,7 @@ class _Bisection:
         self._tolerances.check_names([label(ours) for ours in outputs])
         named = {value: self._tolerances.of_output(label(value)) for value in outputs}
         self._named = {value: tolerance for value, tolerance in named.items() if tolerance and tolerance.is_named}
-        self._outputs = {ours: theirs for ours, theirs in outputs.items() if not self._is_random(sides, ours, theirs)}
+        self._outputs = self._without_random(sides, outputs)
         if not self._outputs:
             return self._not_run("every output is random")
         if stored_values(self._model):
@@ -157,11 +168,16 @@ class _Bisection:
             raise NoInputsError(f"the reference accepts none of the inputs that were made up ({refusal})")
         return sides, refusal
 
-    def _is_random(self, sides: Sides, ours: Key, theirs: Key) -> bool:
-        node = sides.model.graph.random.get(ours) or sides.reference.graph.random.get(theirs)
-        if node is not None:
-            self._note(f"output '{sides.model.graph.label(ours)}' is not compared: {node} makes it random")
-        return node is not None
+    def _without_random(self, sides: Sides, outputs: Mapping[Key, Key]) -> dict[Key, Key]:
+        """Return the outputs of the model, with those of the reference, that are the same in each run of either."""
+        ours, theirs = _random_outputs(sides.model), _random_outputs(sides.reference)
+        kept = {}
+        for value, other in outputs.items():
+            if node := ours.get(value) or theirs.get(other):
+                self._note(f"output '{sides.model.graph.label(value)}' is not compared: {node} makes it random")
+            else:
+                kept[value] = other
+        return kept
 
     def _refused_by_reference(self, sides: Sides, refusal: Exception) -> BisectResult:
         if "NOT_IMPLEMENTED" in str(refusal):  # independent of the inputs

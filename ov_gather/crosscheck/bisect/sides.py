@@ -61,6 +61,10 @@ class Side(ABC):
         Raises RefusedError, CrashedError, IndexError.
         """
 
+    def repeated(self, times: int) -> list[dict[Key, NDArray[Any]]]:
+        """Return the outputs of several inferences of one session. Raises RefusedError, CrashedError, IndexError."""
+        return [dict(self.outputs)] * times
+
     def part(self, inputs: Mapping[Key, Replacement], outputs: Mapping[Key, str]) -> Part | None:
         """Extract the nodes that compute `outputs` from `inputs`; None if that is impossible."""
         return None

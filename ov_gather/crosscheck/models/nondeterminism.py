@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
-from typing import Any
+from typing import Any, TypeVar
 
 import numpy as np
 import onnx_ir
@@ -22,9 +22,10 @@ from ov_gather.system.traversal import reachable
 
 _RANDOM = where(ONNX, lambda op: op.kind is OpKind.RANDOM)
 
-_RUNS = 3
+RUNS = 3
 """Runs of a model that tell random outputs: few numbers, such as one draw of Bernoulli, may be the same in two."""
 
+KeyT = TypeVar("KeyT")
 Picked = Sequence["NDArray[Any] | None"]
 """The outputs of a TopK: numbers, and their indices along the axis; None if unknown."""
 
@@ -132,16 +133,18 @@ def random_values(model: onnx_ir.Model, inputs: Mapping[str, NDArray[Any]], runt
     behind = dependents(model, random_nodes(model))
     if not behind:
         return {}
-    with intermediates.activated(model, runtime):
-        first, *others = (runtime.execute(list(inputs.values())) for _ in range(_RUNS))
     names = [str(value.name) for value in model.graph.outputs]
-    differing = {
-        name
-        for other in others
-        for name, one, two in zip(names, first, other, strict=True)
-        if one.shape != two.shape or unequal(one, two).any()
+    with intermediates.activated(model, runtime):
+        runs = [dict(zip(names, runtime.execute(list(inputs.values())), strict=True)) for _ in range(RUNS)]
+    return {name: node for name, node in behind.items() if name in varying(runs)}
+
+
+def varying(runs: Sequence[Mapping[KeyT, NDArray[Any]]]) -> set[KeyT]:
+    """Return the keys of the arrays that are not the same in all runs."""
+    first, *others = runs
+    return {
+        key for other in others for key, one in first.items() if one.shape != other[key].shape or unequal(one, other[key]).any()
     }
-    return {name: node for name, node in behind.items() if name in differing}
 
 
 def is_random(node: Node) -> bool:
