@@ -13,6 +13,7 @@ from .passes.empty_operands import empty_flattened, empty_gathers, empty_scatter
 from .passes.equal_slices import equal_slices
 from .passes.exact_integers import exact_integers
 from .passes.explicit_indices import explicit_indices
+from .passes.fixed_ranks import fixed_ranks
 from .passes.fold_arithmetic import fold_arithmetic
 from .passes.fold_broadcast import fold_broadcast
 from .passes.fold_constants import fold_constants
@@ -63,6 +64,7 @@ def legalize(model: onnx_ir.Model, *, target: str = "stock", assume_in_bounds: b
     outputs = [(value.type, value.shape) for value in model.graph.outputs]
     infer_shapes(model)
     rewriter = Rewriter(model, Ranges(model))
+    fixed_ranks(rewriter)
     explicit_indices(rewriter)
     no_sizes(rewriter)
     idle_loops(rewriter)

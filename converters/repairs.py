@@ -321,6 +321,14 @@ def _feed(readers: Iterable[Any], value: Output) -> None:
         reader.replace_source_output(value)
 
 
+def _copy_results(choice: OpenvinoNode) -> None:
+    """If(condition, x) of an open shape -> y  ->  Broadcast(y, ShapeOf(y))."""
+    for output in choice.outputs():
+        readers = output.get_target_inputs()
+        if output.get_partial_shape().is_dynamic and output.get_partial_shape().rank.is_static:
+            _feed(readers, ops.broadcast(output, ops.shape_of(output)).output(0))
+
+
 REPAIRS: Mapping[str, Callable[[OpenvinoNode], None]] = {
     "abs_of_clamp": _as_matrix,
     "abs_of_folded_convert": _as_matrix,
@@ -337,6 +345,7 @@ REPAIRS: Mapping[str, Callable[[OpenvinoNode], None]] = {
     "constant_minus_byte_reduction": _apart,
     "constant_result_overwritten": _store,
     "gather_of_inserted_axis": _from_the_back,
+    "if_before_pool": _copy_results,
     "loop_overwrites_outer_value": _copy_first,
     "matmul_over_nothing": _sum_of_nothing,
     "non_zero_before_convert": _count,

@@ -63,6 +63,12 @@ IN_ONNX = {
     "constant_result_overwritten": """g (int32[3] x) => (int32[3] y) {
         c = Constant<value = int32[3] {1, 1, 1}>() axis = Constant<value = int32 {0}>() s = CumSum(c, axis) y = Add(s, x)
     }""",
+    "if_before_pool": """g (bool c, float[n, 3, 4] x) => (float[n, 3, 3] y) {
+        b = If (c) <
+            then_branch = t () => (float[n, 3, 4] r) { r = Relu(x) }, else_branch = e () => (float[n, 3, 4] s) { s = Sqrt(x) }
+        >
+        y = AveragePool<kernel_shape = [2]>(b)
+    }""",
     "relu_through_float32": "g (int32[2] x) => (int32[2] y) { y = Relu(x) }",
     "divide_after_reduction": """g (int32[4] x) => (int32[1] y) {
         axis = Constant<value_ints = [0]>() c = Constant<value = int32 {3}>() s = ReduceMax(x, axis) y = Div(s, c)
