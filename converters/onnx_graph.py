@@ -123,8 +123,10 @@ class OnnxGraph:
 
     def name_of(self, key: Key) -> str:
         """Return the name of a tensor for messages."""
-        node = value_of(key).producer()
-        return f"input '{value_of(key).name}'" if node is None else f"{node.op_type} '{node.name or value_of(key).name}'"
+        value = value_of(key)
+        if (node := value.producer()) is not None:
+            return f"{node.op_type} '{node.name or value.name}'"
+        return f"{'initializer' if value.is_initializer() and not value.is_graph_input() else 'input'} '{value.name}'"
 
     # Construction of nodes
 

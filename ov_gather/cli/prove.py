@@ -71,8 +71,9 @@ def command(
     names the layers that it does not protect: `ov-gather harden --guarded` makes them safe. Nothing is written for a model with
     errors.
 
-    The report of a file ends with the ranges that all its conditional layers need: a server must enforce them. --assume must
-    name an input, or an open dimension, of one of the files.
+    Layers with the same condition are one row; --verbose lists each, and proved ones. The report of a file ends with the ranges
+    that all its conditional layers need: a server must enforce them. --assume must name an input, or an open dimension, of one
+    of the files.
 
     Exit code: 0 nothing is refuted; 1 something is, with --strict also if something is not proved, or a file has errors, which
     are printed as by `ov-gather validate`; 2 bad arguments, an unreadable file, or nothing to do.
@@ -100,7 +101,7 @@ def command(
 
             stream.write(html.render(report).encode())
     if format_ == "text":
-        print_all(text.render(report, with_proved=is_verbose()))
+        print_all(text.render(report, verbose=is_verbose()))
     else:
         show(import_module(f"ov_gather.report.proofs.{format_}").render(report))
     for file in report.files:

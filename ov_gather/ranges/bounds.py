@@ -27,3 +27,11 @@ def _end(bounds: Sequence[Polynomial], number: Number) -> Bound:
 def is_loose(value: Value) -> bool:
     """Return True if the elements may reach a limit of i32, as those of an unknown tensor do."""
     return value.elements.high >= 2**31 - 1 or value.elements.low <= -(2**31)
+
+
+def known_range(value: Value) -> tuple[Bound, Bound]:
+    """Return the bounds of the elements; None for a number at a limit of i32 or beyond, unless the other end has a size."""
+    low, high = range_of(value.elements)
+    if not is_loose(value) or isinstance(low, str) or isinstance(high, str):
+        return low, high
+    return (None if low is None or low <= -(2**31) else low), (None if high is None or high >= 2**31 - 1 else high)

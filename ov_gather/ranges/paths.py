@@ -8,7 +8,7 @@ from ov_gather.graph.excerpts import Excerpt, ExcerptEdge, ExcerptNode
 from ov_gather.graph.protocol import Key, Node
 from ov_gather.ranges.algebra.values import Value
 from ov_gather.ranges.analysis import Analysis
-from ov_gather.ranges.bounds import is_loose, range_of
+from ov_gather.ranges.bounds import is_loose, known_range
 from ov_gather.ranges.graph import AnalysedGraph, in_order
 from ov_gather.ranges.sites import Site
 from ov_gather.system.traversal import reachable
@@ -113,9 +113,7 @@ def _note(analysis: Analysis, key: Key) -> str:
 
 
 def _bounds(value: Value) -> str:
-    low, high = range_of(value.elements)
-    if is_loose(value) and not isinstance(low, str) and not isinstance(high, str):
-        low, high = (None if low is None or low <= -(2**31) else low), (None if high is None or high >= 2**31 - 1 else high)
+    low, high = known_range(value)
     if low is None and high is None:
         return "any value"
     if low == high:

@@ -11,7 +11,7 @@ from ov_gather.graph.symbols import Symbol
 from ov_gather.ranges.algebra.intervals import Algebra, Interval
 from ov_gather.ranges.algebra.polynomials import Number
 from ov_gather.ranges.analysis import Analysis, Assumption, Outcome, analyse, steps_to
-from ov_gather.ranges.bounds import Bound, is_loose, range_of
+from ov_gather.ranges.bounds import Bound, is_loose, known_range, range_of
 from ov_gather.ranges.conditions import Conditions
 from ov_gather.ranges.examples import Premises, symbols_in
 from ov_gather.ranges.graph import AnalysedGraph
@@ -112,7 +112,7 @@ def _made(
         elements = analysis.value(site.indices).elements
         return Proof(site.name, site.type, site.line, status, None, None, range_of(elements), reason, conditions)
     if demand is None:
-        demand = next((one for one in wanted if not one.holds(analysis.algebra)), wanted[0])
+        demand = _first_open(analysis, wanted)
     size = str(demand.size) if demand.size.value is None else demand.size.value
     bounds = range_of(demand.indices)
     witness = None
@@ -123,19 +123,27 @@ def _made(
 
 
 def _first_unknown(analysis: Analysis, site: Site, origins: dict[Key, Key]) -> str:
-    """Name the tensor at which values become unbounded, back from the indices."""
-    wanted = analysis.demands(site)
-    key = wanted.key if isinstance(wanted, Obstacle) else site.indices
-    name = analysis.graph.name_of
-    if isinstance(wanted, Obstacle) and key is not None:
-        return f"{name(key)}: {wanted.reason}"
-    key = _origin(analysis, key, origins)
-    low, high = range_of(analysis.value(key).elements)
+    """Name the tensor at which values become unbounded, back from the indices; or the axis, if these are bounded."""
+    wanted, name = analysis.demands(site), analysis.graph.name_of
+    if isinstance(wanted, Obstacle):
+        return f"{name(wanted.key)}: {wanted.reason}"
+    key = _origin(analysis, site.indices, origins)
+    low, high = known_range(analysis.value(key))
     if low is None and high is None:
         return f"nothing is known of the values of {name(key)}"
+    if key == site.indices and low is not None and high is not None:
+        check = _first_open(analysis, wanted)
+        values = f"{low}" if low == high else f"in {low}..{high}"
+        is_one = check.indices.low >= -check.counts_from_end and check.indices.high <= 0
+        return f"{name(key)} is {values}, and axis {check.axis} may be {'empty' if is_one else 'too small'}"
     return (
         f"the values of {name(key)} may be {low if low is not None else 'anything'}..{high if high is not None else 'anything'}"
     )
+
+
+def _first_open(analysis: Analysis, checks: Sequence[BoundsCheck]) -> BoundsCheck:
+    """Return the first check that is not shown to hold, else the first one."""
+    return next((one for one in checks if not one.holds(analysis.algebra)), checks[0])
 
 
 def _origin(analysis: Analysis, wanted: Key, origins: dict[Key, Key]) -> Key:

@@ -1,6 +1,7 @@
 """`ov-gather prove`, as a user runs it."""
 
 import json
+import re
 import sys
 
 import numpy as np
@@ -123,6 +124,52 @@ def test_the_first_unknown_value_is_named(cli, unknown):
     (row,) = [line for line in done.stdout.splitlines() if line.startswith("Gather")]
     assert "unknown" in row
     assert "values of Power '" in row
+
+
+def test_sites_with_the_same_condition_are_one_row(cli, tmp_path):
+    """Two of three look up the same rows; --verbose lists each."""
+    path = look_up(tmp_path / "m.xml", itself, lambda ids: ops.add(ids, ops.constant(np.int64(0))))
+    listed = [line for line in cli("prove", path, code=0).stdout.splitlines() if line.startswith("Gather")]
+    (row,) = listed
+    assert " and 1 other " in row
+    assert "in bounds if ids in -10..9" in row
+    listed = [line for line in cli("prove", path, "-v", code=0).stdout.splitlines() if line.startswith("Gather")]
+    assert sorted("next_rows" in line for line in listed) == [False, True]
+    assert all("in bounds if ids in -10..9" in line for line in listed)
+
+
+def test_sites_with_the_same_unknown_index_are_one_row(cli, tmp_path):
+    """The axes have other sizes; each that is refuted has its own row."""
+    x, y, zero = ops.parameter([-1, 4], np.float32, name="x"), ops.parameter([-1, 4], np.float32, name="y"), ops.constant(0)
+    ids = ops.parameter([2], np.int64, name="ids")
+    unknown, constant = ops.power(ids, ids), ops.constant(np.array([7]))
+    table = ops.constant(np.zeros((5, 4), np.float32))
+    gathers = [
+        ops.gather(data, index, zero) for data, index in ((x, unknown), (y, unknown), (table, constant), (table, constant))
+    ]
+    ov.serialize(ov.Model(gathers, [x, y, ids]), tmp_path / "m.xml")
+    done = cli("prove", tmp_path / "m.xml", code=1)
+    listed = [line for line in done.stdout.splitlines() if line.startswith("Gather")]
+    assert ["unknown" in line for line in listed].count(True) == 1
+    assert ["refuted" in line for line in listed].count(True) == 2
+    assert any(re.search(r"0: dim\([xy], 0\) and 1 other", line) for line in listed)
+    assert "0 proved, 2 refuted, 0 conditional, 2 unknown" in done.stdout
+
+
+SIZES = {
+    "c = -1, x empty": (-1, "initializer 'c' is -1, and axis 0 may be empty"),
+    "c = 2, x short": (2, "initializer 'c' is 2, and axis 0 may be too small"),
+}
+
+
+@pytest.mark.parametrize("name", SIZES)
+def test_a_constant_index_of_an_open_axis_is_told_as_that(cli, tmp_path, name):
+    """The axis is computed by NonZero: no condition on the input can be stated."""
+    index, said = SIZES[name]
+    proto = model("float[n] x) => (int64[] z)", "y = NonZero (x) t = Transpose (y) z = Gather (t, c)")
+    proto.graph.initializer.append(onnx.numpy_helper.from_array(np.array([index]), "c"))
+    onnx.save(proto, tmp_path / "m.onnx")
+    assert said in cli("prove", tmp_path / "m.onnx", code=0).stdout
 
 
 @pytest.mark.parametrize("name", ["conditional", "unknown"])

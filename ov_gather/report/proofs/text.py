@@ -18,14 +18,14 @@ if TYPE_CHECKING:
 _STYLE: Mapping[Status, str] = {"proved": "green", "refuted": "red", "conditional": "yellow", "unknown": "yellow"}
 
 
-def render(report: ProofReport, *, with_proved: bool = False) -> Iterator[Table | str]:
+def render(report: ProofReport, *, verbose: bool = False) -> Iterator[Table | str]:
     """Yield tables and lines in the order of printing. Unreadable files are reported elsewhere.
 
-    `with_proved` also lists proved sites.
+    A row is all sites with the same condition, or unknown for the same reason. `verbose` lists each, and proved ones, too.
     """
     for file in report.files:
         if file.is_read:
-            yield from _file(file, with_proved)
+            yield from _file(file, verbose)
     yield summary(report)
 
 
@@ -35,26 +35,41 @@ def summary(report: ProofReport) -> str:
     return f"{counts} in {counted(sum(file.is_read for file in report.files), 'file')}"
 
 
-def _file(file: ProvedFile, with_proved: bool) -> Iterator[Table | str]:
+def _file(file: ProvedFile, verbose: bool) -> Iterator[Table | str]:
     path = printable(path_text(file.path))
     if file.findings:
         yield from findings_text.lines(file.findings)
         yield f"{path}: nothing is proved of a model with errors"
         return
-    listed = [proof for proof in file.proofs if with_proved or proof.status != "proved"]
+    listed = [proof for proof in file.proofs if verbose or proof.status != "proved"]
     counts = ", ".join(f"{number} {status}" for status, number in file.counts.items() if number)
     yield f"{path}: {counts or 'no gather or scatter'}"
     if listed:
-        yield _table(listed)
+        yield _table([[proof] for proof in listed] if verbose else _alike(listed))
     if found := requirements(file.conditions):
         yield "what is conditional is in bounds if"
         yield from (f"  {printable(str(requirement))}" for requirement in found)
 
 
-def _table(proofs: Sequence[Proof]) -> Table:
+def _alike(proofs: Sequence[Proof]) -> list[list[Proof]]:
+    """Group proofs by status and reason, in the order of the first ones; each refuted site is to be mended, and is alone."""
+    groups: dict[tuple[object, ...], list[Proof]] = {}
+    for proof in proofs:
+        which = proof if proof.status == "refuted" else ""
+        groups.setdefault((proof.status, proof.reason, id(which)), []).append(proof)
+    return [*groups.values()]
+
+
+def _table(groups: Sequence[Sequence[Proof]]) -> Table:
     from rich.table import Column
 
     table = new_table(*(Column(name, overflow="fold") for name in Proofs.columns))
-    for proof in proofs:
-        table.add_row(*map(cell, Proofs.row(proof)), style=_STYLE[proof.status])
+    for group in groups:
+        columns = zip(*map(Proofs.row, group), strict=True)
+        table.add_row(*(cell(_joined([*dict.fromkeys(texts)])) for texts in columns), style=_STYLE[group[0].status])
     return table
+
+
+def _joined(texts: Sequence[str]) -> str:
+    """Return the first of different texts, and how many others there are."""
+    return texts[0] if len(texts) == 1 else f"{texts[0]} and {counted(len(texts) - 1, 'other')}"
