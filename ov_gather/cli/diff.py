@@ -27,8 +27,8 @@ def command(a: Path, b: Path, format_: str) -> None:
     """List the differences between two IRs: operations, attributes, connections, types, shapes and constants.
 
     Layers are matched by what they compute and how they are connected, also in the bodies of If, Loop and TensorIterator. Ids,
-    names and the order of layers do not count. Constants are compared byte by byte. Types and shapes that follow from another
-    change are only counted; --verbose lists them.
+    names and the order of layers do not count. Constants are compared byte by byte. More than three changes that are alike are
+    one row, and types and shapes that follow from another change are only counted; --verbose lists all.
 
     Exit code: 0 no difference, 1 there are differences, 2 bad arguments or an unreadable file.
     """
@@ -36,5 +36,5 @@ def command(a: Path, b: Path, format_: str) -> None:
     if format_ != "text":
         show(import_module(f"ov_gather.report.diff.{format_}").render(str(a), str(b), found))
     else:
-        print_all(text.render(found, with_consequences=is_verbose()))
+        print_all(text.render(found, verbose=is_verbose()))
     sys.exit(0 if found.passed else 1)

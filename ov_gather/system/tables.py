@@ -122,6 +122,12 @@ def counted(number: int, noun: str) -> str:
     return f"{number} {noun}{'' if number == 1 else 's'}"
 
 
+def joined(texts: Iterable[str]) -> str:
+    """Return the first of several texts, and how many others differ from it and each other: "a and 2 others"."""
+    first, *others = dict.fromkeys(texts)
+    return f"{first} and {counted(len(others), 'other')}" if others else first
+
+
 class HtmlTable(ABC):
     """Base of what a notebook shows as a table."""
 

@@ -6,6 +6,9 @@ import pytest
 
 from helpers.disguise import disguised
 from ov_gather import read_ir
+from ov_gather.ir.builder import ModelBuilder
+from ov_gather.ir.element_types import F32
+from ov_gather.ir.shapes import PartialShape
 from ov_gather.ir.writer import write_ir
 
 
@@ -56,6 +59,26 @@ def test_what_follows_is_counted_or_listed(cli, path, other):
     listed = cli("diff", path, other, "--verbose").stdout.splitlines()
     assert len(listed) == len(rows) + 5 + 1
     assert any("Loop 'loop' / body / Add 'sum'" in row for row in listed)
+
+
+@pytest.mark.parametrize(("count", "lines"), [(3, 3), (4, 1), (50, 1)])
+def test_changes_that_are_alike_are_one_row(cli, tmp_path, count, lines):
+    """Each Concat gets another axis; --verbose lists all."""
+    paths, square = [tmp_path / "a.xml", tmp_path / "b.xml"], PartialShape.of([2, 2])
+    for path, axis in zip(paths, (0, 1), strict=True):
+        builder = ModelBuilder("m")
+        x = builder.parameter("x", F32, square)
+        for i in range(count):
+            (y,) = builder.layer("Concat", f"concat{i}", "opset1", {"axis": axis}, [x, x], [(F32, square)])
+            builder.result(f"y{i}", y)
+        write_ir(builder.build(), path)
+    listed = cli("diff", *paths, code=1).stdout.splitlines()
+    rows = [row for row in listed if row.startswith("Concat")]
+    assert len(rows) == lines
+    assert all(row.split()[-4:] == ["attribute", "axis", "0", "1"] for row in rows)
+    assert (f" and {count - 1} others " in rows[0]) is (lines == 1)
+    listed = cli("diff", *paths, "--verbose", code=1).stdout.splitlines()
+    assert len([row for row in listed if row.startswith("Concat")]) == count
 
 
 def test_what_cannot_be_read(cli, refusal, path, tmp_path):

@@ -120,6 +120,10 @@ WORDS = np.array([f"word {i}" for i in range(12)], object)
 LARGE = np.arange(60, dtype=np.float32).reshape(20, 3)
 WORD_5 = ("'word 5'", "'wörd'")
 OTHER = np.where(np.isin(LARGE, [31, 50]), 7, LARGE)
+CUBE = np.arange(24, dtype=np.float32).reshape(2, 3, 4)
+NANS = np.where(LARGE > 32, np.float32(np.nan), np.float32(LARGE == 1))
+"""27 times NaN, whose sign is a bit like others."""
+OF_NAN = "; 28 of 60 elements differ, the first at [0, 1]; 27 of these are NaN on both sides"
 
 
 @pytest.mark.parametrize(
@@ -128,6 +132,18 @@ OTHER = np.where(np.isin(LARGE, [31, 50]), 7, LARGE)
         (F32, LARGE, OTHER, "; 2 of 60 elements differ, the first at [10, 1]", ("31.0", "7.0")),
         (F32, LARGE[0], OTHER[9] + 7, "", ("f32[3] 0.0, 1.0, 2.0", "f32[3] 34.0, 35.0, 36.0")),
         (F32, LARGE, LARGE[:5], "", ("f32[20, 3]", "f32[5, 3]")),
+        (F32, LARGE, LARGE.T, "; the same, transposed by [1, 0]", ("f32[20, 3]", "f32[3, 20]")),
+        (F32, LARGE[:3], LARGE[:3].T, "; the same, transposed by [1, 0]", ("f32[3, 3]", "f32[3, 3]")),
+        (F32, CUBE, CUBE.transpose(2, 0, 1), "; the same, transposed by [2, 0, 1]", ("f32[2, 3, 4]", "f32[4, 2, 3]")),
+        (I4, NUMBERS, NUMBERS.T, "; the same, transposed by [1, 0]", ("i4[3, 3]", "i4[3, 3]")),
+        (F32, LARGE, LARGE.reshape(3, 20), "", ("f32[20, 3]", "f32[3, 20]")),
+        (
+            F32,
+            NANS,
+            np.where(NANS == 0, NANS, -NANS),
+            OF_NAN,
+            ("1.0", "-1.0"),
+        ),
         (F32, np.float32(0), np.float32(-0.0), "", ("f32[] 0.0", "f32[] -0.0")),
         (I4, NUMBERS, np.where(NUMBERS == 0, -2, NUMBERS), "; 1 of 9 elements differ, the first at [2, 1]", ("0", "-2")),
         (STRING, WORDS, np.where(WORDS == "word 5", "wörd", WORDS), "; 1 of 12 elements differ, the first at [5]", WORD_5),

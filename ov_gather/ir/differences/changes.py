@@ -7,7 +7,7 @@ from dataclasses import dataclass
 from typing import TYPE_CHECKING, Literal
 
 from ov_gather.ir.location import Location
-from ov_gather.system.tables import InNotebooks, cell, counted
+from ov_gather.system.tables import InNotebooks, cell, counted, joined
 
 if TYPE_CHECKING:
     from rich.table import Table
@@ -74,7 +74,7 @@ class Differences(InNotebooks):
 
     def table(self) -> Table:
         """Return a table for `rich.print`: one row a change."""
-        return changes_table(self.changes)
+        return changes_table([[change] for change in self.changes])
 
     @property
     def passed(self) -> bool:
@@ -82,8 +82,8 @@ class Differences(InNotebooks):
         return not self.changes and not self.consequences
 
 
-def changes_table(changes: Sequence[IRChange]) -> Table:
-    """Return a table for `rich.print`: one row a change."""
+def changes_table(groups: Sequence[Sequence[IRChange]]) -> Table:
+    """Return a table for `rich.print`: one row for each group of changes of one kind."""
     from rich import box
     from rich.table import Column, Table
 
@@ -91,7 +91,7 @@ def changes_table(changes: Sequence[IRChange]) -> Table:
     table = Table(
         *(Column(name, overflow="fold") for name in names), box=box.SIMPLE_HEAD, padding=(0, 1, 0, 0), show_edge=False
     )
-    for change in changes:
-        cells = change.layer, f"{change.kind} {change.what}".rstrip(), change.before, change.after
-        table.add_row(*map(cell, cells), style=_STYLE.get(change.kind))
+    for group in groups:
+        rows = [(change.layer, f"{change.kind} {change.what}".rstrip(), change.before, change.after) for change in group]
+        table.add_row(*(cell(joined(texts)) for texts in zip(*rows, strict=True)), style=_STYLE.get(group[0].kind))
     return table

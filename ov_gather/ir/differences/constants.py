@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 from hashlib import sha256
+from itertools import permutations
 from typing import TYPE_CHECKING, Any
 
 from ov_gather.ir.constants import check_payload, constant
@@ -17,6 +18,8 @@ if TYPE_CHECKING:
 
 _PART = 1 << 23
 """Chunk size in bytes; a whole number of elements of every type."""
+_MOST_AXES = 6
+"""Most axes of a constant that may be a transposed one: 720 orders."""
 _FEW = 8
 """Up to this many elements are shown one by one."""
 
@@ -64,15 +67,17 @@ def contrast(model_a: Model, a: Layer, model_b: Model, b: Layer) -> tuple[str, s
     type_a, sizes_a, offset_a, size_a = _described(model_a, a)
     type_b, sizes_b, offset_b, size_b = _described(model_b, b)
     count = element_count(sizes_a)
+    if type_a == type_b and (order := _order(model_a, a, model_b, b)):
+        return constant_text(model_a, a), constant_text(model_b, b), f"the same, transposed by {list(order)}"
     if (type_a, sizes_a) != (type_b, sizes_b) or count <= _FEW or _is_packed_by_three(type_a):
         return constant_text(model_a, a), constant_text(model_b, b), ""
+    differing, of_nan, first, texts = 0, 0, 0, ("", "")
     if type_a is STRING:
         values = constant(model_a, a).ravel(), constant(model_b, b).ravel()
         places = np.flatnonzero(values[0] != values[1])
         first, differing = int(places[0]), len(places)
         texts = repr(values[0][first]), repr(values[1][first])
     else:
-        differing, first, texts = 0, 0, ("", "")
         start = 0
         for part_a, part_b in zip(_parts(model_a, offset_a, size_a), _parts(model_b, offset_b, size_b), strict=True):
             elements = [_elements(part, type_a, count - start) for part in (part_a, part_b)]
@@ -81,9 +86,30 @@ def contrast(model_a: Model, a: Layer, model_b: Model, b: Layer) -> tuple[str, s
                 first = start + int(unequal[0])
                 texts = _value(elements[0][unequal[0]], type_a), _value(elements[1][unequal[0]], type_b)
             differing += len(unequal)
+            of_nan += int((_is_nan(elements[0][unequal], type_a) & _is_nan(elements[1][unequal], type_a)).sum())
             start += len(elements[0])
     position = [int(i) for i in np.unravel_index(first, sizes_a)]
-    return *texts, f"{differing} of {count} elements differ, the first at {position}"
+    nan = f"; {of_nan} of these are NaN on both sides" if of_nan else ""
+    return *texts, f"{differing} of {count} elements differ, the first at {position}{nan}"
+
+
+def _order(model_a: Model, a: Layer, model_b: Model, b: Layer) -> tuple[int, ...] | None:
+    """Return the axes of the first Const in the order in which they make the second one; None if none do."""
+    import numpy as np
+
+    element_type, sizes_a, offset_a, size_a = _described(model_a, a)
+    _, sizes_b, offset_b, size_b = _described(model_b, b)
+    if len(sizes_a) > _MOST_AXES or element_type is STRING or _is_packed_by_three(element_type):
+        return None
+    _, *orders = permutations(range(len(sizes_a)))  # the first one leaves the axes as they are
+    orders = [order for order in orders if tuple(sizes_a[axis] for axis in order) == sizes_b]
+    if not orders or not element_count(sizes_a):
+        return None
+    arrays = []
+    for model, sizes, offset, size in ((model_a, sizes_a, offset_a, size_a), (model_b, sizes_b, offset_b, size_b)):
+        payload = (model.weights or Weights(None)).read(offset, size)
+        arrays.append(_elements(payload, element_type, element_count(sizes)).reshape(*sizes, -1))
+    return next((order for order in orders if np.array_equal(arrays[0].transpose(*order, -1), arrays[1])), None)
 
 
 def constant_text(model: Model, layer: Layer) -> str:
@@ -108,6 +134,16 @@ def _elements(part: memoryview, element_type: ElementType, count: int) -> NDArra
     if element_type.bits in (1, 2, 4):
         return unpack_bits(packed, element_type.bits, min(count, len(packed) * 8 // element_type.bits))[:, None]
     return packed.reshape(-1, element_type.bits // 8)
+
+
+def _is_nan(rows: NDArray[Any], element_type: ElementType) -> NDArray[Any]:
+    """Return which elements are NaN."""
+    import numpy as np
+
+    if not element_type.name.startswith(("f", "bf")) or element_type.bits < 8 or not element_type.numpy_name:
+        return np.zeros(len(rows), bool)
+    found: NDArray[Any] = np.isnan(rows.view(element_type.dtype)[:, 0])
+    return found
 
 
 def _is_packed_by_three(element_type: ElementType) -> bool:

@@ -10,7 +10,7 @@ from ov_gather.ranges.proofs import requirements
 from ov_gather.report.findings import text as findings_text
 from ov_gather.report.places import path_text
 from ov_gather.report.proofs.report import ProofReport, ProvedFile
-from ov_gather.system.tables import cell, counted, new_table, printable
+from ov_gather.system.tables import cell, counted, joined, new_table, printable
 
 if TYPE_CHECKING:
     from rich.table import Table
@@ -66,10 +66,5 @@ def _table(groups: Sequence[Sequence[Proof]]) -> Table:
     table = new_table(*(Column(name, overflow="fold") for name in Proofs.columns))
     for group in groups:
         columns = zip(*map(Proofs.row, group), strict=True)
-        table.add_row(*(cell(_joined([*dict.fromkeys(texts)])) for texts in columns), style=_STYLE[group[0].status])
+        table.add_row(*(cell(joined(texts)) for texts in columns), style=_STYLE[group[0].status])
     return table
-
-
-def _joined(texts: Sequence[str]) -> str:
-    """Return the first of different texts, and how many others there are."""
-    return texts[0] if len(texts) == 1 else f"{texts[0]} and {counted(len(texts) - 1, 'other')}"
