@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from ov_gather.graph.protocol import Node
+from ov_gather.graph.protocol import Key, Node
 from ov_gather.ir.shapes import PartialShape
 from ov_gather.plugin.base import REAL, Effect, KnownFault
 from ov_gather.plugin.pattern_graph import CONVERSIONS, PatternGraph
@@ -76,19 +76,23 @@ def _computed(graph: PatternGraph, node: Node) -> bool:
 
 
 def _away(graph: PatternGraph, node: Node) -> bool:
-    """Return True if the step may lead away from the limit, unless OpenVINO folds the operation."""
+    """Return True if the step, which is not 0, may lead away from the limit, unless OpenVINO folds the operation."""
     if all(graph.is_folded(node, i) for i in range(3)):
         return False
     (first, last), (least, most), (back, forward) = (graph.known.bounds(node, i) for i in range(3))
-    choice = graph.producer(node, 1, "Select")
-    if choice and not _asks_for_sign(graph, choice, node):
-        choice = None
-    limits = [graph.producer(choice, i, kind) for i, kind in ((1, "Maximum"), (2, "Minimum"))] if choice else []
-    limits = limits or [graph.producer(node, 1, "Maximum" if back > 0 else "Minimum")]
-    start = graph.viewed(node, 0, ("Convert",))
-    if all(limit and any(graph.viewed(limit, i, ("Convert",)) == start for i in (0, 1)) for limit in limits):
+    if (back >= 0 and last <= least) or (forward <= 0 and most <= first):
         return False
-    return not (back > 0 and last <= least) and not (forward < 0 and most <= first)
+    start, choice = graph.viewed(node, 0, ("Convert",)), graph.producer(node, 1, "Select")
+    if choice and _asks_for_sign(graph, choice, node):
+        return not (_is_of(graph, choice, 1, "Maximum", start) and _is_of(graph, choice, 2, "Minimum", start))
+    is_ahead = back >= 0 and _is_of(graph, node, 1, "Maximum", start)
+    return not is_ahead and not (forward <= 0 and _is_of(graph, node, 1, "Minimum", start))
+
+
+def _is_of(graph: PatternGraph, node: Node, position: int, kind: str, operand: Key | None) -> bool:
+    """Return True if an input is the maximum, or minimum, of a tensor and another one."""
+    found = graph.producer(node, position, kind)
+    return found is not None and operand in [graph.viewed(found, i, ("Convert",)) for i in (0, 1)]
 
 
 def _asks_for_sign(graph: PatternGraph, choice: Node, node: Node) -> bool:
@@ -98,7 +102,7 @@ def _asks_for_sign(graph: PatternGraph, choice: Node, node: Node) -> bool:
     if compared is None or compared.type != "Greater" or graph.source(compared) != graph.source(node, 2):
         return False
     zero = graph.constant(compared, 1)
-    return zero is not None and not zero.any()
+    return zero is not None and bool(zero.item() == 0)
 
 
 def _inner(graph: PatternGraph, node: Node) -> bool:

@@ -3,6 +3,7 @@
 from contextlib import nullcontext
 from itertools import permutations, product
 from math import prod
+from types import SimpleNamespace
 
 import numpy as np
 import onnx.parser
@@ -302,6 +303,59 @@ def test_branches_of_strings(returned, tmp_path, agrees):
         return
     words = np.array(["a", "b" * 40])
     agrees(model, None, [words, np.array(True)], [words])
+
+
+@pytest.mark.parametrize("part", range(3))
+def test_parts_of_strings(part, agrees):
+    """All are the first one."""
+    words, data = np.array(["a", "b", "c"]), op.parameter([3], ov.Type.string)
+    read = op.split(data, op.constant(0), 3).output(part)
+    agrees([op.reshape(read, constant(1, 1), False)], [data], [words], [words[NEW, [part]]])
+
+
+def _either(by, condition, start, limit):
+    return by.select(condition, by.maximum(limit, start), by.minimum(limit, start))
+
+
+NUMPY = SimpleNamespace(maximum=np.maximum, minimum=np.minimum, greater=np.greater, less=np.less, select=np.where)
+LIMITS = {
+    "as given": lambda by, start, limit, step: limit,
+    "maximum": lambda by, start, limit, step: by.maximum(limit, start),
+    "minimum": lambda by, start, limit, step: by.minimum(start, limit),
+    "by sign": lambda by, start, limit, step: _either(by, by.greater(step, np.int32(0)), start, limit),
+    "by opposite sign": lambda by, start, limit, step: _either(by, by.less(step, np.int32(0)), start, limit),
+    "by another number": lambda by, start, limit, step: _either(by, by.greater(step, np.int32(1)), start, limit),
+    "by limit": lambda by, start, limit, step: _either(by, by.greater(step, limit), start, limit),
+    "by start": lambda by, start, limit, step: _either(by, by.greater(start, np.int32(0)), start, limit),
+}
+"""Limits of a Range, computed by OpenVINO or NumPy."""
+
+
+@pytest.mark.parametrize(
+    ("limit", "steps"),
+    [*product(LIMITS, ("size", "given")), *product(("as given", "maximum", "minimum"), (1, -1))],
+)
+def test_ranges(limit, steps, agrees):
+    """Those whose step leads away from the limit for some inputs are wrong; a size as a step is not negative."""
+    inputs, feeds, outputs, expected = [], [], [], []
+
+    def given(number):
+        inputs.append(op.parameter([], np.int32))
+        feeds.append(np.array(number, np.int32))
+        return op.clamp(inputs[-1], -9, 9)
+
+    steps_of = {"size": (1, 3), "given": (1, -1)}
+    for (first, last), by in product([(-2, 5), (5, 2), (-9, -5), (-2, -5)], steps_of.get(steps, (steps,))):
+        start, end = given(first), given(last)
+        if steps == "size":
+            inputs.append(op.parameter([-1], np.int32))
+            feeds.append(np.zeros(by, np.int32))
+            step = op.squeeze(op.convert(op.shape_of(inputs[-1]), "i32"), constant(0))
+        else:
+            step = given(by) if steps == "given" else op.constant(np.int32(by))
+        outputs.append(op.range(start, LIMITS[limit](op, start, end, step), step, "i32"))
+        expected.append(np.arange(first, LIMITS[limit](NUMPY, first, last, by), by))
+    agrees(outputs, inputs, feeds, expected, rules=["OVG712"])
 
 
 def test_reshapes_of_open_sizes_stay(agrees):
