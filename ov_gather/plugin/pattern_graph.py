@@ -113,7 +113,7 @@ class PatternGraph:
         """Return the nodes that read a tensor, once for each input."""
         return [node for node, _ in self.graph.uses(value)]
 
-    def viewed(self, node: Node, position: int = 0, types: Sequence[str] = VIEWS) -> Key | None:
+    def viewed(self, node: Node, position: int, types: Sequence[str]) -> Key | None:
         """Return what feeds an input, before the nodes of these types; None if there are too many."""
         return self.before(self.source(node, position), types)
 

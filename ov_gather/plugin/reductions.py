@@ -65,11 +65,11 @@ def _is_fused(graph: PatternGraph, node: Node, position: int, neutral: int | Non
 
 def _after_3d(graph: PatternGraph, node: Node) -> bool:
     """Return True for arithmetic with a constant after a reduction of 3-D integers that keeps the first axis."""
-    neutral = 1 if node.type == "Multiply" else 0
     for position in range(len(node.inputs)):
         reduction = _reduction(graph, node, position)
         if reduction is None:
             continue
+        neutral = None if node.type == "Subtract" and position == 1 else int(node.type == "Multiply")
         dims, axes = graph.shape(reduction).dims or (), graph.constant(reduction, 1)
         reduced = set() if axes is None else {int(axis) % 3 for axis in axes.ravel()}
         if len(dims) != 3 or dims[0].upper == 1 or not reduced or 0 in reduced:

@@ -132,6 +132,11 @@ def test_what_other_rules_find(report, rule, tmp_path):
     assert rule in [finding.rule for finding in validate(tmp_path / "model.xml")]
 
 
+def first_of(x):
+    zero, one = op.constant(np.array([0])), op.constant(np.array([1]))
+    return op.strided_slice(x, zero, one, one, [0], [0], shrink_axis_mask=[1])
+
+
 @pytest.mark.parametrize(
     ("node", "inputs", "noted"),
     [
@@ -142,6 +147,10 @@ def test_what_other_rules_find(report, rule, tmp_path):
         (lambda x: op.unique(x, sorted=False).output(1), [4, 2], ["unique_without_inverse"]),
         (lambda x: op.unique(x, sorted=False).output(2), [4, 2], []),
         (lambda x: op.unique(x, op.constant(0), sorted=False).output(0), [4, 2], []),
+        (lambda x: op.unique(x, sorted=False).output(0), [2], ["unique_without_inverse"]),
+        (lambda x: op.unique(x, sorted=False).output(0), [1], []),
+        (first_of, [-1, 2], ["strided_slice_of_empty_axis"]),
+        (first_of, [ov.Dimension(1, 9), 2], []),
         (lambda x: op.random_uniform(op.shape_of(x), np.float32(0), np.float32(1), "f32"), [], ["random_scalar"]),
         (lambda x: op.random_uniform(op.shape_of(x), np.float32(0), np.float32(1), "f32"), [1], []),
         (lambda x: op.add(x, op.abs(op.convert(op.constant(np.array([0, 2])), "f32"))), [2], []),

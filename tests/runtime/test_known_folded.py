@@ -32,13 +32,14 @@ FOLDED = {
     "reversed": lambda t: op.slice(op.constant(np.array([4, -3], t)), constant(-1), constant(-9), constant(-1)),
     "rolled": lambda t: op.roll(op.constant(np.array([4, -3], t)), constant(1), constant(0)),
     "squared": lambda t: op.squared_difference(op.constant(np.array([3, 4], t)), op.constant(np.array([0, 2], t))),
+    "down to zero": lambda t: op.subtract(op.constant(np.array([1, 4], t)), op.constant(np.array(1, t))),
     "matrix": lambda t: op.negative(op.constant(np.array([[3, -4]], t))),
 }
 
 
 @pytest.mark.parametrize("dtype", [np.int32, np.int64, np.float32, np.int8, np.float64])
 def test_abs_of_constants(dtype, each_agrees):
-    numbers = {"positive": [3, 8], "squared": [9, 4], "clamp": [3, 2], "clamp to positive": [1, 2]}
+    numbers = {"positive": [3, 8], "squared": [9, 4], "clamp": [3, 2], "clamp to positive": [1, 2], "down to zero": [0, 3]}
     cases = {}
     for name, build in FOLDED.items():
         x, value = op.parameter([2], dtype), build(dtype)

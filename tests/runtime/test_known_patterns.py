@@ -288,6 +288,17 @@ def test_non_zero_of_converted_numbers(dtype, names, is_read, agrees):
     agrees([op.non_zero(value), *outputs], [data], [x], [np.array(np.nonzero(expected)), *results], rules=["OVG712"])
 
 
+@pytest.mark.parametrize(
+    ("least", "most", "to"),
+    [(0, 255, "u8"), (0, 256, "u8"), (-255, 255, "i8"), (-256, 0, "u8"), (0, 65535, "i16"), (-65536, 65535, "u16")],
+)
+def test_non_zero_of_numbers_in_a_range(least, most, to, agrees):
+    """Conversions to fewer bits make 0 of multiples of 2 to their number alone."""
+    x, data = np.int32([least, most, 7]), op.parameter([3], np.int32)
+    found = op.non_zero(op.convert(op.clamp(data, least, most), to))
+    agrees([found], [data], [x], [np.array(np.nonzero(x.astype(getattr(ov.Type, to).to_dtype())))], rules=["OVG712"])
+
+
 @pytest.mark.parametrize("returned", ["Gather(x, all)", "Identity(x)"])
 def test_branches_of_strings(returned, tmp_path, agrees):
     """Only those that return what they were given end the process."""

@@ -42,6 +42,22 @@ def test_arithmetic_after_reductions(shape, dtype, each_agrees):
     each_agrees(cases)
 
 
+@pytest.mark.parametrize("name", ["add", "subtract", "multiply", "divide"])
+def test_neutral_operands_of_reductions(name, each_agrees):
+    """OpenVINO removes arithmetic with a neutral constant, unless that has other elements, too."""
+    x, (build, compute), cases = np.arange(24, dtype=np.int32).reshape(4, 2, 3) + 1, ARITHMETIC[name], {}
+    neutral = int(name in ("multiply", "divide"))
+    for numbers, is_first in product((neutral, [neutral, neutral], [neutral, neutral + 2]), (False, True)):
+        fixed = np.array(numbers, np.int32).reshape(-1, 1) if isinstance(numbers, list) else np.int32(numbers)
+        data = op.parameter(x.shape, np.int32)
+        largest, top = op.reduce_max(data, constant(2), keep_dims=True), x.max(2, keepdims=True)
+        operands, values = (largest, op.constant(fixed)), (top, fixed)
+        if is_first:
+            operands, values = operands[::-1], values[::-1]
+        cases[f"{numbers} {is_first}"] = [build(*operands)], [data], [x], [compute(*values)]
+    each_agrees(cases)
+
+
 @pytest.mark.parametrize("shape", [(2, 2, 5), (2, 3, 5), (3, 2, 5), (4, 2, 5), (2, 33, 4), (8, 7, 3)])
 def test_slices_of_reductions(shape, each_agrees):
     """Of a reduction of the last axis, as many slices are right as the other axis has elements."""
@@ -155,11 +171,16 @@ def test_constants_that_are_computed_beside_a_reduction(dtype, form, agrees):
         agrees([op.add(*operands)], [data], [x], [np.add(*numbers)])
 
 
-def test_a_shape_that_is_folded_is_no_second_reader(agrees):
+@pytest.mark.parametrize("rows", [2, -1])
+@pytest.mark.parametrize("of_rank", [False, True])
+def test_a_shape_that_is_folded_is_no_second_reader(of_rank, rows, agrees):
     x = np.array([[1, 2, 3], [8, 4, 5]], np.uint8)
-    data = op.parameter([2, 3], np.uint8)
+    data = op.parameter([rows, 3], np.uint8)
     largest = op.reduce_max(data, constant(1))
-    agrees([op.subtract(like(largest, 100), largest), op.shape_of(largest)], [data], [x], [100 - x.max(1), np.array([2])])
+    sizes, expected = op.shape_of(largest), np.array([2])
+    if of_rank:
+        sizes, expected = op.shape_of(sizes), np.array([1])
+    agrees([op.subtract(like(largest, 100), largest), sizes], [data], [x], [100 - x.max(1), expected])
 
 
 @pytest.mark.parametrize("made", [np.int16, np.uint16, np.int32, np.uint32, np.int64, np.uint8])
