@@ -16,6 +16,8 @@ _LOOPS = 6
 """Most loops of a Tile whose repeats are computed."""
 _LANES = 16
 """Elements of a vector of the widest kernel of Gather."""
+_LEVELS = (15, 16, 255, 256)
+"""Levels of a FakeQuantize for which OpenVINO runs its low-precision passes, on the whole model."""
 _AXES = 4
 """The input of Slice with its axes, behind start, stop and step."""
 
@@ -90,13 +92,13 @@ def _of_one_channel(graph: PatternGraph, node: Node) -> bool:
 
 def _gather_batches(graph: PatternGraph, node: Node) -> bool:
     """Return True for static shapes, sizes of 1 before the axis, and few elements an index or a batch."""
-    batch = int(node.attributes.get("batch_dims", "0"))
+    batch = node.integer("batch_dims")
     if not batch:
         return False
     axis, data, indices = graph.constant(node, 2), graph.shape(node), graph.shape(node, 1)
     if axis is None or axis.size != 1 or not data.is_static or not indices.is_static:
         return False
-    sizes, batch = data.sizes, batch % len(indices.sizes) if batch < 0 else batch
+    sizes = data.sizes
     at = int(axis.ravel()[0]) % len(sizes)
     if prod(sizes[:at]) != 1 or prod(sizes) == 0:
         return False
@@ -116,7 +118,7 @@ def _of_inserted_axis(graph: PatternGraph, node: Node) -> bool:
 
 
 def _quantised(graph: PatternGraph, node: Node) -> bool:
-    """Return True if data comes from a MatMul of i8 weights, and activations with a zero point, possibly scaled."""
+    """Return True if data comes from a MatMul of weights and activations of 8 bits, the latter with a zero point."""
     source = graph.producer(node, 0)
     if source and source.type == "Multiply" and graph.const(source, 1):
         source = graph.producer(source, 0)
@@ -128,7 +130,9 @@ def _quantised(graph: PatternGraph, node: Node) -> bool:
     if not stored or not values or not shifted or graph.producer(stored, 0, "Const") is None:
         return False
     zero = graph.constant(shifted, 1)
-    return graph.type(stored) == "i8" and graph.type(values) in ("i8", "u8") and zero is not None and bool((zero != 0).any())
+    if zero is None or not zero.any() or not {graph.type(stored), graph.type(values)} <= {"i8", "u8"}:
+        return False
+    return any(one.integer("levels") in _LEVELS for one in graph.graph.nodes("FakeQuantize"))
 
 
 def _open_axis(graph: PatternGraph, node: Node) -> bool:

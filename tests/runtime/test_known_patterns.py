@@ -408,3 +408,38 @@ def test_slice_of_computed_axes(computed, sizes, tmp_path):
     is_fatal = isinstance(found, CrashedError)
     assert is_fatal or np.array_equal(found[0], data[:, 1:3])
     assert [finding.rule for finding in validate(tmp_path / "model.xml")] == ["OVG711"] * is_fatal
+
+
+@pytest.mark.parametrize(
+    "different",
+    [
+        *({}, {"kind": "i8"}, {"weights": "u8"}, {"zero": None}, {"zero": 0}, {"kind": "i32"}, {"weights": "i32"}),
+        *({"scale": None}, {"scale_of_weights": None}, {"levels": 16}, {"levels": 254}),
+    ],
+    ids=str,
+)
+def test_gather_of_a_quantised_product(different, tmp_path):
+    """The process ends if bytes are multiplied by constant ones, and have a zero point, while low precision is in use."""
+    form = {"kind": "u8", "weights": "i8", "zero": 120, "scale": 0.02, "scale_of_weights": 0.02, "levels": 256} | different
+
+    def real(value, zero, scale):
+        value = op.convert(value, "f32")
+        value = value if zero is None else op.subtract(value, op.constant(np.float32(zero)))
+        return value if scale is None else op.multiply(value, op.constant(np.float32(scale)))
+
+    data, other = op.parameter([16, 32], DTYPES[form["kind"]]), op.parameter([4], np.float32)
+    stored = np.random.default_rng(0).integers(0, 127, (32, 32)).astype(DTYPES[form["weights"]])
+    weights = real(op.constant(stored), None, form["scale_of_weights"])
+    product = op.matmul(real(data, form["zero"], form["scale"]), weights, False, False)
+    low, high = op.constant(np.float32(-1)), op.constant(np.float32(1))
+    rounded = op.fake_quantize(other, low, high, low, high, form["levels"])
+    model = ov.Model([op.gather(product, constant(0, 5), op.constant(0)), rounded], [data, other], "model")
+    as_ir(model, tmp_path / "model.xml")
+    with borrowed(["openvino"]) as (runtime,):
+        found = runtime.run(tmp_path / "model.xml", [np.ones((16, 32), DTYPES[form["kind"]]), np.zeros(4, np.float32)])
+    assert isinstance(found, (list, CrashedError))
+    warned = [finding.rule for finding in validate(tmp_path / "model.xml", select=["OVG711"])]
+    assert warned == ["OVG711"] * isinstance(found, CrashedError)
+
+
+DTYPES = {"u8": np.uint8, "i8": np.int8, "i32": np.int32}
