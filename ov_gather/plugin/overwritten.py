@@ -39,12 +39,12 @@ def _is_overwritten(graph: PatternGraph, key: Key) -> bool:
     readers = graph.readers(key)
     if len(readers) != 1 or readers[0].type not in IN_PLACE or graph.source(readers[0]) != key:
         return False
-    reader, others = readers[0], range(1, len(readers[0].inputs))
+    (reader,) = readers
     if graph.made(reader) != graph.shape(reader) or graph.made_type(reader) != graph.type(reader):
         return False
     if graph.made_type(reader) in _CONVERTED:
         return False
-    return not _is_computed_once(graph, reader) and all(graph.shape(reader, other).is_static for other in others)
+    return not _is_computed_once(graph, reader) and graph.shape(reader, 1).is_static
 
 
 OVERWRITTEN = (

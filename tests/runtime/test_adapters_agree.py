@@ -84,11 +84,12 @@ LOOPS = """
 
 
 def slices(graph):
-    """Axis and direction of each slice of the loops of a model, and whether it is known what decides how long they go on."""
+    """Axis and direction of each slice of the loops of a model; what else is known: what decides if they go on, the counter."""
     for node in graph.nodes("Loop", "Scan", "TensorIterator"):
         (body,) = node.bodies
         found = [edge.slicing for edge in (*body.entries, *body.exits) if edge.passing is Passing.SLICED]
-        yield [(slicing.axis, slicing.stride < 0) for slicing in found], body.goes_on is not None
+        has_counter = any(edge.passing is Passing.COUNT for edge in body.entries)
+        yield [(slicing.axis, slicing.stride < 0) for slicing in found], (body.goes_on is not None, has_counter)
 
 
 BRANCHES = """
@@ -142,7 +143,7 @@ def test_all_adapters_decode_the_same_slices(tmp_path):
         sorted(slices(graph))
         for graph in (OnnxGraph(onnx_ir.load(source)), OpenvinoGraph(model), IrGraph(read_ir(tmp_path / "m.xml")))
     ]
-    assert found[0] == [([(0, False)], True), ([(1, True), (1, False)], False)]
+    assert found[0] == [([(0, False)], (True, True)), ([(1, True), (1, False)], (False, False))]
     assert found == found[:1] * 3
 
 
