@@ -154,6 +154,7 @@ def first_of(x):
         (lambda x: op.random_uniform(op.shape_of(x), np.float32(0), np.float32(1), "f32"), [], ["random_scalar"]),
         (lambda x: op.random_uniform(op.shape_of(x), np.float32(0), np.float32(1), "f32"), [1], []),
         (lambda x: op.add(x, op.abs(op.convert(op.constant(np.array([0, 2])), "f32"))), [2], []),
+        (lambda x: op.add(x, op.abs(op.clamp(op.constant(np.float32([-7, 2])), -3, 3))), [2], ["abs_of_clamp"]),
         (lambda x: op.add(x, op.abs(op.convert(op.constant(np.array([-1, 2])), "f32"))), [2], ["abs_of_folded_convert"]),
     ],
 )

@@ -10,6 +10,7 @@ import onnx.parser
 import openvino as ov
 import pytest
 from openvino import opset13 as op
+from openvino import opset16
 
 from helpers.known_faults import as_ir
 from helpers.known_patterns import constant
@@ -326,6 +327,12 @@ def test_parts_of_strings(part, agrees):
 
 def _either(by, condition, start, limit):
     return by.select(condition, by.maximum(limit, start), by.minimum(limit, start))
+
+
+def test_identity_of_computed_strings(agrees):
+    """Only an Identity between an input and an output ends the process."""
+    words, data = np.array(["a", "b", "c"]), op.parameter([3], ov.Type.string)
+    agrees([opset16.identity(op.gather(data, constant(2, 0), op.constant(0)))], [data], [words], [words[[2, 0]]])
 
 
 NUMPY = SimpleNamespace(maximum=np.maximum, minimum=np.minimum, greater=np.greater, less=np.less, select=np.where)
