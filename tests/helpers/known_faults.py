@@ -63,12 +63,6 @@ IN_ONNX = {
     "constant_result_overwritten": """g (int32[3] x) => (int32[3] y) {
         c = Constant<value = int32[3] {1, 1, 1}>() axis = Constant<value = int32 {0}>() s = CumSum(c, axis) y = Add(s, x)
     }""",
-    "if_before_pool": """g (bool c, float[n, 3, 4] x) => (float[n, 3, 3] y) {
-        b = If (c) <
-            then_branch = t () => (float[n, 3, 4] r) { r = Relu(x) }, else_branch = e () => (float[n, 3, 4] s) { s = Sqrt(x) }
-        >
-        y = AveragePool<kernel_shape = [2]>(b)
-    }""",
     "relu_through_float32": "g (int32[2] x) => (int32[2] y) { y = Relu(x) }",
     "divide_after_reduction": """g (int32[4] x) => (int32[1] y) {
         axis = Constant<value_ints = [0]>() c = Constant<value = int32 {3}>() s = ReduceMax(x, axis) y = Div(s, c)
@@ -76,8 +70,8 @@ IN_ONNX = {
     "select_through_float32": """g (int32[2] c, int32[2] x, int32[2] z) => (int32[2] y) {
         zero = Constant<value = int32 {0}>() below = Less(c, zero) y = Where(below, x, z)
     }""",
-    "abs_of_reshaped_constants": """g (int64[1] t) => (float[1] y) {
-        c = Constant<value = float[1] {-3}>() one = Div(t, t) r = Reshape(c, one) y = Abs(r)
+    "abs_of_reshaped_constants": """g (int64[1] t) => (float[2] y) {
+        c = Constant<value = float[2] {1, -3}>() one = Div(t, t) every = Neg(one) r = Reshape(c, every) y = Abs(r)
     }""",
     "broadcast_by_no_sizes": "g (float x, float z) => (float y) { s = Shape(z) y = Expand(x, s) }",
     "concat_of_nothing": "g (float[3, 0] x, float[a, none] z) => (float[b, 0] y) { y = Concat<axis = 0>(x, z) }",
