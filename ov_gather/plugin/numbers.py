@@ -6,9 +6,14 @@ from ov_gather.graph.protocol import Key, Node
 from ov_gather.ir.shapes import PartialShape
 from ov_gather.plugin.base import REAL, Effect, KnownFault
 from ov_gather.plugin.pattern_graph import CONVERSIONS, PatternGraph
-from ov_gather.plugin.removed import before_removed
+from ov_gather.plugin.removed import before_removed, producer_before_removed
 
 _COMPARISONS = ("Equal", "NotEqual", "Less", "LessEqual", "Greater", "GreaterEqual")
+_CHOICES = (
+    *(*_COMPARISONS, "IsFinite", "IsInf", "IsNaN", "LogicalAnd", "LogicalNot", "LogicalOr", "LogicalXor"),
+    *("BitwiseAnd", "BitwiseNot", "BitwiseOr", "BitwiseXor"),
+)
+"""Operations of single elements that make booleans, in whose kernel the CPU plugin computes the Select that reads them."""
 _WIDE = ("i32", "i64", "u32", "u64")
 _INTEGER_BITS = {"i8": 8, "u8": 8, "i16": 16, "u16": 16, "i32": 32, "u32": 32, "i64": 32, "u64": 32}
 """The CPU plugin computes integers of 64 bits with 32."""
@@ -68,7 +73,13 @@ def _compared(graph: PatternGraph, node: Node) -> bool:
 
 
 def _select(graph: PatternGraph, node: Node) -> bool:
-    return graph.producer(node, 0, *_COMPARISONS) is not None and _is_large(graph, node, 1, 2)
+    """Return True if a condition is computed that the plugin may fuse with the Select.
+
+    With AVX2, logic of known sizes is not fused, nor are comparisons of fractions: they are compiled apart.
+    """
+    condition = producer_before_removed(graph, node)
+    is_fused = condition is not None and condition.type in _CHOICES and not graph.is_folded(node, 0)
+    return is_fused and _is_large(graph, node, 1, 2)
 
 
 def _computed(graph: PatternGraph, node: Node) -> bool:
@@ -241,7 +252,7 @@ NUMBERS = (
         types=("Select",),
         occurs=_select,
         operands=3,
-        instead="integers chosen by a comparison are rounded to float32",
+        instead="integers chosen by a comparison or by logic are rounded to float32",
         remedy=_IN_FLOAT,
         effect=Effect.DEPENDS,
         converter="avoids",

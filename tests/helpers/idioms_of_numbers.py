@@ -116,6 +116,17 @@ OF_NUMBERS = {
         "y = Where(b, x, z)",
         "int32[4] y",
     ),
+    **{
+        f"Where of logic: {logic}": Idiom(
+            {"x": BIG, "z": BIG[::-1].copy(), "c": np.array([True, False, True, True])},
+            f"o = Constant<value = int32 {{6}}>() l = Less(z, o) {logic}",
+            "bool",
+            "y = Where(b, x, z)",
+            "int32[4] y",
+            share=3,
+        )
+        for logic in ("a = Not(c)", "a = Not(l)", "a = Or(c, l)", "a = Xor(l, c)", "f = Cast<to = 1>(z) a = IsNaN(f)")
+    },
     "Range away from its limit": Idiom(
         {"x": np.int32([5]), "z": np.int32([2])},
         "a = Identity(z)",

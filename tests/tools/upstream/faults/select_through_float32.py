@@ -1,4 +1,4 @@
-# title: Select rounds integers to float32 if its condition is a comparison
+# title: Select rounds integers to float32 if its condition is a comparison or logic
 # component: OpenVINO, CPU plugin
 # expected: Select-1: each element of the output is an element of `then` or of `else`
 # actual: the comparison and Select are computed together in float32: 16777217 becomes 16777216
