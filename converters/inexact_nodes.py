@@ -15,7 +15,7 @@ from numpy.typing import NDArray
 from onnx.reference import ReferenceEvaluator
 
 from ov_gather.divergences.conditions import NARROWED_BY_CPU
-from ov_gather.ir.element_types import F16, F32, F64, I32, I64, U32, U64, ElementType
+from ov_gather.ir.element_types import F16, F32, F64, I32, U32, ElementType
 from ov_gather.ops.onnx_nodes import GATHERS, SCATTERS
 from ov_gather.ops.table import ONNX, OpKind, Trait, where
 from ov_gather.ranges.algebra.intervals import Interval
@@ -41,7 +41,7 @@ _QUIETING = where(ONNX, lambda op: Trait.QUIETS in op.traits)
 
 def inexact_nodes(model: onnx_ir.Model, ranges: Ranges) -> Iterator[tuple[onnx_ir.Node, str]]:
     """Yield each node that the plugin computes differently from ONNX, and how it departs."""
-    yield from ((node, _ROUNDED) for node in nodes_of(model, "Clip", "Trilu") if is_rounded(node, ranges))
+    yield from ((node, _ROUNDED) for node in nodes_of(model, "Trilu") if is_rounded(node, ranges))
     yield from ((node, _QUIETED) for node in nodes_of(model, *_QUIETING) if _takes_halves(node))
     yield from ((node, _UNROUNDED) for node in nodes_of(model, *_CASTS) if is_unrounded(node, ranges))
     yield from ((node, _SIGNED) for node in model.graph.all_nodes() if is_signed(node, ranges))
@@ -127,19 +127,10 @@ def is_signed(node: onnx_ir.Node, ranges: Ranges) -> bool:
 
 
 def is_rounded(node: onnx_ir.Node, ranges: Ranges) -> bool:
-    """Return True if a Clip has a bound, or a Trilu may have elements, that float32 does not represent."""
+    """Return True if a Trilu may have elements that float32 does not represent."""
     element_type = element_type_of(node.inputs[0])
-    if node.op_type == "Clip":
-        return element_type in (I32, U32, I64, U64) and any(map(_is_rounded_bound, node.inputs[1:]))
     found = ranges.of(node.inputs[0])  # at 64 bits, the narrowing is reported instead
     return element_type in (I32, U32) and (found is None or found.low <= -_EXACT or found.high >= _EXACT)
-
-
-def _is_rounded_bound(value: onnx_ir.Value | None) -> bool:
-    """Return True for a constant that float32 does not represent; computed bounds are compared as integers."""
-    tensor = None if value is None else constant_of(value)
-    number = 0 if tensor is None or tensor.size != 1 else int(tensor.numpy().item())
-    return INT32.min < number < INT32.max and int(np.float32(number)) != number
 
 
 def exceeds_int32(interval: Interval | None) -> bool:

@@ -94,6 +94,23 @@ def _at_least_zero(relu: OpenvinoNode) -> None:
     replace_node(relu, ops.maximum(value, ops.constant(0, value.get_element_type())))
 
 
+def _limit_apart(node: OpenvinoNode) -> None:
+    """Clamp(x, low, high)  ->  Minimum(Minimum(m, high), m), m = Maximum(x, low), which is read twice and so makes no Clamp.
+
+    The same for Minimum(m, high), and for Maximum(m, low) where m is a Minimum.
+    """
+    first, kind = node.input_value(0), node.get_element_type()
+    if node.get_type_name() == "Clamp":
+        limits, widest = node.get_attributes(), np.iinfo(kind.to_dtype())
+        low, high = (ops.constant(min(max(int(limits[one]), widest.min), widest.max), kind) for one in ("min", "max"))
+        first = ops.maximum(first, low).output(0)
+        limited = ops.minimum(first, high)
+    else:
+        first = next(value for value in node.input_values() if not is_constant_foldable([value]))
+        limited = copied(node, node.input_values())
+    replace_node(node, copied(limited, [limited.output(0), first]))
+
+
 def _in_32_bits(node: OpenvinoNode) -> None:
     """Add(x, y) of bytes  ->  Convert(Add(Convert(x), Convert(y)))."""
     kind = node.get_element_type()
@@ -341,6 +358,7 @@ REPAIRS: Mapping[str, Callable[[OpenvinoNode], None]] = {
     "broadcast_of_empty_constant": _empty,
     "broadcast_of_no_elements": _empty,
     "bytes_saturate": _in_32_bits,
+    "clamp_limits_through_float32": _limit_apart,
     "concat_of_nothing": _all_empty,
     "constant_minus_byte_reduction": _apart,
     "constant_result_overwritten": _store,

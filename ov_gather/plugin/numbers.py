@@ -82,6 +82,47 @@ def _select(graph: PatternGraph, node: Node) -> bool:
     return is_fused and _is_large(graph, node, 1, 2)
 
 
+def _limited(graph: PatternGraph, node: Node) -> bool:
+    """Return True for large integers that a Clamp limits by a number that float32 rounds."""
+    if node.type == "Clamp":
+        limits = [float(node.attributes[name]) for name in ("min", "max")]
+        return any(map(_is_rounded, limits)) and _data_of_inference(graph, node)
+    return _becomes_clamp(graph, node)
+
+
+def _becomes_clamp(graph: PatternGraph, node: Node) -> bool:
+    """Return True if OpenVINO makes such a Clamp of a Minimum of a Maximum, or the reverse, by a number each."""
+    outer = _by_number(graph, node)
+    if outer is None:
+        return False
+    first, last = producer_before_removed(graph, node, outer[0]), graph.producer(node, outer[0])
+    if first is None or last is None or {first.type, node.type} != {"Maximum", "Minimum"}:
+        return False
+    inner = _by_number(graph, first)
+    if inner is None or not (_is_rounded(outer[1]) or _is_rounded(inner[1])):
+        return False
+    if graph.is_folded(first, inner[0]) or not (graph.only_node(first) and graph.only_node(last)):
+        return False
+    return _is_large(graph, first, inner[0])
+
+
+def _by_number(graph: PatternGraph, node: Node) -> tuple[int, float] | None:
+    """Return the position of the operand that is limited by a constant number, and that number; None if there is none."""
+    for position in (0, 1):
+        limit = graph.constant(node, 1 - position)
+        if limit is not None and limit.size == 1:
+            return position, float(limit.ravel()[0])
+    return None
+
+
+def _is_rounded(limit: float) -> bool:
+    """Return True for an integer of 32 bits that float32 does not represent: its odd factor has more than 24 bits."""
+    if not -(2**31) < limit < 2**31 - 1:
+        return False
+    number = int(limit)
+    return number == limit and abs(number) > (1 << 24) * (number & -number)
+
+
 def _computed(graph: PatternGraph, node: Node) -> bool:
     return not _is_constant(graph, node)
 
@@ -254,6 +295,16 @@ NUMBERS = (
         operands=3,
         instead="integers chosen by a comparison or by logic are rounded to float32",
         remedy=_IN_FLOAT,
+        effect=Effect.DEPENDS,
+        converter="avoids",
+    ),
+    KnownFault(
+        report="clamp_limits_through_float32",
+        types=("Clamp", "Maximum", "Minimum"),
+        element_types=_WIDE,
+        occurs=_limited,
+        instead="integers are limited by a number that is rounded to float32",
+        remedy="let another node read the result of the first limit, too",
         effect=Effect.DEPENDS,
         converter="avoids",
     ),

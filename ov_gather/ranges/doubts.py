@@ -107,9 +107,12 @@ def _another_output(at: Computation, found: Sequence[Value]) -> Sequence[Value]:
 def _compared_in_float32(at: Computation, found: Sequence[Value]) -> Sequence[Value]:
     """Integers are compared as float32 only together with operations that have no kernel for integers.
 
-    Maximum(FloorMod(-1, 2^31 - 1), 0) = -2^31, because 2^31 - 1 becomes 2^31.
+    Maximum(FloorMod(-1, 2^31 - 1), 0) = -2^31, because 2^31 - 1 becomes 2^31. So are the numbers by which a Clamp limits,
+    which OpenVINO makes of Maximum and Minimum.
     """
-    return at.rule(replace(at.call, is_exact=not any(_is_rounded(at.graph, key) for key in at.step.inputs)))
+    is_rounded = any(_is_rounded(at.graph, key) for key in at.step.inputs)
+    is_clamp = _meets(at.graph, at.step, "clamp_limits_through_float32")
+    return at.rule(replace(at.call, is_exact=not (is_rounded or is_clamp)))
 
 
 def _not_converted(at: Computation, found: Sequence[Value]) -> Sequence[Value]:
@@ -449,7 +452,7 @@ def is_constant(graph: AnalysedGraph, key: Key | None) -> bool:
 DOUBTS = (
     Doubt(_TAINTING, (), _tainted),
     Doubt(("convert_to_boolean_of_another_output",), ("Convert",), _another_output),
-    Doubt((), _EXTREMES, _compared_in_float32),
+    Doubt(("clamp_limits_through_float32",), _EXTREMES, _compared_in_float32),
     Doubt(("non_zero_before_convert",), ("NonZero",), _not_converted),
     Doubt((), (), _broadcast_dropped),
     Doubt(("pad_value_of_run_time",), ("Pad",), _padded_with_zero),

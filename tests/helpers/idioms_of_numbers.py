@@ -127,6 +127,25 @@ OF_NUMBERS = {
         )
         for logic in ("a = Not(c)", "a = Not(l)", "a = Or(c, l)", "a = Xor(l, c)", "f = Cast<to = 1>(z) a = IsNaN(f)")
     },
+    "Clip of integers": Idiom(
+        {"x": BIG},
+        "a = Identity(x)",
+        "int32",
+        "low = Constant<value = int32 {-16777217}>() high = Constant<value = int32 {16777217}>() y = Clip(b, low, high)",
+        "int32[4] y",
+        share=3,
+    ),
+    **{
+        f"{after}imum of a {before}imum": Idiom(
+            {"x": BIG},
+            f"c = Constant<value = int32 {{{first}}}>() a = {before}(x, c)",
+            "int32",
+            f"d = Constant<value = int32[1] {{{last}}}>() y = {after}(d, b)",
+            "int32[4] y",
+            share=3,
+        )
+        for before, after, first, last in (("Max", "Min", 0, 2**24 + 1), ("Min", "Max", 2**24 + 1, 5))
+    },
     "Range away from its limit": Idiom(
         {"x": np.int32([5]), "z": np.int32([2])},
         "a = Identity(z)",

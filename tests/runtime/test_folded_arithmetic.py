@@ -193,7 +193,7 @@ WARNED = {
         ("int32[3] x, int32[3] z", "b = Equal (x, z) y = Cast <to = 6> (b)"),
         ("int64[3] x, int64[3] z", "b = Less (x, z) y = Cast <to = 6> (b)"),
     ],
-    "computes integers as f32": [("int32[3] x", "y = Clip (x, d)")],
+    "computes integers as f32": [("int32[3, 1] x", "t = Trilu (x) s = Squeeze (t) y = Identity (s)")],
     "do not wrap around": [
         ("uint16[3] x", "z = BitwiseNot (x) y = Cast <to = 6> (z)"),
         ("int32[3] x", "z = Cast <to = 5> (x) y = Cast <to = 6> (z)"),
