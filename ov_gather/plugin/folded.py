@@ -254,6 +254,7 @@ FOLDED = (
         occurs=_non_zero,
         instead="only the first row of the result is written; the others are uninitialized memory",
         remedy="replace NonZero of the constant by its result",
+        converter="avoids",
     ),
     KnownFault(
         report="topk_of_too_few_constants",

@@ -239,6 +239,7 @@ MOVES = (
         operands=2,
         instead="if four axes are repeated, or three after one that is not, parts of the output are uninitialized memory",
         remedy="make the repeats constant, or use Broadcast and Reshape",
+        converter="avoids",
     ),
     KnownFault(
         report="tile_of_one_channel",
@@ -316,6 +317,7 @@ MOVES = (
         instead="Broadcast of a static shape without elements ends the process in compile_model",
         remedy="replace it by a constant without elements, or leave a dimension open",
         effect=Effect.FATAL,
+        converter="avoids",
     ),
     KnownFault(
         report="broadcast_of_empty_constant",
@@ -325,6 +327,7 @@ MOVES = (
         instead="folding a Broadcast of a constant without elements ends the process",
         remedy="replace it by a constant without elements",
         effect=Effect.FATAL,
+        converter="avoids",
     ),
     KnownFault(
         report="bidirectional_broadcast_of_no_elements",
@@ -334,6 +337,7 @@ MOVES = (
         instead="a bidirectional Broadcast of a static shape without elements is refused",
         remedy="replace it by a constant without elements, or leave a dimension open",
         effect=Effect.FATAL,
+        converter="avoids",
     ),
     KnownFault(
         report="bidirectional_broadcast_to_no_elements",
@@ -342,6 +346,7 @@ MOVES = (
         operands=2,
         instead="a bidirectional Broadcast to a shape without elements returns a row of elements",
         remedy="use mode numpy, or replace it by a constant without elements",
+        converter="avoids",
     ),
     KnownFault(
         report="convert_to_boolean_of_another_output",

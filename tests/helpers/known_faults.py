@@ -76,6 +76,31 @@ IN_ONNX = {
     "abs_of_reshaped_constants": """g (int64[1] t) => (float[2] y) {
         c = Constant<value = float[2] {1, -3}>() one = Div(t, t) every = Neg(one) r = Reshape(c, every) y = Abs(r)
     }""",
+    "bidirectional_broadcast_of_no_elements": """g (float[2, 0] x) => (float[2, 0] y) {
+        s = Constant<value_ints = [2, 1]>() y = Expand(x, s)
+    }""",
+    "broadcast_of_no_elements": """g (float[3, 0, 1] x) => (float[2, 3, 0, 4] y) {
+        s = Constant<value_ints = [2, 3, 0, 4]>() y = Expand(x, s)
+    }""",
+    "bidirectional_broadcast_to_no_elements": """g (float[2, 1] x) => (float[2, 0] y) {
+        s = Constant<value_ints = [2, 0]>() y = Expand(x, s)
+    }""",
+    "broadcast_of_empty_constant": """g (float[2, 0] x) => (float[2, 0] y) {
+        n = Constant<value_ints = [1, 0]>() s = Constant<value_ints = [2, 0]>() c = ConstantOfShape(n) e = Expand(c, s)
+        y = Add(x, e)
+    }""",
+    "non_zero_of_one_constant": """g (float[2] x) => (int64[2, 1] y, float[2] z) {
+        c = Constant<value = float[1, 1] {3}>() y = NonZero(c) z = Neg(x)
+    }""",
+    "tile_run_time_repeats": """g (float[2, 3, 2, 2] x, int64[4] n) => (float[a, b, c, d] y) {
+        most = Constant<value_ints = [2, 2, 2, 2]>() r = Min(n, most) y = Tile(x, r)
+    }""",
+    "if_before_pool": """g (bool c, float[1, 1, n, 4] x) => (float[1, 1, m, 3] y) {
+        b = If <
+            then_branch = t () => (float[1, 1, p, 4] u) { u = Neg(x) },
+            else_branch = e () => (float[1, 1, q, 4] v) { v = Abs(x) }
+        >(c) y = MaxPool<kernel_shape = [1, 2]>(b)
+    }""",
     "broadcast_by_no_sizes": "g (float x, float z) => (float y) { s = Shape(z) y = Expand(x, s) }",
     "concat_of_nothing": "g (float[3, 0] x, float[a, none] z) => (float[b, 0] y) { y = Concat<axis = 0>(x, z) }",
     "gather_of_inserted_axis": """g (float[a, b] x) => (float[1, a, b] y) {
