@@ -67,6 +67,8 @@ def find_inexactness(
     if target == "stock":
         for node in nodes_of(model, *GATHERS, *SCATTERS):
             found += _of_stock_operation(node, ranges, assume_in_bounds)
+    if not assume_in_bounds:
+        found += _of_other_indices(model, ranges, target)
     if not checks_inputs:
         found += _of_open_ranks(model)
     return found
@@ -158,6 +160,15 @@ def _of_stock_operation(node: onnx_ir.Node, ranges: Ranges, assume_in_bounds: bo
     instead = OUT_OF_BOUNDS.get(node.op_type)
     if instead and not assume_in_bounds and not ranges.are_in_bounds(node):
         yield Inexactness(describe(node), f"an index out of bounds {instead}; target extension raises")
+
+
+def _of_other_indices(model: onnx_ir.Model, ranges: Ranges, target: str) -> Iterator[Inexactness]:
+    """Yield operators that are no gathers, but do not raise for an index out of bounds that may occur."""
+    for node in model.graph.all_nodes():
+        for site in ranges.unproved(node):
+            checked = "target extension raises" if target == "stock" and not site.unknown else "nothing checks it"
+            if site.outside:
+                yield Inexactness(describe(node), f"an index out of bounds {site.outside}; {checked}")
 
 
 LOST_NAN = "a NaN among the updates never wins max or min"

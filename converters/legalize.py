@@ -12,12 +12,12 @@ from .passes.empty_constants import empty_constants
 from .passes.empty_operands import empty_flattened, empty_gathers, empty_scatters, tuples_of_nothing
 from .passes.equal_slices import equal_slices
 from .passes.exact_integers import exact_integers
-from .passes.explicit_indices import explicit_indices
 from .passes.fixed_ranks import fixed_ranks
 from .passes.fold_arithmetic import fold_arithmetic
 from .passes.fold_broadcast import fold_broadcast
 from .passes.fold_constants import fold_constants
 from .passes.idle_loops import idle_loops
+from .passes.index_checks import index_checks
 from .passes.inline_functions import inline_functions
 from .passes.loop_states import loop_states
 from .passes.no_sizes import no_sizes
@@ -26,6 +26,7 @@ from .passes.reduce_l1 import reduce_l1
 from .passes.reverse_sequence import reverse_sequence
 from .passes.rewriter import Rewrite, Rewriter
 from .passes.slice_data import keep_slices, slice_data
+from .passes.standard_domain import standard_domain
 from .passes.uneven_splits import uneven_splits
 from .ranges import Ranges
 from .shape_inference import infer_shapes
@@ -43,7 +44,8 @@ def legalize(model: onnx_ir.Model, *, target: str = "stock", assume_in_bounds: b
     GatherND, data is sliced to smaller indices, constant negative indices become non-negative, a Gather without elements
     becomes an empty tensor, a scatter without updates becomes its data, and constants without elements are computed. Compress
     becomes a Gather, and a Split whose last part may be smaller gets sizes. A Loop without iterations becomes its states. Where
-    OpenVINO would change values, OneHot becomes a Gather and, for "extension", ReverseSequence a GatherND.
+    OpenVINO would change values, OneHot becomes a Gather and, for "extension", ReverseSequence a GatherND, and the indices of
+    other operators are checked.
 
     Args:
         model: of any opset; added nodes have the same opset.
@@ -61,11 +63,12 @@ def legalize(model: onnx_ir.Model, *, target: str = "stock", assume_in_bounds: b
     if target not in TARGETS:
         raise ValueError(f"target '{target}' is unknown: {' or '.join(TARGETS)}")
     inlined = inline_functions(model)
+    standard_domain(model)
     outputs = [(value.type, value.shape) for value in model.graph.outputs]
     infer_shapes(model)
     rewriter = Rewriter(model, Ranges(model))
     fixed_ranks(rewriter)
-    explicit_indices(rewriter)
+    index_checks(rewriter, stock=target == "stock")
     no_sizes(rewriter)
     idle_loops(rewriter)
     fold_arithmetic(rewriter)

@@ -2,7 +2,8 @@
 
 from __future__ import annotations
 
-from collections.abc import Collection, Iterator
+from collections.abc import Collection, Iterator, Sequence
+from dataclasses import replace
 from functools import cached_property
 from typing import TYPE_CHECKING, Any
 
@@ -13,13 +14,14 @@ from ov_gather.graph.symbols import Dim, InferredDim, InnerDim, InputDim, NamedD
 from ov_gather.ir.bodies import Slicing
 from ov_gather.ir.element_types import STRING, ElementType, by_onnx
 from ov_gather.ir.shapes import ANY, UNKNOWN, Dimension, PartialShape
+from ov_gather.ops.index_table import ONNX_INDICES
 from ov_gather.ops.onnx_nodes import AHEAD, GATHERS, SCATTERS, attribute, is_branching
 from ov_gather.ops.table import ONNX, Along
 from ov_gather.ranges.algebra.constants import CHUNK, constant_value
 from ov_gather.ranges.algebra.values import is_integer
 from ov_gather.ranges.graph import Vocabulary
 from ov_gather.ranges.rules.onnx import rule_of
-from ov_gather.ranges.sites import Site
+from ov_gather.ranges.sites import Site, site_by_row
 
 from .graphs import bodies_of, constant_of, graph_of, inputs_of, is_default, slicing_of, slicings_of
 
@@ -28,6 +30,7 @@ if TYPE_CHECKING:
 
 _CONDITIONS = {"then_branch": True, "else_branch": False}
 _SITES = (*GATHERS, *SCATTERS)
+_INDEXED = (*_SITES, *ONNX_INDICES)
 
 
 class OnnxGraph:
@@ -55,9 +58,9 @@ class OnnxGraph:
         return len(self.inputs)
 
     def nodes(self, *types: str, of: Collection[str] = ()) -> Iterator[Node]:
-        """Yield the nodes of these operators of the default domain, or all nodes, bodies included; if `of`, of these types."""
+        """Yield the nodes of these operators, or all nodes, bodies included; if `of`, of these types."""
         for node in self._model.graph.all_nodes():
-            is_wanted = is_default(node, types) if types else not _is_constant(node)
+            is_wanted = type_of(node) in types if types else not _is_constant(node)
             if is_wanted and (not of or str(self.type_of(node.outputs[0]) or "") in of):
                 yield self.node(node)
 
@@ -140,7 +143,7 @@ class OnnxGraph:
         found = dict(bodies_of(node)) if node.domain == "" else {}
         taken = dict.fromkeys(self._key(value, graph_of(node)) for body in found.values() for value in self._taken(body))
         return Node(
-            f"{node.domain}.{node.op_type}" if node.domain else node.op_type,
+            type_of(node),
             "",
             str(node.name or node.outputs[0].name),
             (),
@@ -260,8 +263,13 @@ def _given(attribute: onnx_ir.Attr) -> Any:
     return constant_value(element_type, tensor.numpy()) if element_type is not None and element_type.bits >= 4 else None
 
 
+def type_of(node: onnx_ir.Node) -> str:
+    """Return the operator of a node, with its domain if that is not the default one."""
+    return f"{node.domain}.{node.op_type}" if node.domain else node.op_type
+
+
 def site_of(node: Node) -> Site | None:
-    """Return the index site of a node; None if it is no gather or scatter, or lacks inputs."""
+    """Return the index site of a gather or scatter; None if it lacks inputs."""
     if node.type not in _SITES or len(node.inputs) < 2:
         return None
     data, indices = node.inputs[:2]
@@ -271,9 +279,25 @@ def site_of(node: Node) -> Site | None:
     return Site(node.name, node.type, 0, data, indices, axis, node.integer("batch_dims"), within=node.within)
 
 
+def sites_of(node: Node) -> list[Site]:
+    """Return the index sites of a node: of a gather or scatter, or of the inputs that the index table lists."""
+    found = [site_by_row(node, row) for row in ONNX_INDICES.get(node.type, ())] or [site_of(node)]
+    return [_in_sequence(node, site) if node.type == "SequenceAt" else site for site in found if site is not None]
+
+
+def _in_sequence(node: Node, site: Site) -> Site:
+    """Return the site of a SequenceAt with the length of its sequence, which the node before determines."""
+    made = node.handle.inputs[0].producer()
+    if made is not None and is_default(made, ("SequenceConstruct",)):
+        return replace(site, size=len(made.inputs))
+    if made is not None and is_default(made, ("SplitToSequence",)) and len(made.inputs) == 1:
+        return replace(site, data=made.inputs[0], axis=attribute(made, "axis", 0))
+    return replace(site, unknown="how many tensors its sequence has is not known")
+
+
 def _is_integer(graph: Graph, key: Key) -> bool:
     return is_integer(graph.type_of(key))
 
 
-ONNX_OPERATORS = Vocabulary(rule_of, site_of, lambda: _SITES, is_wanted=_is_integer)
-"""The operators of the default domain."""
+ONNX_OPERATORS = Vocabulary(rule_of, sites_of, lambda: _INDEXED, is_wanted=_is_integer)
+"""The operators of the default domain, and what reads at an index in others."""

@@ -1,4 +1,4 @@
-"""Proofs that the indices of an ONNX model's gathers and scatters are in bounds."""
+"""Proofs that the indices in an ONNX model are in bounds."""
 
 from __future__ import annotations
 
@@ -12,15 +12,13 @@ from ov_gather.ranges.rules.call import ONNX
 
 from .loading import OnnxSource, load, naming
 from .onnx_graph import ONNX_OPERATORS, OnnxGraph
-from .passes.explicit_indices import explicit_indices
 from .passes.inline_functions import inline_functions
-from .passes.rewriter import Rewriter
-from .ranges import Ranges
+from .passes.standard_domain import standard_domain
 from .shape_inference import infer_shapes
 
 
 def prove_onnx(source: OnnxSource, *, assume: Mapping[str, Limits] | None = None) -> list[Proof]:
-    """Prove for every Gather, GatherElements, GatherND and Scatter* whether an index can be out of bounds in ONNX.
+    """Prove for every gather, scatter and other operator that reads at an index whether one can be out of bounds in ONNX.
 
     Args:
         source: path of the .onnx (with external data beside it), its bytes, or an `onnx.ModelProto`.
@@ -48,6 +46,6 @@ def analysed(source: OnnxSource) -> AnalysedGraph:
     with naming(source):
         model = load(source)
         inline_functions(model)
+    standard_domain(model)
     infer_shapes(model)
-    explicit_indices(Rewriter(model, Ranges(model)), for_proofs=True)
     return AnalysedGraph(OnnxGraph(model), ONNX_OPERATORS)

@@ -6,14 +6,16 @@ from functools import cached_property
 
 import onnx_ir
 
+from ov_gather.ops.index_table import ONNX_INDICES
 from ov_gather.ranges.algebra.intervals import Interval
 from ov_gather.ranges.algebra.values import is_integer
 from ov_gather.ranges.analysis import Analysis, Assumption, Outcome, analyse, steps_to
 from ov_gather.ranges.graph import AnalysedGraph, in_order
 from ov_gather.ranges.rules.call import CONVERTED, ONNX
 from ov_gather.ranges.rules.indexing import is_within
+from ov_gather.ranges.sites import Site
 
-from .onnx_graph import ONNX_OPERATORS, OnnxGraph, site_of
+from .onnx_graph import ONNX_OPERATORS, OnnxGraph, site_of, sites_of, type_of
 
 
 class Ranges:
@@ -38,6 +40,11 @@ class Ranges:
         """Return True if no index of a gather can be out of bounds on OpenVINO."""
         site = site_of(self._source.node(gather))
         return site is not None and self._on_openvino.outcome(site) is Outcome.IN_BOUNDS
+
+    def unproved(self, node: onnx_ir.Node) -> list[Site]:
+        """Return the sites of a node of the index table that may have an index out of bounds."""
+        sites = sites_of(self._source.node(node)) if type_of(node) in ONNX_INDICES else []
+        return [site for site in sites if self._on_openvino.outcome(site) is not Outcome.IN_BOUNDS]
 
     def are_indices(self, values: onnx_ir.Value, data: onnx_ir.Value, axis: int) -> bool:
         """Return True if each element of a value is in bounds of an axis of data on OpenVINO."""

@@ -10,7 +10,6 @@ from math import inf
 from ov_gather.graph.protocol import Body, Graph, Key, Node
 from ov_gather.graph.symbols import Symbol
 from ov_gather.ir.model import LEAVES
-from ov_gather.ops import indexing, known_types
 from ov_gather.plugin.pattern_graph import PatternGraph
 from ov_gather.ranges.algebra.constants import constant_value
 from ov_gather.ranges.algebra.intervals import Interval
@@ -19,7 +18,7 @@ from ov_gather.ranges.algebra.symbols import Count, Elements
 from ov_gather.ranges.algebra.values import LARGEST_SIZE, Shape, Value, is_integer
 from ov_gather.ranges.rules.call import TransferFunction
 from ov_gather.ranges.rules.openvino import rule_of
-from ov_gather.ranges.sites import Site, site_of
+from ov_gather.ranges.sites import Site, indexed_types, is_indexed, site_of
 from ov_gather.system.traversal import depth_first
 
 
@@ -30,20 +29,20 @@ class Vocabulary:
     Attributes:
         rule_of: the transfer function of a node; None if its outputs keep their declared values. May raise ValueError for a
             wrong attribute.
-        site_of: the site of a gather or scatter; None if the node lacks an input or an attribute.
-        site_types: the types of gathers and scatters.
+        sites_of: the sites of a node of one of `site_types`; None instead of one if the node lacks an input or an attribute.
+        site_types: the types of nodes that may read or write at an index.
         indexes: whether a node of one of these types reads or writes by indices.
         is_wanted: whether a tensor of a body is analysed even if no site depends on it.
     """
 
     rule_of: Callable[[Node], TransferFunction | None]
-    site_of: Callable[[Node], Site | None]
+    sites_of: Callable[[Node], Sequence[Site | None]]
     site_types: Callable[[], Sequence[str]]
     indexes: Callable[[Node], bool] = lambda node: True
     is_wanted: Callable[[Graph, Key], bool] = lambda graph, key: False
 
 
-OPENVINO = Vocabulary(rule_of, site_of, known_types, lambda node: indexing(node.type, node.opset) is not None)
+OPENVINO = Vocabulary(rule_of, lambda node: (site_of(node),), indexed_types, is_indexed)
 """The operations of an IR and of an `openvino.Model`."""
 
 
@@ -130,8 +129,8 @@ class AnalysedGraph:
     def wanted(self, nodes: Iterable[Node]) -> Iterator[Key]:
         """Yield the tensors that sites of some nodes depend on, an output of each with bodies, and what else is wanted."""
         for node in nodes:
-            if node.type in self._site_types and (site := self.vocabulary.site_of(node)) is not None:
-                yield from site.operands
+            if node.type in self._site_types:
+                yield from (key for site in self.vocabulary.sites_of(node) if site is not None for key in site.operands)
             if node.bodies:
                 yield from node.outputs[:1]
             yield from (key for key in node.outputs if self.vocabulary.is_wanted(self.graph, key))
@@ -155,9 +154,9 @@ class AnalysedGraph:
 
     @cached_property
     def places(self) -> list[tuple[Node, Site | None]]:
-        """The nodes that read or write by indices, each with its site; None if it lacks an input or an attribute."""
+        """The nodes that read or write by indices, with each of its sites; None if it lacks an input or an attribute."""
         found = filter(self.vocabulary.indexes, self.graph.nodes(*self._site_types))
-        return [(node, self.vocabulary.site_of(node)) for node in found]
+        return [(node, site) for node in found for site in self.vocabulary.sites_of(node)]
 
     @cached_property
     def nodes_with_sites(self) -> list[tuple[Node, Site]]:

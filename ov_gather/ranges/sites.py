@@ -1,4 +1,4 @@
-"""Sites: gathers and scatters, and the checks that their indices are in bounds."""
+"""Sites: gathers, scatters and others that read at an index, and the checks that their indices are in bounds."""
 
 from __future__ import annotations
 
@@ -6,7 +6,8 @@ from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 
 from ov_gather.graph.protocol import Key, Node
-from ov_gather.ops import OPERATIONS, indexing
+from ov_gather.ops import OPERATIONS, indexing, known_types
+from ov_gather.ops.index_table import OPENVINO_INDICES, IndexRow, openvino_row
 from ov_gather.ops.spec import CUSTOM_OPSET, AttributeSize, AxisSize, CoordinateSizes, Operation
 from ov_gather.ranges.algebra.intervals import Algebra, Interval
 from ov_gather.ranges.algebra.polynomials import Polynomial
@@ -16,7 +17,7 @@ from ov_gather.ranges.rules.openvino import counts_from_end, has_scattered_lanes
 
 @dataclass(frozen=True, slots=True)
 class Site:
-    """One gather or scatter.
+    """One gather or scatter, or one input of another operation that holds indices.
 
     Attributes:
         name: the name of the operation, prefixed by those of the operations whose bodies contain it.
@@ -29,7 +30,11 @@ class Site:
         output: the output of the operation, on which other sites may depend.
         may_broadcast: True if data may have other sizes off the axis than indices, as in operations of this package.
         port: the position of indices among the inputs.
-        size: the size that indices address, if it is no dimension of data, but an attribute.
+        size: the size that indices address, if it is no dimension of data.
+        data_port: the position of data among the inputs.
+        spare: the number of values in bounds beyond the axis: 1 for lengths.
+        outside: the effect in OpenVINO of an index out of bounds, for operations of the index table; "" if it raises.
+        unknown: why nothing can be proved or checked; "" if it can.
         within: for a site in a body, an output of the outermost operation that contains it.
     """
 
@@ -46,6 +51,10 @@ class Site:
     may_broadcast: bool = False
     port: int = 1
     size: int | None = None
+    data_port: int = 0
+    spare: int = 0
+    outside: str = ""
+    unknown: str = ""
 
     @property
     def wanted(self) -> list[Key]:
@@ -67,12 +76,55 @@ class Site:
         return self.axis is None
 
 
+def indexed_types() -> list[str]:
+    """Return the types of OpenVINO's operations, and of users', that may read or write at an index."""
+    return [*known_types(), *OPENVINO_INDICES]
+
+
+def is_indexed(operation: Node) -> bool:
+    """Return True if a node reads or writes at an index."""
+    return indexing(operation.type, operation.opset) is not None or openvino_row(operation.type, operation.opset) is not None
+
+
+def site_by_row(operation: Node, row: IndexRow) -> Site | None:
+    """Return the site of an input by its row in the index table; None if an input or attribute is missing."""
+    given = [operation.inputs[port] if port < len(operation.inputs) else None for port in (row.data, row.port)]
+    data, indices = given
+    if data is None or indices is None or not operation.outputs:
+        return None
+    try:
+        axis = operation.integer(row.axis) if isinstance(row.axis, str) else row.axis
+    except ValueError:
+        return None
+    is_given = row.any_value in operation.attributes
+    return Site(
+        operation.full_name,
+        operation.type,
+        operation.line,
+        data,
+        indices,
+        axis,
+        counts_from_end=row.counts_from_end,
+        within=operation.within,
+        output=operation.outputs[0],
+        port=row.port,
+        size=row.size,
+        data_port=row.data,
+        spare=row.spare,
+        outside=row.outside,
+        unknown=f"its {row.any_value} is in bounds wherever it lies" if is_given else row.unknown,
+    )
+
+
 def site_of(operation: Node) -> Site | None:
     """Return the site of a node; None if inputs or attributes are missing, or if it has no index rule but a function."""
     inputs = operation.inputs
     if not operation.outputs:
         return None
     spec = indexing(operation.type, operation.opset)
+    row = openvino_row(operation.type, operation.opset)
+    if spec is None and row is not None:
+        return site_by_row(operation, row)
     if spec is None or spec.index_rule is None:
         return None
     rule, axis, batch_dims, size = spec.index_rule, None, 0, None
@@ -93,7 +145,8 @@ def site_of(operation: Node) -> Site | None:
         return None
     is_of_family = spec in OPERATIONS
     counts = counts_from_end(operation) if is_of_family else bool(rule.lowest_specified(1) < 0)
-    data = inputs[0 if isinstance(rule.sizes, AttributeSize) else rule.sizes.data]
+    data_port = 0 if isinstance(rule.sizes, AttributeSize) else rule.sizes.data
+    data = inputs[data_port]
     if data is None or indices is None:
         return None
     may_broadcast = operation.opset == CUSTOM_OPSET or not is_of_family
@@ -111,6 +164,7 @@ def site_of(operation: Node) -> Site | None:
         may_broadcast,
         rule.port,
         size,
+        data_port,
     )
 
 
@@ -179,6 +233,8 @@ class Obstacle:
 
 def demands(site: Site, value: Callable[[Key], Value]) -> list[BoundsCheck] | Obstacle:
     """Return the bounds checks of a site; `value` returns the abstract value of a tensor."""
+    if site.unknown:
+        return Obstacle(site.indices, site.unknown)
     data, indices = value(site.data), value(site.indices)
     if site.size is not None:
         return [BoundsCheck(0, Polynomial.constant(site.size), indices.elements, site.counts_from_end)]
@@ -193,7 +249,7 @@ def demands(site: Site, value: Callable[[Key], Value]) -> list[BoundsCheck] | Ob
     if axis is None or not -len(data.shape) <= axis < len(data.shape):
         return Obstacle(site.axis if not isinstance(site.axis, int) else site.data, "the axis is not known")
     axis %= len(data.shape)
-    return [BoundsCheck(axis, data.shape[axis], indices.elements, site.counts_from_end)]
+    return [BoundsCheck(axis, data.shape[axis] + site.spare, indices.elements, site.counts_from_end)]
 
 
 def _of_coordinates(site: Site, data: Value, indices: Value) -> list[BoundsCheck] | Obstacle:
