@@ -67,7 +67,7 @@ def _checked(
     rewriter: Rewriter, node: onnx_ir.Node, site: Site, indices: onnx_ir.Value, data: onnx_ir.Value, size: int | None
 ) -> onnx_ir.Value:
     """Return the indices behind a Gather of all positions, which raises for one out of bounds."""
-    op, kind = rewriter.before(node), indices.dtype
+    op, kind, name = rewriter.before(node), indices.dtype, indices.name
     assert kind is not None  # shape inference has found it, as the model is valid
 
     def number(value: int) -> onnx_ir.Value:
@@ -82,4 +82,8 @@ def _checked(
     if not site.counts_from_end:
         is_below = op.Less(indices, number(0), shape=indices.shape)
         indices = op.Where(is_below, end, indices, dtype=kind, shape=indices.shape)
-    return op.Gather(positions, indices, shape=indices.shape, axis=0)
+    checked = op.Gather(positions, indices, shape=indices.shape, axis=0)
+    gather = checked.producer()
+    assert gather is not None
+    gather.name = rewriter.new_name(f"{node.name or node.outputs[0].name}/{name}")  # which errors contain
+    return checked

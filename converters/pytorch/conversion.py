@@ -30,6 +30,7 @@ if TYPE_CHECKING:
     import torch
 
     from ov_gather.ranges.proof import Proof
+    from ov_gather.ranges.sites import Site
 
 
 def convert_program(
@@ -80,8 +81,8 @@ def _narrowed(model: openvino.Model) -> Iterator[Inexactness]:
                 yield Inexactness(f"constant '{node.get_friendly_name()}'", narrowing(F64))
 
 
-def _proved(model: openvino.Model) -> Iterator[tuple[Any, Proof]]:
-    """Yield each gather and scatter with the proof of its indices."""
+def _proved(model: openvino.Model) -> Iterator[tuple[Any, Site, Proof]]:
+    """Yield each node that reads or writes at an index, with the proof of its indices."""
     from ov_gather.ranges.analysis import Assumption
     from ov_gather.ranges.proofs import prove_sites
     from ov_gather.ranges.prove import graph_of
@@ -89,8 +90,8 @@ def _proved(model: openvino.Model) -> Iterator[tuple[Any, Proof]]:
 
     graph = graph_of(model)
     proofs = prove_sites(graph, CPU_PLUGIN, Assumption(), graph.sites)
-    for (node, _), proof in zip(graph.nodes_with_sites, proofs, strict=True):
-        yield node.handle, proof
+    for (node, site), proof in zip(graph.nodes_with_sites, proofs, strict=True):
+        yield node.handle, site, proof
 
 
 def _may_be_negative(site: IndexUse | None, proof: Proof) -> bool:
@@ -102,13 +103,15 @@ def _may_be_negative(site: IndexUse | None, proof: Proof) -> bool:
 def _unchecked(model: openvino.Model, sites: dict[str, IndexUse]) -> Iterator[Inexactness]:
     from ov_gather.acceleration.guards import raises_by_itself
 
-    for node, proof in _proved(model):
-        site = sites.get(node.get_friendly_name())
-        place = str(site) if site else f"{node.get_type_name()} '{proof.layer}'"
-        if _may_be_negative(site, proof):
+    for node, site, proof in _proved(model):
+        use, kind = sites.get(node.get_friendly_name()), node.get_type_name()
+        place = str(use) if use else f"{kind} '{proof.layer}'"
+        if _may_be_negative(use, proof):
             yield Inexactness(place, "an index below 0 counts from the end; target extension raises, as PyTorch does")
-        if proof.status != "proved" and not raises_by_itself(node):
-            yield Inexactness(place, f"an index out of bounds {OUT_OF_BOUNDS[node.get_type_name()]}; target extension raises")
+        instead = OUT_OF_BOUNDS.get(kind, site.outside)
+        if instead and proof.status != "proved" and not raises_by_itself(node):
+            checked = "nothing checks it" if site.unknown else "target extension raises"
+            yield Inexactness(place, f"an index out of bounds {instead}; {checked}")
 
 
 def _losing_nan(model: openvino.Model, sites: dict[str, IndexUse]) -> Iterator[Inexactness]:
@@ -130,7 +133,7 @@ def _checked(model: openvino.Model, sites: dict[str, IndexUse]) -> Sequence[Rewr
     from ov_gather.acceleration.harden import harden
 
     rewrites = []
-    for node, proof in list(_proved(model)):
+    for node, _, proof in list(_proved(model)):
         site = sites.get(node.get_friendly_name())
         if _may_be_negative(site, proof):
             node.input(INDICES).replace_source_output(refusing_negative(node.input_value(INDICES)))

@@ -1,4 +1,4 @@
-"""Guards of operations that users declare, whose indices may be any input and address what their index rule says."""
+"""Guards of operations that users declare and of those in the index table: any input may hold their indices."""
 
 from __future__ import annotations
 
@@ -8,18 +8,18 @@ from ov_gather.acceleration.guards import checked, clamped
 from ov_gather.extension.python_api import Node, Output
 from ov_gather.extension.python_api import opset13 as ops
 from ov_gather.ops import OPERATIONS, indexing
-from ov_gather.ops.spec import AxisSize, CoordinateSizes
+from ov_gather.ops.spec import AxisSize
 from ov_gather.ranges.sites import Site
 
 _DONE = {
     "clamp": "indices are clamped",
     "raise": "raises: a check",
-    "zero": "raises: a check, as an operation of a user reads no zeros",
+    "zero": "raises: a check, as this operation reads no zeros",
 }
 
 
 def is_declared(node: Node) -> bool:
-    """Return True if a node with indices is an operation of users."""
+    """Return True if a node with indices is an operation of users, or has a row in the index table."""
     return indexing(node.get_type_name(), node.get_type_info().version_id) not in OPERATIONS
 
 
@@ -50,16 +50,17 @@ def _size(node: Node, site: Site, indices: Output) -> Output:
     kind, first = indices.get_element_type(), ops.constant(0)
     if site.size is not None:
         return ops.constant(site.size, kind).output(0)
-    operation = indexing(node.get_type_name(), node.get_type_info().version_id)
-    assert operation is not None and operation.index_rule is not None  # the node is a site
-    rule = operation.index_rule.sizes
-    assert isinstance(rule, AxisSize | CoordinateSizes)  # others have no site
-    shape = ops.shape_of(node.input_value(rule.data), output_type=kind.get_type_name())
-    if isinstance(rule, CoordinateSizes):
+    shape = ops.shape_of(node.input_value(site.data_port), output_type=kind.get_type_name())
+    if site.has_coordinates:
         start = ops.constant([site.batch_dims])
         length = ops.gather(ops.shape_of(indices, output_type="i64"), ops.constant([-1]), first)
         return ops.slice(shape, start, ops.add(length, start), ops.constant([1])).output(0)
     if isinstance(site.axis, int):
-        return ops.gather(shape, ops.constant(site.axis), first).output(0)
+        size = ops.gather(shape, ops.constant(site.axis), first).output(0)
+        return ops.add(size, ops.constant(site.spare, kind)).output(0) if site.spare else size
+    operation = indexing(node.get_type_name(), node.get_type_info().version_id)
+    assert operation is not None and operation.index_rule is not None  # only a declared operation has an axis that is an input
+    rule = operation.index_rule.sizes
+    assert isinstance(rule, AxisSize)
     axis = ops.reshape(node.input_value(operation.port_of(str(rule.axis))), ops.constant([], dtype="i64"), False)
     return ops.gather(shape, axis, first).output(0)

@@ -21,7 +21,7 @@ class HardenedSite:
         status: "proved", "refuted", "conditional" or "unknown".
         reason: why the proof has this status.
         done: the change; empty if there is none.
-        kept: why an unproved site needs no guard; empty otherwise.
+        kept: why an unproved site needs no guard, or that it cannot have one; empty otherwise.
     """
 
     layer: str

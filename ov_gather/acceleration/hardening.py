@@ -49,8 +49,10 @@ class Hardening:
         self._model, self._graph, self._given, self._policy, self._portable = model, graph, given, policy, portable
         proofs = prove_sites(graph, CPU_PLUGIN, given, graph.sites)
         self._told = {
-            node.handle.get_instance_id(): HardenedSite(proof.layer, operation(node.handle), proof.status, proof.reason)
-            for (node, _), proof in zip(graph.nodes_with_sites, proofs, strict=True)
+            (node.handle.get_instance_id(), site.port): HardenedSite(
+                proof.layer, operation(node.handle), proof.status, proof.reason
+            )
+            for (node, site), proof in zip(graph.nodes_with_sites, proofs, strict=True)
         }
         if guarded:
             for told, is_covered in zip(self._told.values(), covered(graph, proofs), strict=True):
@@ -60,10 +62,11 @@ class Hardening:
     def run(self) -> HardeningSummary:
         """Guard what needs it, in place."""
         for node, place in ((node.handle, site) for node, site in self._graph.nodes_with_sites):
-            if self._is_open(node) and is_declared(node):
-                self._told[node.get_instance_id()].done = guard(
-                    node, place, self._sizes, self._policy, portable=self._portable, is_open=self._sizes_vary
-                )
+            told = self._told[node.get_instance_id(), place.port]
+            if place.unknown:
+                told.kept = "not checked"
+            elif is_declared(node) and _is_open(told):
+                told.done = guard(node, place, self._sizes, self._policy, portable=self._portable, is_open=self._sizes_vary)
                 self._guards += 1
         if self._policy == "clamp":
             for root in roots(self._unproved(), is_exact=False, by_columns=True):
@@ -98,7 +101,7 @@ class Hardening:
         self._model.validate_nodes_and_infer_types()
         for gather in empty_gathers(self._model):  # proved ones, too: they crash OpenVINO's compiler
             fill(gather)
-            told = self._told[gather.get_instance_id()]
+            told = self._told[gather.get_instance_id(), INDICES]
             told.done = "; ".join(filter(None, (told.done, "an empty axis is filled")))
         self._model.validate_nodes_and_infer_types()
         return HardeningSummary(tuple(self._told.values()), self._guards)
@@ -111,19 +114,19 @@ class Hardening:
             self._tell(site).done = f"{text}{shared}"
 
     def _tell(self, site: Unproved) -> HardenedSite:
-        return self._told[site.node.get_instance_id()]
+        return self._told[site.node.get_instance_id(), INDICES]
 
     def _unproved(self, *, with_needs: bool = False) -> list[Unproved]:
         """Return the sites that are neither guarded nor proved in the current state of the model."""
         graph = graph_of(self._model) if self._guards else self._graph
         safe, left = unproved_sites(graph, self._model, self._given, self._is_open, with_needs=with_needs)
         for node in safe:
-            self._told[node.get_instance_id()].kept = "in bounds since an input is clamped"
+            self._told[node.get_instance_id(), INDICES].kept = "in bounds since an input is clamped"
         return left
 
     def _is_open(self, node: Node) -> bool:
-        told = self._told.get(node.get_instance_id())
-        return told is not None and told.status != "proved" and not told.done and not told.kept
+        told = self._told.get((node.get_instance_id(), INDICES))
+        return told is not None and _is_open(told)
 
     def _needs_no_guard(self, site: Unproved) -> bool:
         if is_ours(site.node):
@@ -224,3 +227,7 @@ class Hardening:
         is_ours_now = is_ours(safe.get_node())
         what = f"raises: {operation(safe.get_node())} of positions" if is_ours_now else "raises: a check"
         return safe, f"{what}, as {reason}" if reason else what
+
+
+def _is_open(told: HardenedSite) -> bool:
+    return told.status != "proved" and not told.done and not told.kept

@@ -56,7 +56,7 @@ def command(
     """Prove for every gather and scatter whether its indices stay in bounds; no runtime is needed.
 
     PATH is an .xml file with a whole IR, a directory (searched for *.xml that are IRs), or an .onnx file, which is proved as
-    ONNX specifies it. Each Gather, GatherElements, GatherND and Scatter*, in sub-graphs too, is one of these:
+    ONNX specifies it. Each gather and scatter, and what else reads at an index, in sub-graphs too, is one of these:
 
     \b
     proved       no index is out of bounds, whatever the inputs are

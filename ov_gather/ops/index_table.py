@@ -77,29 +77,31 @@ ONNX_INDICES: Mapping[str, Sequence[IndexRow]] = {
 """By operator, with its domain if that is not the default one. Those that OpenVINO refuses to convert are named, too."""
 
 _BAG = IndexRow(1)
+_STARTS = IndexRow(2, 1, outside="reads foreign memory as indices")
+_PARENTS = IndexRow(1, 0, 2)
+_LENGTHS = IndexRow(2, outside="leaves the output unwritten", unknown="so does a length of 0")
 
-OPENVINO_INDICES: Mapping[str, IndexRow] = {
-    "AUGRUSequence": IndexRow(2, 0, 1, spare=1, outside=_LENGTH),
-    "CTCLoss": IndexRow(2, outside=_FOREIGN, unknown="labels behind the length of their row may have any value"),
-    "DeformablePSROIPooling": IndexRow(1, outside=_FOREIGN, unknown=_BATCHES),
-    "EmbeddingBagOffsets": _BAG,
-    "EmbeddingBagOffsetsSum": _BAG,
-    "EmbeddingBagPacked": _BAG,
-    "EmbeddingBagPackedSum": _BAG,
-    "EmbeddingSegmentsSum": _BAG,
-    "GatherTree": IndexRow(2, 0, 0, spare=1, outside="leaves a part of the output unwritten"),
-    "GRUSequence": IndexRow(2, 0, 1, spare=1, outside=_LENGTH),
-    "LSTMSequence": IndexRow(3, 0, 1, spare=1, outside=_LENGTH),
-    "PSROIPooling": IndexRow(1, outside=_FOREIGN, unknown=_BATCHES),
-    "RNNSequence": IndexRow(2, 0, 1, spare=1, outside=_LENGTH),
-    "ROIAlign": IndexRow(2, outside=_UNWRITTEN),
-    "ROIAlignRotated": IndexRow(2, outside=_FOREIGN),
-    "ROIPooling": IndexRow(1, outside=_FOREIGN, unknown=_BATCHES),
-    "SegmentMax": IndexRow(1, size=2**31 - 1, outside="ends the process"),
+OPENVINO_INDICES: Mapping[str, Sequence[IndexRow]] = {
+    "CTCLoss": [IndexRow(2, outside=_FOREIGN, unknown="labels behind the length of their row may have any value")],
+    "DeformablePSROIPooling": [IndexRow(1, outside=_FOREIGN, unknown=_BATCHES)],
+    "EmbeddingBagOffsets": [_BAG, _STARTS],
+    "EmbeddingBagOffsetsSum": [_BAG, _STARTS],
+    "EmbeddingBagPacked": [_BAG],
+    "EmbeddingBagPackedSum": [_BAG],
+    "EmbeddingSegmentsSum": [_BAG],
+    "GatherTree": [_PARENTS, _LENGTHS],
+    "GRUSequence": [IndexRow(2, 0, 1, spare=1, outside=_LENGTH)],
+    "LSTMSequence": [IndexRow(3, 0, 1, spare=1, outside=_LENGTH)],
+    "PSROIPooling": [IndexRow(1, outside=_FOREIGN, unknown=_BATCHES)],
+    "RNNSequence": [IndexRow(2, 0, 1, spare=1, outside=_LENGTH)],
+    "ROIAlign": [IndexRow(2, outside=_UNWRITTEN)],
+    "ROIAlignRotated": [IndexRow(2, outside=_FOREIGN)],
+    "ROIPooling": [IndexRow(1, outside=_FOREIGN, unknown=_BATCHES)],
+    "SegmentMax": [IndexRow(1, size=2**31 - 1, outside="ends the process")],
 }
-"""By type, for all versions. What an operation checks by itself beside this input, such as the parents of GatherTree, has none."""
+"""By type, for all versions."""
 
 
-def openvino_row(layer_type: str, opset: str | None) -> IndexRow | None:
-    """Return the row of an operation of OpenVINO; None if it has none, as operations of users of the same type."""
-    return OPENVINO_INDICES.get(layer_type) if opset is None or opset.startswith("opset") else None
+def openvino_rows(layer_type: str, opset: str | None) -> Sequence[IndexRow]:
+    """Return the rows of an operation of OpenVINO; none for one of users, even of the same type."""
+    return OPENVINO_INDICES.get(layer_type, ()) if opset is None or opset.startswith("opset") else ()

@@ -2,7 +2,8 @@
 
 Nobody else lists operators by what they do. An analysis derives its own set, once, with a predicate:
 `VIEWS = where(OPENVINO, lambda op: op.meaning.selection is Selection.IN_ORDER)`. Analyses differ on purpose in what they want.
-Rows cover neither indices out of bounds nor conditions of a fault, which `ov_gather.plugin` has.
+Rows cover neither bounds of indices, which the gather family and `ov_gather.ops.index_table` have, nor conditions of a fault,
+which `ov_gather.plugin` has.
 """
 
 from __future__ import annotations

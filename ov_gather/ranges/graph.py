@@ -18,7 +18,7 @@ from ov_gather.ranges.algebra.symbols import Count, Elements
 from ov_gather.ranges.algebra.values import LARGEST_SIZE, Shape, Value, is_integer
 from ov_gather.ranges.rules.call import TransferFunction
 from ov_gather.ranges.rules.openvino import rule_of
-from ov_gather.ranges.sites import Site, indexed_types, is_indexed, site_of
+from ov_gather.ranges.sites import Site, indexed_types, sites_of
 from ov_gather.system.traversal import depth_first
 
 
@@ -31,18 +31,16 @@ class Vocabulary:
             wrong attribute.
         sites_of: the sites of a node of one of `site_types`; None instead of one if the node lacks an input or an attribute.
         site_types: the types of nodes that may read or write at an index.
-        indexes: whether a node of one of these types reads or writes by indices.
         is_wanted: whether a tensor of a body is analysed even if no site depends on it.
     """
 
     rule_of: Callable[[Node], TransferFunction | None]
     sites_of: Callable[[Node], Sequence[Site | None]]
     site_types: Callable[[], Sequence[str]]
-    indexes: Callable[[Node], bool] = lambda node: True
     is_wanted: Callable[[Graph, Key], bool] = lambda graph, key: False
 
 
-OPENVINO = Vocabulary(rule_of, lambda node: (site_of(node),), indexed_types, is_indexed)
+OPENVINO = Vocabulary(rule_of, sites_of, indexed_types)
 """The operations of an IR and of an `openvino.Model`."""
 
 
@@ -155,8 +153,7 @@ class AnalysedGraph:
     @cached_property
     def places(self) -> list[tuple[Node, Site | None]]:
         """The nodes that read or write by indices, with each of its sites; None if it lacks an input or an attribute."""
-        found = filter(self.vocabulary.indexes, self.graph.nodes(*self._site_types))
-        return [(node, site) for node in found for site in self.vocabulary.sites_of(node)]
+        return [(node, site) for node in self.graph.nodes(*self._site_types) for site in self.vocabulary.sites_of(node)]
 
     @cached_property
     def nodes_with_sites(self) -> list[tuple[Node, Site]]:

@@ -21,7 +21,7 @@ Requires = Mapping[str, tuple[Bound, Bound]]
 
 @dataclass(frozen=True, repr=False)
 class Proof(InNotebooks):
-    """The verdict on the indices of one gather or scatter.
+    """The verdict on the indices of one gather or scatter, or on one input with indices of another operation.
 
     Attributes:
         layer: the name of the layer, prefixed by those of the layers whose bodies contain it.
@@ -30,7 +30,7 @@ class Proof(InNotebooks):
         status: "proved": every index is in bounds for all inputs. "refuted": every run that gets here has one out of bounds.
             "conditional": every index is in bounds if inputs and sizes satisfy `requires`. "unknown": none of these was shown.
         axis: the axis of data that the indices address; for coordinate tuples, the axis that `index_range` is about.
-        axis_size: the size of this axis; None if unknown.
+        axis_size: the size of this axis, for lengths plus 1; None if unknown.
         index_range: the least and the greatest index.
         reason: an explanation of the status for people.
         conditions: what inputs and sizes must satisfy.

@@ -33,7 +33,7 @@ def prove(
     assume: Mapping[str, Limits] | None = None,
     with_paths: bool = False,
 ) -> list[Proof]:
-    """Prove for each Gather, GatherElements, GatherND and Scatter* whether its indices can be out of bounds.
+    """Prove for each gather, scatter and other operation that reads at an index whether one can be out of bounds.
 
     Args:
         source: an IR as `read_ir` takes it, or the `Model` that it returns; or an `openvino.Model`.

@@ -7,7 +7,7 @@ from dataclasses import dataclass
 
 from ov_gather.graph.protocol import Key, Node
 from ov_gather.ops import OPERATIONS, indexing, known_types
-from ov_gather.ops.index_table import OPENVINO_INDICES, IndexRow, openvino_row
+from ov_gather.ops.index_table import OPENVINO_INDICES, IndexRow, openvino_rows
 from ov_gather.ops.spec import CUSTOM_OPSET, AttributeSize, AxisSize, CoordinateSizes, Operation
 from ov_gather.ranges.algebra.intervals import Algebra, Interval
 from ov_gather.ranges.algebra.polynomials import Polynomial
@@ -81,11 +81,6 @@ def indexed_types() -> list[str]:
     return [*known_types(), *OPENVINO_INDICES]
 
 
-def is_indexed(operation: Node) -> bool:
-    """Return True if a node reads or writes at an index."""
-    return indexing(operation.type, operation.opset) is not None or openvino_row(operation.type, operation.opset) is not None
-
-
 def site_by_row(operation: Node, row: IndexRow) -> Site | None:
     """Return the site of an input by its row in the index table; None if an input or attribute is missing."""
     given = [operation.inputs[port] if port < len(operation.inputs) else None for port in (row.data, row.port)]
@@ -116,15 +111,22 @@ def site_by_row(operation: Node, row: IndexRow) -> Site | None:
     )
 
 
-def site_of(operation: Node) -> Site | None:
-    """Return the site of a node; None if inputs or attributes are missing, or if it has no index rule but a function."""
+def sites_of(operation: Node) -> list[Site | None]:
+    """Return the sites of a node that reads or writes at an index; None instead of one if inputs or attributes are missing."""
+    if indexing(operation.type, operation.opset) is not None:
+        return [_site_of_rule(operation)]
+    return [site_by_row(operation, row) for row in openvino_rows(operation.type, operation.opset)]
+
+
+def _site_of_rule(operation: Node) -> Site | None:
+    """Return the site of a gather, a scatter or an operation of users.
+
+    None if inputs or attributes are missing, or if the sizes of its index rule are a function.
+    """
     inputs = operation.inputs
     if not operation.outputs:
         return None
     spec = indexing(operation.type, operation.opset)
-    row = openvino_row(operation.type, operation.opset)
-    if spec is None and row is not None:
-        return site_by_row(operation, row)
     if spec is None or spec.index_rule is None:
         return None
     rule, axis, batch_dims, size = spec.index_rule, None, 0, None

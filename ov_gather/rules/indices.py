@@ -9,6 +9,7 @@ from typing import TYPE_CHECKING, Any
 from ov_gather.ir.errors import IRError
 from ov_gather.ir.model import Layer, Model
 from ov_gather.ops import indexing
+from ov_gather.ops.index_table import openvino_rows
 from ov_gather.ops.layer_view import LayerView
 from ov_gather.rules.base import Violation, rule
 from ov_gather.rules.findings import Severity
@@ -16,8 +17,9 @@ from ov_gather.rules.findings import Severity
 if TYPE_CHECKING:
     from numpy.typing import NDArray
 
-    from ov_gather.graph.protocol import Key, Node
+    from ov_gather.graph.protocol import Node
     from ov_gather.ranges.graph import AnalysedGraph
+    from ov_gather.ranges.sites import Site
 
     IsWrong = Callable[[NDArray[Any], Any], NDArray[Any]]
 
@@ -107,22 +109,20 @@ def _has_no_computed_index(checked: ErrorFreeModel) -> bool:
         _is_computed(graph, layer, is_body=graph is not checked.model)
         for _, graph in checked.model.walk()
         for layer_type, version in graph.kinds
-        if indexing(layer_type, version)
+        if indexing(layer_type, version) or openvino_rows(layer_type, version)
         for layer in graph.kinds[layer_type, version]
     )
 
 
 def _is_computed(graph: Model, layer: Layer, *, is_body: bool) -> bool:
-    """Return True if indices are neither a constant, which OVG601 checks, nor an input of the model."""
-    port = _port_of_indices(layer)
+    """Return True if indices are neither a constant, which OVG601 checks for the gather family, nor an input of the model."""
+    operation = indexing(layer.type, layer.version)
+    if operation is None:
+        return True
+    assert operation.index_rule is not None  # as for every operation that reads at an index
+    port = operation.index_rule.port
     source = graph.producer(layer, layer.inputs[port]) if len(layer.inputs) > port else None
     return source is not None and source[0].type != "Const" and (is_body or source[0].type != "Parameter")
-
-
-def _port_of_indices(layer: Layer) -> int:
-    operation = indexing(layer.type, layer.version)
-    assert operation is not None and operation.index_rule is not None  # as for every layer that has a site
-    return operation.index_rule.port
 
 
 @rule("OVG603", ErrorFreeModel, unless=_has_no_computed_index)
@@ -130,7 +130,8 @@ def computed_index_out_of_bounds(checked: ErrorFreeModel) -> Iterator[Violation]
     """A computed index is out of bounds of the axis in every run that reaches the layer.
 
     Range analysis proves this for all inputs of the model. No runtime can execute the layer correctly: some read outside the
-    tensor, some write zeros. Correct the computation of the index, or the size of the axis. `ov-gather prove` reports on all
+    tensor, some write zeros. Correct the computation of the index, or the size of the axis. The rule also reports constant
+    indices of operations that are no gathers, such as ROIAlign and EmbeddingBagOffsets. `ov-gather prove` reports on all
     indices, including those that depend on inputs. This rule runs only on models without other errors.
     """
     from ov_gather.graph.ir import IrGraph  # imported late: few models compute indices
@@ -139,7 +140,7 @@ def computed_index_out_of_bounds(checked: ErrorFreeModel) -> Iterator[Violation]
     from ov_gather.ranges.rules.call import CPU_PLUGIN
 
     graph = AnalysedGraph(IrGraph(checked.model))
-    by_site = {site: node for node, site in graph.nodes_with_sites if _reads_computed(graph, node, site.indices)}
+    by_site = {site: node for node, site in graph.nodes_with_sites if _reads_computed(graph, node, site)}
     for site, proof in refuted(graph, CPU_PLUGIN, list(by_site)):
         node = by_site[site]
         low, high = ("?" if bound is None else bound for bound in proof.index_range)
@@ -150,6 +151,8 @@ def computed_index_out_of_bounds(checked: ErrorFreeModel) -> Iterator[Violation]
         yield Violation.at(node.handle, message, hint, port=node.handle.inputs[site.port], subgraph_path=node.path)
 
 
-def _reads_computed(graph: AnalysedGraph, node: Node, indices: Key) -> bool:
-    """Return True if indices are neither a constant nor an input of the model, as `_has_no_computed_index` finds sooner."""
-    return graph.producer(indices) is not None or (bool(node.path) and not graph.graph.is_constant(indices))
+def _reads_computed(graph: AnalysedGraph, node: Node, site: Site) -> bool:
+    """Return True if `_is_computed` is true of the layer."""
+    if indexing(node.type, node.opset) is None or graph.producer(site.indices) is not None:
+        return True
+    return bool(node.path) and not graph.graph.is_constant(site.indices)

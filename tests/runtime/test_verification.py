@@ -164,6 +164,15 @@ def test_a_stock_gather_that_only_goes_wrong_in_the_model_is_blamed(tmp_path, rn
     assert line.endswith("what differs comes from elsewhere in the model.")
 
 
+def test_nothing_is_said_of_gathers_where_none_was_compared(tmp_path):
+    text = "(float[4] x) => (float[4] y) {{ y = Mul(x, {0}) }}"
+    source = saved(tmp_path / "m.onnx", text.format("a"), a=np.float32([2]))
+    wrong = saved(tmp_path / "w.onnx", text.format("a"), a=np.float32([3]))
+    result = verify_conversion(source, converted(tmp_path / "w.xml", wrong))
+    assert (result.passed, len(result.layers)) == (False, 0)
+    assert not [line for line in verification_summary(result) if "gather is" in line]
+
+
 TIES = """(float[2,64] x) => (float[2,20] best, int64[2,20] places)
     <int64[1] k = {20}> {
     scores = Floor(x) [pick] best, places = TopK <axis = 1, sorted = SORTED> (scores, k) }"""

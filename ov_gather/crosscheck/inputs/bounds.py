@@ -6,13 +6,14 @@ number. `ov_gather.ops.table` defines the operators.
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterator
+from collections.abc import Callable, Iterator, Sequence
 from typing import Any
 
 from numpy.typing import NDArray
 
 from ov_gather.graph.protocol import Graph, Key, Node
 from ov_gather.ops.attribute import parse_integer
+from ov_gather.ops.index_table import ONNX_INDICES, IndexRow, openvino_rows
 from ov_gather.ops.table import ONNX, Along, Indices, Op, Operators, OpKind
 from ov_gather.system.traversal import reachable
 
@@ -34,6 +35,9 @@ def index_bounds(graph: Graph, source: Key, operators: Operators, sizes: Sizes) 
         for node, position in uses:
             op = operators[node.type]
             indices = op.meaning.indices
+            for row in _rows(node, operators):
+                if row.port == position:
+                    yield -shift, _size_of_row(node, row, sizes) - shift
             if indices is not None and indices.position == position:
                 yield -shift, _smallest_size(graph, node, indices, operators, sizes) - shift
             elif op.symbol == "==":
@@ -69,6 +73,21 @@ def _smallest_size(graph: Graph, node: Node, indices: Indices, operators: Operat
     if axis is None:
         return min(data, default=1)
     return data[axis] if -len(data) <= axis < len(data) else 1
+
+
+def _rows(node: Node, operators: Operators) -> Sequence[IndexRow]:
+    """Return the rows of a node in the index table, without those whose bounds it does not have."""
+    rows = ONNX_INDICES.get(node.type, ()) if operators is ONNX else openvino_rows(node.type, node.opset)
+    return [row for row in rows if not row.unknown]
+
+
+def _size_of_row(node: Node, row: IndexRow, sizes: Sizes) -> int:
+    """Return the number of values in bounds; 1, as no index is then out of bounds, if the axis is unknown."""
+    if row.size is not None:
+        return row.size
+    key = node.inputs[row.data]
+    data, axis = () if key is None else sizes(key), _attribute(node, row.axis) if isinstance(row.axis, str) else row.axis
+    return data[axis] + row.spare if axis is not None and -len(data) <= axis < len(data) else 1
 
 
 def _attribute(node: Node, name: str) -> int | None:

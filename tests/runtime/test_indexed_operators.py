@@ -1,0 +1,98 @@
+"""Operators that read at an index and are no gathers: `compile_onnx`, `validate`, guards and `harden` at each index."""
+
+import numpy as np
+import openvino as ov
+import pytest
+from openvino import opset13 as ops
+
+import ov_gather
+from helpers.indexed_models import ONNX_CASES, OPENVINO_CASES
+from helpers.legalized import run
+from ov_gather import guard, harden, prove, validate
+from ov_gather.converters import compile_onnx
+from ov_gather.runtimes.session import Session
+
+
+@pytest.mark.parametrize("name", ONNX_CASES)
+def test_compile_onnx_refuses_each_index_out_of_bounds_and_no_other(name, rng):
+    case = ONNX_CASES[name]
+    compiled = compile_onnx(case.proto)
+    for index in (case.low, case.high - 1):
+        feed = case.feed(rng, index)
+        for output, expected in zip(dict(compiled(feed)).values(), run(case.proto, feed), strict=True):
+            np.testing.assert_allclose(output, expected, 1e-4, 1e-5)
+    for index in (case.low - 1, case.high, 2**24, -(2**24)):
+        with pytest.raises(IndexError):
+            compiled(case.feed(rng, index))
+
+
+def test_an_open_axis_is_checked_at_its_size(rng):
+    proto = ONNX_CASES["RotaryEmbedding"].proto
+    for name in (1, 2):
+        proto.graph.input[name].type.tensor_type.shape.dim[0].dim_param = "R"
+    compiled, feed = compile_onnx(proto), ONNX_CASES["RotaryEmbedding"].feed(rng, 3)
+    np.testing.assert_allclose(compiled(feed)["y"], run(proto, feed)[0], 1e-4, 1e-5)
+    short = feed | {"c": feed["c"][:3], "s": feed["s"][:3]}
+    with pytest.raises(IndexError, match=r"y/i': indices\[0, 1\] = 3 is out of bounds for axis 0 of size 3"):
+        compiled(short)
+
+
+def constant_model(case, index):
+    """Return the model of a case with constant indices, all the same, as SegmentMax wants sorted ones."""
+    x, indices = ops.parameter(case.data, np.float32, name="x"), np.full(case.indices, index, np.int32)
+    return ov.Model(case.make(x, ops.constant(indices)).outputs()[:1], [x], "one")
+
+
+@pytest.mark.parametrize("name", sorted(set(OPENVINO_CASES) - {"SegmentMax"}))
+def test_validate_finds_constant_indices_out_of_bounds(name, tmp_path):
+    case = OPENVINO_CASES[name]
+    for index, rules in ((case.high - 1, []), (case.high, ["OVG603"]), (case.low - 1, ["OVG603"])):
+        ov.save_model(constant_model(case, index), tmp_path / "model.xml", compress_to_fp16=False)
+        found = [finding.rule for finding in validate(tmp_path / "model.xml") if finding.rule.startswith("OVG6")]
+        assert found == rules
+
+
+def test_segment_max_has_no_upper_bound():
+    case = OPENVINO_CASES["SegmentMax"]
+    assert [proof.status for proof in prove(constant_model(case, 2**31 - 2))] == ["proved"]
+    assert [proof.status for proof in prove(constant_model(case, -1))] == ["refuted"]
+
+
+@pytest.mark.parametrize("name", OPENVINO_CASES)
+def test_a_guard_refuses_what_is_out_of_bounds(name, rng):
+    case = OPENVINO_CASES[name]
+    check, feed = guard(case.model()), {"x": rng.random(case.data).astype(np.float32)}
+    assert not check.uncovered
+    check(feed | {"i": np.full(case.indices, case.high - 1, np.int32)})
+    for index in (case.low - 1, min(case.high, 2**31 - 1)):
+        with pytest.raises(ValueError, match=f"{case.low}"):
+            check(feed | {"i": np.full(case.indices, index, np.int32)})
+
+
+@pytest.mark.parametrize("policy", ["raise", "clamp", "zero"])
+@pytest.mark.parametrize("name", OPENVINO_CASES)
+def test_hardened_operations_read_nothing_out_of_bounds(name, policy, rng):
+    case = OPENVINO_CASES[name]
+    data, legal = rng.random(case.data).astype(np.float32), np.full(case.indices, case.low, np.int32)
+    model, original = case.model(), Session(ov.Core(), case.model())
+    summary = harden(model, policy=policy, portable=True)
+    assert all(site.done for site in summary.sites if site.status != "proved")
+    session = Session(ov.Core(), model)
+    np.testing.assert_array_equal(session([data, legal])[0], original([data, legal])[0])
+    for index in (case.low - 1, -(2**31)):
+        wrong = legal.copy()
+        wrong.ravel()[-1] = index
+        if policy == "clamp":
+            np.testing.assert_array_equal(session([data, wrong])[0], original([data, legal])[0])
+        else:
+            with pytest.raises((RuntimeError, IndexError)):
+                session([data, wrong])
+
+
+def test_what_cannot_be_checked_is_named():
+    x, boxes = ops.parameter([2, 1, 4, 4], np.float32, name="x"), ops.parameter([2, 5], np.float32, name="boxes")
+    model = ov.Model([ops.roi_pooling(x, boxes, [2, 2], 1.0, "max")], [x, boxes], "one")
+    (site,) = harden(model, policy="clamp").sites
+    assert (site.status, site.done, site.kept) == ("unknown", "", "not checked")
+    assert "first column" in site.reason
+    assert [each.reason for each in ov_gather.guard(model).uncovered] == [site.reason]
