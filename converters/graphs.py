@@ -75,6 +75,11 @@ def inputs_of(model: onnx_ir.Model) -> list[onnx_ir.Value]:
     return [value for value in model.graph.inputs if value.name not in model.graph.initializers]
 
 
+def type_of(node: onnx_ir.Node) -> str:
+    """Return the operator of a node, with its domain if that is not the default one."""
+    return f"{node.domain}.{node.op_type}" if node.domain else node.op_type
+
+
 def is_used(value: onnx_ir.Value) -> bool:
     """Return True if a node or a graph output uses a value."""
     return bool(value.uses()) or value.is_graph_output()

@@ -165,10 +165,11 @@ def _of_stock_operation(node: onnx_ir.Node, ranges: Ranges, assume_in_bounds: bo
 def _of_other_indices(model: onnx_ir.Model, ranges: Ranges, target: str) -> Iterator[Inexactness]:
     """Yield operators that are no gathers, but do not raise for an index out of bounds that may occur."""
     for node in model.graph.all_nodes():
-        for site in ranges.unproved(node):
+        found = dict[str, None]()  # several inputs of a node may hold indices
+        for site in filter(lambda site: site.outside, ranges.unproved(node)):
             checked = "target extension raises" if target == "stock" and not site.unknown else "nothing checks it"
-            if site.outside:
-                yield Inexactness(describe(node), f"an index out of bounds {site.outside}; {checked}")
+            found[f"an index out of bounds {site.outside}; {checked}"] = None
+        yield from (Inexactness(describe(node), what) for what in found)
 
 
 LOST_NAN = "a NaN among the updates never wins max or min"

@@ -5,11 +5,12 @@ from __future__ import annotations
 import onnx_ir
 
 from ov_gather.ir.element_types import ElementType, by_onnx
+from ov_gather.ops.index_table import ONNX_INDICES
 from ov_gather.ops.onnx_nodes import GATHERS, SCATTERS
 from ov_gather.ops.spec import CUSTOM_OPSET
 from ov_gather.ops.table import ONNX, OpKind, where
 
-from .graphs import is_default, uses_of
+from .graphs import is_default, type_of, uses_of
 
 OF_SHAPES = where(ONNX, lambda op: op.kind is OpKind.SHAPE)
 # Operators whose outputs are elements of their inputs, in the same type: values that fit in 32 bits pass unchanged.
@@ -25,7 +26,7 @@ def element_type_of(value: onnx_ir.Value | None) -> ElementType | None:
 
 
 def is_only_index(value: onnx_ir.Value) -> bool:
-    """Return True if a value, directly or after moves, is used only as indices of gathers and scatters."""
+    """Return True if a value, directly or after moves, is used only as indices."""
     return all(
         is_index(node, position)
         or is_default(node, OF_SHAPES)
@@ -41,7 +42,9 @@ def is_gathered(value: onnx_ir.Value) -> bool:
 
 
 def is_index(node: onnx_ir.Node, position: int) -> bool:
-    """Return True if an input of a node is the indices of a gather or scatter."""
+    """Return True if an input of a node is the indices of a gather, a scatter, or another operator that reads at an index."""
+    if any(row.port == position for row in ONNX_INDICES.get(type_of(node), ())):
+        return True
     return node.domain in ("", CUSTOM_OPSET) and node.op_type in (*GATHERS, *SCATTERS) and position == 1
 
 

@@ -23,7 +23,7 @@ from ov_gather.ranges.graph import Vocabulary
 from ov_gather.ranges.rules.onnx import rule_of
 from ov_gather.ranges.sites import Site, site_by_row
 
-from .graphs import bodies_of, constant_of, graph_of, inputs_of, is_default, slicing_of, slicings_of
+from .graphs import bodies_of, constant_of, graph_of, inputs_of, is_default, slicing_of, slicings_of, type_of
 
 if TYPE_CHECKING:
     from numpy.typing import NDArray
@@ -261,11 +261,6 @@ def _given(attribute: onnx_ir.Attr) -> Any:
     tensor = attribute.as_tensor()
     element_type = by_onnx(tensor.dtype.value)
     return constant_value(element_type, tensor.numpy()) if element_type is not None and element_type.bits >= 4 else None
-
-
-def type_of(node: onnx_ir.Node) -> str:
-    """Return the operator of a node, with its domain if that is not the default one."""
-    return f"{node.domain}.{node.op_type}" if node.domain else node.op_type
 
 
 def site_of(node: Node) -> Site | None:

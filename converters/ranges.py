@@ -15,7 +15,8 @@ from ov_gather.ranges.rules.call import CONVERTED, ONNX
 from ov_gather.ranges.rules.indexing import is_within
 from ov_gather.ranges.sites import Site
 
-from .onnx_graph import ONNX_OPERATORS, OnnxGraph, site_of, sites_of, type_of
+from .graphs import type_of
+from .onnx_graph import ONNX_OPERATORS, OnnxGraph, site_of, sites_of
 
 
 class Ranges:

@@ -40,7 +40,7 @@ class IndexRow:
 _ZEROS = "yields zeros"
 _FOREIGN = "reads foreign memory"
 _LAST = "takes the last of them"
-_UNWRITTEN = "of -1 leaves a part of the output unwritten"
+_UNWRITTEN = "may leave a part of the output unwritten"
 _LENGTH = "yields zeros in the place of the last state"
 _PAST = "the number of new tokens, not the index alone, decides how far the cache is written"
 _LABELS = IndexRow(1, 0, 1, counts_from_end=True, any_value="ignore_index")

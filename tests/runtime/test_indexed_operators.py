@@ -1,5 +1,7 @@
 """Operators that read at an index and are no gathers: `compile_onnx`, `validate`, guards and `harden` at each index."""
 
+import warnings
+
 import numpy as np
 import openvino as ov
 import pytest
@@ -7,16 +9,18 @@ from openvino import opset13 as ops
 
 import ov_gather
 from helpers.indexed_models import ONNX_CASES, OPENVINO_CASES
-from helpers.legalized import run
+from helpers.legalized import model, run
 from ov_gather import guard, harden, prove, validate
-from ov_gather.converters import compile_onnx
+from ov_gather.converters import LossyConversionWarning, compile_onnx, convert_model
 from ov_gather.runtimes.session import Session
 
 
 @pytest.mark.parametrize("name", ONNX_CASES)
 def test_compile_onnx_refuses_each_index_out_of_bounds_and_no_other(name, rng):
     case = ONNX_CASES[name]
-    compiled = compile_onnx(case.proto)
+    with warnings.catch_warnings():
+        warnings.simplefilter("error", LossyConversionWarning)
+        compiled = compile_onnx(case.proto)
     for index in (case.low, case.high - 1):
         feed = case.feed(rng, index)
         for output, expected in zip(dict(compiled(feed)).values(), run(case.proto, feed), strict=True):
@@ -24,6 +28,35 @@ def test_compile_onnx_refuses_each_index_out_of_bounds_and_no_other(name, rng):
     for index in (case.low - 1, case.high, 2**24, -(2**24)):
         with pytest.raises(IndexError):
             compiled(case.feed(rng, index))
+
+
+@pytest.mark.parametrize("name", ONNX_CASES)
+def test_stock_conversions_warn_once_of_what_does_not_raise(name):
+    with warnings.catch_warnings(record=True) as found:
+        warnings.simplefilter("always", LossyConversionWarning)
+        convert_model(ONNX_CASES[name].proto)
+    said = [str(warning.message).partition(":")[0] for warning in found if warning.category is LossyConversionWarning]
+    assert len(said) == (0 if name.endswith("Loss") else 1)  # OpenVINO raises for labels
+    assert all(text.startswith("an index out of bounds ") and text.endswith("; target extension raises") for text in said)
+
+
+def test_indices_beyond_32_bits_are_refused(rng):
+    case = ONNX_CASES["RotaryEmbedding"]
+    with pytest.raises(IndexError, match=r"i\[0, 1\] = 4294967297 does not fit"):
+        compile_onnx(case.proto)(case.feed(rng, 2**32 + 1))
+
+
+def test_indices_in_bodies_are_checked(rng):
+    case = ONNX_CASES["RotaryEmbedding"]
+    turned = "then_branch = t () => (float[1,2,2,8] q) { q = RotaryEmbedding(x, c, s, i) }"
+    same = "else_branch = e () => (float[1,2,2,8] r) { r = Identity(x) }"
+    signature = case.signature.replace(") =>", ", bool b) =>")
+    compiled, feed = compile_onnx(model(signature, f"y = If(b) <{turned}, {same}>", 23)), case.feed(rng, 5)
+    np.testing.assert_allclose(compiled(feed | {"b": np.array(True)})["y"], run(case.proto, feed)[0], 1e-4, 1e-5)
+    feed["i"] += 1
+    np.testing.assert_array_equal(compiled(feed | {"b": np.array(False)})["y"], feed["x"])
+    with pytest.raises(IndexError, match="Gather 'q/i'"):
+        compiled(feed | {"b": np.array(True)})
 
 
 def test_an_open_axis_is_checked_at_its_size(rng):
