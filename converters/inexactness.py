@@ -167,7 +167,7 @@ def _of_other_indices(model: onnx_ir.Model, ranges: Ranges, target: str) -> Iter
     for node in model.graph.all_nodes():
         found = dict[str, None]()  # several inputs of a node may hold indices
         for site in filter(lambda site: site.outside, ranges.unproved(node)):
-            checked = "target extension raises" if target == "stock" and not site.unknown else "nothing checks it"
+            checked = "target extension raises" if target == "stock" and site.can_be_checked else "nothing checks it"
             found[f"an index out of bounds {site.outside}; {checked}"] = None
         yield from (Inexactness(describe(node), what) for what in found)
 

@@ -27,6 +27,7 @@ from .passes.reverse_sequence import reverse_sequence
 from .passes.rewriter import Rewrite, Rewriter
 from .passes.slice_data import keep_slices, slice_data
 from .passes.standard_domain import standard_domain
+from .passes.token_positions import token_positions
 from .passes.uneven_splits import uneven_splits
 from .ranges import Ranges
 from .shape_inference import infer_shapes
@@ -68,6 +69,7 @@ def legalize(model: onnx_ir.Model, *, target: str = "stock", assume_in_bounds: b
     infer_shapes(model)
     rewriter = Rewriter(model, Ranges(model))
     fixed_ranks(rewriter)
+    token_positions(rewriter)
     index_checks(rewriter, stock=target == "stock")
     no_sizes(rewriter)
     idle_loops(rewriter)

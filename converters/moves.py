@@ -19,6 +19,9 @@ _MOVES = where(
     ONNX, lambda op: bool(op.meaning.sources) and not (op.meaning.adds or op.meaning.converts or op.meaning.computes)
 ) - {"ReverseSequence"}
 
+INDEX_CHECK = "ov_gather.index_check"
+"""The key in `meta` of a comparison that a pass has added to refuse negative indices."""
+
 
 def element_type_of(value: onnx_ir.Value | None) -> ElementType | None:
     """Return the element type of a value; None if it is unknown or OpenVINO lacks it."""
@@ -42,8 +45,9 @@ def is_gathered(value: onnx_ir.Value) -> bool:
 
 
 def is_index(node: onnx_ir.Node, position: int) -> bool:
-    """Return True if an input of a node is the indices of a gather, a scatter, or another operator that reads at an index."""
-    if any(row.port == position for row in ONNX_INDICES.get(type_of(node), ())):
+    """Return True if an input of a node is the indices of a gather, a scatter or another operator that reads at an index, or
+    is compared in a check of these."""
+    if INDEX_CHECK in node.meta or any(row.port == position for row in ONNX_INDICES.get(type_of(node), ())):
         return True
     return node.domain in ("", CUSTOM_OPSET) and node.op_type in (*GATHERS, *SCATTERS) and position == 1
 

@@ -13,7 +13,10 @@ from ov_gather.ranges.rules.call import ONNX
 from .loading import OnnxSource, load, naming
 from .onnx_graph import ONNX_OPERATORS, OnnxGraph
 from .passes.inline_functions import inline_functions
+from .passes.rewriter import Rewriter
 from .passes.standard_domain import standard_domain
+from .passes.token_positions import token_positions
+from .ranges import Ranges
 from .shape_inference import infer_shapes
 
 
@@ -48,4 +51,5 @@ def analysed(source: OnnxSource) -> AnalysedGraph:
         inline_functions(model)
     standard_domain(model)
     infer_shapes(model)
+    token_positions(Rewriter(model, Ranges(model)))
     return AnalysedGraph(OnnxGraph(model), ONNX_OPERATORS)

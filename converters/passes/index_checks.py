@@ -17,6 +17,7 @@ from ov_gather.ranges.sites import Site
 
 from ..errors import ConstantIndexError, describe
 from ..graphs import constant_of
+from ..moves import INDEX_CHECK
 from ..onnx_graph import value_of
 from .rewriter import Rewriter
 
@@ -31,7 +32,7 @@ def index_checks(rewriter: Rewriter, *, stock: bool) -> None:
             data, indices = value_of(site.data), value_of(site.indices)
             size = _static_size(site, data)
             _refuse_constant(node, site, indices, size)
-            if stock or not site.outside or site.unknown or (size is None and data.shape is None):
+            if stock or not site.outside or not site.can_be_checked:
                 continue
             if rewriter.opset < _OLDEST:
                 rewriter.report(node, f"indices not checked: opset {_OLDEST} is needed, this is {rewriter.opset}", done=False)
@@ -51,7 +52,7 @@ def _static_size(site: Site, data: onnx_ir.Value) -> int | None:
 
 def _refuse_constant(node: onnx_ir.Node, site: Site, indices: onnx_ir.Value, size: int | None) -> None:
     tensor = constant_of(indices)
-    if tensor is None or size is None or site.unknown:
+    if tensor is None or size is None or not site.can_be_checked:
         return
     array, lowest = tensor.numpy(), -size if site.counts_from_end else 0
     wrong = (array < lowest) | (array >= size)
@@ -81,9 +82,14 @@ def _checked(
         end, positions = number(size), rewriter.constant(node, np.arange(size, dtype=kind.numpy()))
     if not site.counts_from_end:
         is_below = op.Less(indices, number(0), shape=indices.shape)
+        _producer(is_below).meta[INDEX_CHECK] = True
         indices = op.Where(is_below, end, indices, dtype=kind, shape=indices.shape)
     checked = op.Gather(positions, indices, shape=indices.shape, axis=0)
-    gather = checked.producer()
-    assert gather is not None
-    gather.name = rewriter.new_name(f"{node.name or node.outputs[0].name}/{name}")  # which errors contain
+    _producer(checked).name = rewriter.new_name(f"{node.name or node.outputs[0].name}/{name}")  # which errors contain
     return checked
+
+
+def _producer(value: onnx_ir.Value) -> onnx_ir.Node:
+    node = value.producer()
+    assert node is not None
+    return node

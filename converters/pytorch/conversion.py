@@ -110,7 +110,7 @@ def _unchecked(model: openvino.Model, sites: dict[str, IndexUse]) -> Iterator[In
             yield Inexactness(place, "an index below 0 counts from the end; target extension raises, as PyTorch does")
         instead = OUT_OF_BOUNDS.get(kind, site.outside)
         if instead and proof.status != "proved" and not raises_by_itself(node):
-            checked = "nothing checks it" if site.unknown else "target extension raises"
+            checked = "target extension raises" if site.can_be_checked else "nothing checks it"
             yield Inexactness(place, f"an index out of bounds {instead}; {checked}")
 
 

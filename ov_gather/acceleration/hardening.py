@@ -63,9 +63,11 @@ class Hardening:
         """Guard what needs it, in place."""
         for node, place in ((node.handle, site) for node, site in self._graph.nodes_with_sites):
             told = self._told[node.get_instance_id(), place.port]
-            if place.unknown:
+            if not _is_open(told):
+                continue
+            if not place.can_be_checked:
                 told.kept = "not checked"
-            elif is_declared(node) and _is_open(told):
+            elif is_declared(node):
                 told.done = guard(node, place, self._sizes, self._policy, portable=self._portable, is_open=self._sizes_vary)
                 self._guards += 1
         if self._policy == "clamp":

@@ -21,9 +21,10 @@ class IndexRow:
         counts_from_end: whether negative indices count from the end; otherwise they are out of bounds.
         spare: the number of further values in bounds: 1 for a length, which may equal the size of the axis.
         size: the size that they address, if it is no dimension of data.
-        any_value: name of an attribute; where it is given, its value is in bounds wherever it lies.
         outside: the effect in OpenVINO of an index out of bounds, for people; "" if it raises.
         unknown: why nothing is proved or checked of the indices; "" if it is.
+        lenient: why an index out of bounds may be right, so that none is refused; "" if it is not.
+        if_given: name of the attribute without which `lenient` does not apply; "" if it always does.
     """
 
     port: int
@@ -32,9 +33,10 @@ class IndexRow:
     counts_from_end: bool = False
     spare: int = 0
     size: int | None = None
-    any_value: str = ""
     outside: str = ""
     unknown: str = ""
+    lenient: str = ""
+    if_given: str = ""
 
 
 _ZEROS = "yields zeros"
@@ -43,7 +45,7 @@ _LAST = "takes the last of them"
 _UNWRITTEN = "may leave a part of the output unwritten"
 _LENGTH = "yields zeros in the place of the last state"
 _PAST = "the number of new tokens, not the index alone, decides how far the cache is written"
-_LABELS = IndexRow(1, 0, 1, counts_from_end=True, any_value="ignore_index")
+_LABELS = IndexRow(1, 0, 1, counts_from_end=True, lenient="the label to ignore may have any value", if_given="ignore_index")
 _SEQUENCE = "how many tensors its sequence has is not known"
 _BATCHES = "the batch indices are the first column of a table of floats"
 
@@ -82,7 +84,7 @@ _PARENTS = IndexRow(1, 0, 2)
 _LENGTHS = IndexRow(2, outside="leaves the output unwritten", unknown="so does a length of 0")
 
 OPENVINO_INDICES: Mapping[str, Sequence[IndexRow]] = {
-    "CTCLoss": [IndexRow(2, outside=_FOREIGN, unknown="labels behind the length of their row may have any value")],
+    "CTCLoss": [IndexRow(2, 0, 2, outside=_FOREIGN, lenient="labels behind the length of their row may have any value")],
     "DeformablePSROIPooling": [IndexRow(1, outside=_FOREIGN, unknown=_BATCHES)],
     "EmbeddingBagOffsets": [_BAG, _STARTS],
     "EmbeddingBagOffsetsSum": [_BAG, _STARTS],

@@ -128,7 +128,7 @@ class Analysis:
         if self.is_in_bounds(site):
             return Outcome.IN_BOUNDS
         wanted = self.demands(site)
-        if isinstance(wanted, Obstacle) or count(self.algebra, self.value(site.indices).shape)[0] < 1:
+        if isinstance(wanted, Obstacle) or site.lenient or count(self.algebra, self.value(site.indices).shape)[0] < 1:
             return Outcome.OPEN
         return Outcome.OUT_OF_BOUNDS if any(demand.fails(self.algebra) for demand in wanted) else Outcome.OPEN
 

@@ -75,7 +75,7 @@ class Conditions:
         moved until the proof fails, unless the budget of steps runs out. An empty condition holds for every input.
         """
         wanted = self._runs.around(site).demands(site)
-        if isinstance(wanted, Obstacle):
+        if isinstance(wanted, Obstacle) or site.lenient:
             return None
         implied = key_of(self._runs.implied(site))  # the condition may suffice beside this alone
         key = (site.indices, implied, tuple((demand.size, demand.counts_from_end) for demand in wanted))

@@ -127,6 +127,8 @@ def _first_unknown(analysis: Analysis, site: Site, origins: dict[Key, Key]) -> s
     wanted, name = analysis.demands(site), analysis.graph.name_of
     if isinstance(wanted, Obstacle):
         return f"{name(wanted.key)}: {wanted.reason}"
+    if site.lenient:
+        return f"{name(site.indices)}: {site.lenient}"
     key = _origin(analysis, site.indices, origins)
     low, high = known_range(analysis.value(key))
     if low is None and high is None:

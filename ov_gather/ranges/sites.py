@@ -35,6 +35,7 @@ class Site:
         spare: the number of values in bounds beyond the axis: 1 for lengths.
         outside: the effect in OpenVINO of an index out of bounds, for operations of the index table; "" if it raises.
         unknown: why nothing can be proved or checked; "" if it can.
+        lenient: why an index out of bounds may be right, so that none is refused; "" if it is not.
         within: for a site in a body, an output of the outermost operation that contains it.
     """
 
@@ -55,6 +56,7 @@ class Site:
     spare: int = 0
     outside: str = ""
     unknown: str = ""
+    lenient: str = ""
 
     @property
     def wanted(self) -> list[Key]:
@@ -65,6 +67,11 @@ class Site:
     def operands(self) -> list[Key]:
         """The tensors of the graph of the site that decide whether indices are in bounds."""
         return [*self._elements, self.data]
+
+    @property
+    def can_be_checked(self) -> bool:
+        """Return True if an index out of bounds is always wrong, and what is in bounds is known."""
+        return not self.unknown and not self.lenient
 
     @property
     def _elements(self) -> list[Key]:
@@ -91,7 +98,6 @@ def site_by_row(operation: Node, row: IndexRow) -> Site | None:
         axis = operation.integer(row.axis) if isinstance(row.axis, str) else row.axis
     except ValueError:
         return None
-    is_given = row.any_value in operation.attributes
     return Site(
         operation.full_name,
         operation.type,
@@ -107,7 +113,8 @@ def site_by_row(operation: Node, row: IndexRow) -> Site | None:
         data_port=row.data,
         spare=row.spare,
         outside=row.outside,
-        unknown=f"its {row.any_value} is in bounds wherever it lies" if is_given else row.unknown,
+        unknown=row.unknown,
+        lenient=row.lenient if not row.if_given or row.if_given in operation.attributes else "",
     )
 
 

@@ -13,7 +13,7 @@ from openvino import opset15, opset16
 
 from helpers.legalized import constant, model
 
-_MS = ', "com.microsoft" : 1, "ai.onnx.ml" : 3'
+_DOMAINS = ', "com.microsoft" : 1, "ai.onnx.ml" : 3'
 
 
 @dataclass(frozen=True)
@@ -28,7 +28,7 @@ class OnnxCase:
 
     @property
     def proto(self) -> onnx.ModelProto:
-        made = model(self.signature, self.nodes, self.opset, _MS)
+        made = model(self.signature, self.nodes, self.opset, _DOMAINS)
         if "GatherBlockQuantized" in self.nodes:
             import ml_dtypes
 
@@ -106,6 +106,12 @@ ONNX_CASES = {
         "y = com.microsoft.RotaryEmbedding<interleaved = 0>(x, i, c, s)",
         0,
         6,
+    ),
+    "RotaryEmbedding of com.microsoft, first position": OnnxCase(
+        "float[2,2,2,8] x, float[6,4] c, float[6,4] s, int64[1] i) => (float[2,2,2,8] y)",
+        "y = com.microsoft.RotaryEmbedding<interleaved = 0>(x, i, c, s)",
+        0,
+        5,
     ),
     "SequenceAt of a construct": OnnxCase(
         "float[3] a, float[3] b, int64 i) => (float[3] y)", "q = SequenceConstruct(a, b) y = SequenceAt(q, i)", -2, 2, 18

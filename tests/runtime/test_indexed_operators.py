@@ -3,6 +3,7 @@
 import warnings
 
 import numpy as np
+import onnx
 import openvino as ov
 import pytest
 from openvino import opset13 as ops
@@ -38,6 +39,41 @@ def test_stock_conversions_warn_once_of_what_does_not_raise(name):
     said = [str(warning.message).partition(":")[0] for warning in found if warning.category is LossyConversionWarning]
     assert len(said) == (0 if name.endswith("Loss") else 1)  # OpenVINO raises for labels
     assert all(text.startswith("an index out of bounds ") and text.endswith("; target extension raises") for text in said)
+
+
+@pytest.mark.parametrize("name", [name for name in ONNX_CASES if "Embed" in name])
+def test_tables_may_be_constants(name, rng):
+    case = ONNX_CASES[name]
+    proto, feed = case.proto, case.feed(rng, case.high - 1)
+    tables = [port for port in proto.graph.input if port.type.tensor_type.elem_type == onnx.TensorProto.FLOAT and port.name != "x"]
+    for port in tables:
+        proto.graph.input.remove(port)
+        proto.graph.initializer.append(onnx.numpy_helper.from_array(feed.pop(port.name), port.name))
+    compiled = compile_onnx(proto)
+    np.testing.assert_allclose(compiled(feed)["y"], run(proto, feed)[0], 1e-4, 1e-5)
+    for index in (case.low - 1, case.high, 2**31 - 1, -(2**31)):
+        feed["i"].ravel()[-1:] = index
+        with pytest.raises(IndexError):
+            compiled(feed)
+
+
+def test_rows_of_quantized_blocks():
+    compiled = compile_onnx(ONNX_CASES["GatherBlockQuantized"].proto)
+    rows = 2 * (np.arange(64).reshape(4, 16) % 16)
+    np.testing.assert_array_equal(compiled({"i": np.int64([3, -4])})["y"], rows[[3, 0]])
+    with pytest.raises(IndexError, match="9 is out of bounds for axis 0 of size 4"):
+        compiled({"i": np.int64([0, 9])})
+
+
+@pytest.mark.parametrize("operator", ["NegativeLogLikelihoodLoss", "SoftmaxCrossEntropyLoss"])
+def test_labels_to_ignore_are_legal_and_others_are_refused(operator):
+    text = f'y = {operator}<reduction = "none", ignore_index = -7>(x, i)'
+    proto = model("float[2,3] x, int64[2] i) => (float[2] y)", text, 23)
+    scores, compiled = np.log(np.float32([[0.2, 0.3, 0.5], [0.6, 0.3, 0.1]])), compile_onnx(proto)
+    np.testing.assert_allclose(compiled({"x": scores, "i": np.int64([2, -7])})["y"], [-np.log(0.5), 0], 1e-5)
+    for label in (3, -4, -8, 2**31 - 1):
+        with pytest.raises(IndexError):
+            compiled({"x": scores, "i": np.int64([label, 0])})
 
 
 def test_indices_beyond_32_bits_are_refused(rng):

@@ -6,7 +6,8 @@ import numpy as np
 import onnx
 import pytest
 
-from helpers.legalized import constant, model
+from helpers.indexed_models import ONNX_CASES
+from helpers.legalized import constant, legalized, model
 from helpers.paths import ROOT
 from ov_gather.converters import prove_onnx
 from ov_gather.converters.inexactness import find_inexactness
@@ -30,7 +31,7 @@ def test_inputs_with_indices_are_integers_in_onnx(name):
         types = schema.inputs[row.port].types
         assert any("int" in kind for kind in types) or "floats" in row.unknown
         assert not isinstance(row.axis, str) or row.axis in schema.attributes
-        assert not row.any_value or row.any_value in schema.attributes
+        assert not row.if_given or row.if_given in schema.attributes
 
 
 def test_types_exist_in_openvino():
@@ -77,12 +78,22 @@ def test_constant_indices(values, status):
     assert [(kind, state) for kind, state, _ in found] == [("RotaryEmbedding", status)]
 
 
+@pytest.mark.parametrize("name", ONNX_CASES)
+def test_exactly_the_indices_in_bounds_are_required_and_suffice(name):
+    case = ONNX_CASES[name]
+    (proof,) = (proof for proof in prove_onnx(case.proto) if proof.status != "proved" and "i" in proof.requires)
+    assert dict(proof.requires) == {"i": (case.low, case.high - 1)}
+    others = {port.name: (0, 0) for port in case.proto.graph.input if port.name in "ab"}
+    (proof, *_) = prove_onnx(case.proto, assume={**others, "i": (case.low, case.high - 1)})
+    assert proof.status == "proved"
+
+
 def test_an_ignored_label_is_never_refused():
-    signature = "float[2,8] x, int64[2] i) => (float y)"
-    nodes = "y = NegativeLogLikelihoodLoss{}(x, i)"
-    assert proofs(signature, nodes.format(""), 22) == [("NegativeLogLikelihoodLoss", "conditional", {"i": (-8, 7)})]
-    found = proofs(signature, nodes.format("<ignore_index = -100>"), 22)
-    assert found == [("NegativeLogLikelihoodLoss", "unknown", {})]
+    proto = model("float[2,8] x, int64[2] i) => (float y)", "y = NegativeLogLikelihoodLoss<ignore_index = -100>(x, i)", 22)
+    for assumed, status in (((-100, 7), "unknown"), ((-100, -100), "unknown"), ((8, 9), "unknown"), ((-8, 7), "proved")):
+        (proof,) = prove_onnx(proto, assume={"i": assumed})
+        assert (proof.status, dict(proof.requires)) == (status, {})
+    assert "label to ignore" in prove_onnx(proto)[0].reason
 
 
 def test_what_cannot_be_checked_is_named():
@@ -135,6 +146,13 @@ def test_proved_indices_are_not_checked():
     for target in ("stock", "extension"):
         assert losses(target, *text)[0] == []
         assert not any("checked" in what for what in losses(target, *text)[1])
+
+
+@pytest.mark.parametrize("target", ["stock", "extension"])
+@pytest.mark.parametrize("name", [name for name in ONNX_CASES if not name.startswith("Sequence")])
+def test_checked_models_compute_the_same(name, target, rng):
+    case = ONNX_CASES[name]
+    legalized(case.proto, case.feed(rng, case.high - 1), target=target)
 
 
 @pytest.mark.parametrize("target", ["stock", "extension"])
