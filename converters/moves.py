@@ -45,8 +45,7 @@ def is_gathered(value: onnx_ir.Value) -> bool:
 
 
 def is_index(node: onnx_ir.Node, position: int) -> bool:
-    """Return True if an input of a node is the indices of a gather, a scatter or another operator that reads at an index, or
-    is compared in a check of these."""
+    """Return True if an input of a node holds indices: of an operator that reads or writes at them, or of an added check."""
     if INDEX_CHECK in node.meta or any(row.port == position for row in ONNX_INDICES.get(type_of(node), ())):
         return True
     return node.domain in ("", CUSTOM_OPSET) and node.op_type in (*GATHERS, *SCATTERS) and position == 1
