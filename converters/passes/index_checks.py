@@ -21,8 +21,10 @@ from ..moves import INDEX_CHECK
 from ..onnx_graph import value_of
 from .rewriter import Rewriter
 
-_OLDEST = 11
-"""The first opset with Range and with integers in Where and Less."""
+_OLDEST = 9
+"""The first opset with integers in Less, and with Where."""
+_OLDEST_IF_OPEN = 11
+"""The first opset with Range, and with indices of Gather that count from the end."""
 
 
 def index_checks(rewriter: Rewriter, *, stock: bool) -> None:
@@ -34,8 +36,9 @@ def index_checks(rewriter: Rewriter, *, stock: bool) -> None:
             _refuse_constant(node, site, indices, size)
             if stock or not site.outside or not site.can_be_checked:
                 continue
-            if rewriter.opset < _OLDEST:
-                rewriter.report(node, f"indices not checked: opset {_OLDEST} is needed, this is {rewriter.opset}", done=False)
+            oldest = _OLDEST_IF_OPEN if size is None or site.counts_from_end else _OLDEST
+            if rewriter.opset < oldest:
+                rewriter.report(node, f"indices not checked: opset {oldest} is needed, this is {rewriter.opset}", done=False)
                 continue
             rewriter.replace_input(node, site.port, _checked(rewriter, node, site, indices, data, size))
             rewriter.report(node, f"the indices '{indices.name}' are checked before it")

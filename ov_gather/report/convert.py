@@ -85,8 +85,7 @@ def verification_summary(result: CrossCheckResult) -> list[str]:
     if result.in_bodies:
         more = f" and {len(result.in_bodies) - _MOST} more" if len(result.in_bodies) > _MOST else ""
         lines.append(f"in bodies, and not compared on their own: {', '.join(result.in_bodies[:_MOST])}{more}")
-    are_right = bool(result.layers) and all(layer.passed for layer in result.layers)
-    failed = not result.passed and are_right and not result.problem
+    failed = not result.passed and all(layer.passed for layer in result.layers) and not result.problem
     if failed and result.blamed:
         alone = "Every gather is right on its own operands, but not in the model: with" if result.layers else "With"
         places = ", ".join(result.blamed)
