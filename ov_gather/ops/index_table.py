@@ -84,6 +84,7 @@ _PARENTS = IndexRow(1, 0, 2)
 _LENGTHS = IndexRow(2, outside="leaves the output unwritten", unknown="so does a length of 0")
 
 OPENVINO_INDICES: Mapping[str, Sequence[IndexRow]] = {
+    "CTCGreedyDecoderSeqLen": [IndexRow(1, 0, 1, spare=1, outside="of less than 0 ends the process")],
     "CTCLoss": [IndexRow(2, 0, 2, outside=_FOREIGN, lenient="labels behind the length of their row may have any value")],
     "DeformablePSROIPooling": [IndexRow(1, outside=_FOREIGN, unknown=_BATCHES)],
     "EmbeddingBagOffsets": [_BAG, _STARTS],
@@ -94,6 +95,7 @@ OPENVINO_INDICES: Mapping[str, Sequence[IndexRow]] = {
     "GatherTree": [_PARENTS, _LENGTHS],
     "GRUSequence": [IndexRow(2, 0, 1, spare=1, outside=_LENGTH)],
     "LSTMSequence": [IndexRow(3, 0, 1, spare=1, outside=_LENGTH)],
+    "MulticlassNms": [IndexRow(2, outside=_FOREIGN, unknown="the sum of these numbers of boxes has a bound, not each")],
     "PSROIPooling": [IndexRow(1, outside=_FOREIGN, unknown=_BATCHES)],
     "RNNSequence": [IndexRow(2, 0, 1, spare=1, outside=_LENGTH)],
     "ROIAlign": [IndexRow(2, outside=_UNWRITTEN)],

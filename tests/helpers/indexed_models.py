@@ -156,6 +156,9 @@ _BOXES = np.array([[0, 0, 3, 3], [1, 1, 3, 3]], np.float32)
 _TURNED = np.array([[1, 1, 2, 2, 0], [2, 2, 2, 2, 1]], np.float32)
 
 OPENVINO_CASES = {
+    "CTCGreedyDecoderSeqLen": OpenvinoCase(
+        lambda x, i: ops.ctc_greedy_decoder_seq_len(x, i, _ints(4)), (2, 4, 5), (2,), 0, 5, 1
+    ),
     "EmbeddingBagOffsetsSum": OpenvinoCase(lambda x, i: ops.embedding_bag_offsets_sum(x, i, _ints(0, 2)), (5, 8), (4,), 0, 5),
     "offsets of EmbeddingBagOffsetsSum": OpenvinoCase(
         lambda x, i: ops.embedding_bag_offsets_sum(x, _ints(0, 1, 2, 4), i), (5, 8), (2,), 0, 4

@@ -6,6 +6,7 @@ import numpy as np
 import onnx
 import openvino as ov
 import pytest
+from openvino import opset9
 from openvino import opset13 as ops
 
 import ov_gather
@@ -164,3 +165,22 @@ def test_what_cannot_be_checked_is_named():
     assert (site.status, site.done, site.kept) == ("unknown", "", "not checked")
     assert "first column" in site.reason
     assert [each.reason for each in ov_gather.guard(model).uncovered] == [site.reason]
+
+
+def test_labels_of_a_loss_are_proved_or_named():
+    logits, labels = ops.parameter([2, 4, 5], np.float32), ops.parameter([2, 4], np.int32, name="labels")
+    lengths = ops.constant(np.int32([4, 4]))
+
+    def statuses(indices):
+        loss = ops.ctc_loss(logits, lengths, indices, lengths, ops.constant(np.int32(4)))
+        return [site.status for site in harden(ov.Model([loss], [logits, labels], "one")).sites]
+
+    assert statuses(ops.clamp(labels, 0, 4)) == ["proved"]
+    assert statuses(ops.clamp(labels, 0, 5)) == ["unknown"]
+
+
+def test_numbers_of_boxes_are_named():
+    """Their sum is the number of boxes that OpenVINO reads, wherever these end."""
+    given = [ops.parameter(shape, kind) for shape, kind in (([1, 4, 4], np.float32), ([1, 4], np.float32), ([2], np.int32))]
+    (proof,) = prove(ov.Model(opset9.multiclass_nms(*given).outputs(), given, "one"))
+    assert (proof.type, proof.status, "sum" in proof.reason) == ("MulticlassNms", "unknown", True)

@@ -135,7 +135,9 @@ def test_the_extension_reports_what_it_does_not_check():
         assert found.endswith("an index out of bounds reads foreign memory; nothing checks it")
 
 
-@pytest.mark.parametrize(("opset", "length", "is_checked"), [(9, "4", True), (8, "4", False), (11, "N", True), (10, "N", False)])
+@pytest.mark.parametrize(
+    ("opset", "length", "is_checked"), [(9, "4", True), (8, "4", False), (11, "N", True), (10, "N", False)]
+)
 def test_old_opsets_are_checked_if_they_can_be(opset, length, is_checked):
     signature = f"float[{length},2,2] x, float[1,3,2] w, float[1,3,3] r, int32[2] i) => (float[1,2,3] h)"
     found, rewrites = losses("extension", signature, ", h = RNN<hidden_size = 3>(x, w, r, , i)", opset)
