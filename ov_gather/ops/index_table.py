@@ -81,7 +81,7 @@ ONNX_INDICES: Mapping[str, Sequence[IndexRow]] = {
 _BAG = IndexRow(1)
 _STARTS = IndexRow(2, 1, outside="reads foreign memory as indices")
 _PARENTS = IndexRow(1, 0, 2)
-_LENGTHS = IndexRow(2, outside="leaves the output unwritten", unknown="so does a length of 0")
+_LENGTHS = IndexRow(2, outside="leaves the output unwritten", unknown="a length of 0 is out of bounds, too")
 
 OPENVINO_INDICES: Mapping[str, Sequence[IndexRow]] = {
     "CTCGreedyDecoderSeqLen": [IndexRow(1, 0, 1, spare=1, outside="of less than 0 ends the process")],
