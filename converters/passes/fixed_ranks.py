@@ -24,10 +24,10 @@ Ranks = frozenset[int]
 _ALL: Ranks = frozenset(range(64))
 """All ranks: more than any runtime permits."""
 
-_LIKE_FIRST = ("Cast", "Identity", "LogSoftmax", "Pad", "Slice", "Softmax")
+_LIKE_FIRST = where(
+    ONNX, lambda op: op.kind in (OpKind.CAST, OpKind.NORMALIZATION) or op.rule in ("same_shape", "pad", "slice")
+)
 """Operators whose output has the rank of the first input."""
-_ALIKE = {"Concat": None, "Conv": 2, "ConvInteger": 2, "ConvTranspose": 2}
-"""Operators whose output has the rank of each input, or of each of the first ones."""
 _OF_RECURRENT = {0: 3, 1: 3, 2: 3, 3: 2, 4: 1, 5: 3, 6: 3, 7: 2}
 _STATED = {"GRU": _OF_RECURRENT, "LSTM": _OF_RECURRENT, "RNN": _OF_RECURRENT, "Gemm": {0: 2, 1: 2}}
 """The rank of inputs that an operator demands, by position."""
@@ -83,9 +83,9 @@ def _accepted(node: Node, position: int, output: Ranks) -> Ranks:
         return frozenset([stated])
     if position == 0 and "kernel_shape" in node.attributes:
         return frozenset([len(node.attributes["kernel_shape"].as_ints()) + 2])
-    if node.op_type in _ALIKE and position in range(_ALIKE[node.op_type] or len(node.inputs)):
-        alike = (value for value in node.inputs[: _ALIKE[node.op_type]] if value is not None)
-        return output.intersection(*map(_rank, alike))
+    alike = node.inputs if node.op_type == "Concat" else node.inputs[:2] if node.op_type.startswith("Conv") else ()
+    if position < len(alike):
+        return output.intersection(*(_rank(value) for value in alike if value is not None))
     if node.op_type in _BROADCASTING:
         others = [_rank(value) for value in node.inputs if value is not None and value is not node.inputs[position]]
         least = max((max(ranks) for ranks in others if ranks != _ALL), default=0)

@@ -199,6 +199,8 @@ class Trait(Enum):
     """Every release of ONNX's reference evaluator computes it correctly."""
     VALUES = auto()
     """ONNX's shape inference propagates values of shapes through it."""
+    UNROUNDED = auto()
+    """It computes, and rounds nothing: results are operands, up to the sign, or whole numbers."""
     SETTINGS = auto()
     """The inputs after the first are settings: axes, sizes, a region. The front end reads empty ones correctly."""
 
@@ -269,25 +271,25 @@ def where(operators: Operators, is_wanted: Callable[[Op], bool]) -> frozenset[st
 # differ, it is their union. Operators whose inputs or attributes differ too much for that have a row for each vocabulary.
 _TABLE = """
 arithmetic:
- Abs                   Abs                       .   .         absolute         exact lifted i16 i8
+ Abs                   Abs                       .   .         absolute         exact lifted i16 i8 unrounded
  Add                   Add                       +   .         add              exact scales removed lifted mod32 i16 i8 values
- Ceil                  Ceiling                   .   .         round_up         lifted values
- .                     Clamp                     .   clamped   clamp            exact lifted
+ Ceil                  Ceiling                   .   .         round_up         lifted values unrounded
+ .                     Clamp                     .   clamped   clamp            exact lifted unrounded
  Clip                  .                         .   extreme   clip             in_f32
  Div                   Divide                    /   .         divide           scales removed lifted in_f32 i8
- Floor                 Floor                     .   .         round_down       lifted values
+ Floor                 Floor                     .   .         round_down       lifted values unrounded
  .                     FloorMod                  %   .         floor_remainder  lifted
  Log                   Log                       .   .         logarithm        lifted
- Max                   Maximum                   max extreme   maximum          exact lifted
- Min                   Minimum                   min extreme   minimum          exact lifted
+ Max                   Maximum                   max extreme   maximum          exact lifted unrounded
+ Min                   Minimum                   min extreme   minimum          exact lifted unrounded
  Mod                   Mod                       %   .         remainder        lifted in_f32
  Mul                   Multiply                  *   .         multiply         exact scales removed lifted mod32 i16 i8 values
- Neg                   Negative                  .   .         negate           exact scales removed lifted i16 i8
+ Neg                   Negative                  .   .         negate           exact scales removed lifted i16 i8 unrounded
  Pow                   Power                     **  .         any_value        removed lifted in_f32 real
  PRelu                 PReLU                     .   .         shape_only       unfolded
- Relu                  ReLU,Relu                 .   .         at_least_zero    lifted
+ Relu                  ReLU,Relu                 .   .         at_least_zero    lifted unrounded
  Round                 Round                     .   .         nearest          lifted
- Sign                  Sign                      .   .         sign             lifted
+ Sign                  Sign                      .   .         sign             lifted unrounded
  Sqrt                  Sqrt                      .   .         square_root      lifted real
  .                     SquaredDifference         .   .         any_value        lifted unfolded
  Sub                   Subtract                  -   .         subtract         exact scales removed lifted mod32 i16 i8 values
@@ -397,13 +399,13 @@ scatter:
 reduction:
  ReduceL1              ReduceL1                  .   .         .                settings in_f32 oracle
  ReduceL2              ReduceL2                  .   .         .                settings unfolded
- .                     ReduceLogicalAnd          .   .         reduce_truth
- .                     ReduceLogicalOr           .   .         reduce_truth
+ .                     ReduceLogicalAnd          .   .         reduce_truth unrounded
+ .                     ReduceLogicalOr           .   .         reduce_truth unrounded
  ReduceLogSum          .                         .   .         .                settings
  ReduceLogSumExp       .                         .   .         .                settings
- ReduceMax             ReduceMax                 max .         reduce_extreme   settings in_f32 oracle
+ ReduceMax             ReduceMax                 max .         reduce_extreme   settings in_f32 oracle unrounded
  ReduceMean            ReduceMean                .   .         reduce_mean      settings in_f32
- ReduceMin             ReduceMin                 min .         reduce_extreme   settings in_f32 oracle
+ ReduceMin             ReduceMin                 min .         reduce_extreme   settings in_f32 oracle unrounded
  ReduceProd            ReduceProd                .   .         reduce_product   settings in_f32 oracle
  ReduceSum             ReduceSum                 .   .         reduce_sum       settings in_f32 oracle
  ReduceSumSquare       .                         .   .         .                settings in_f32
@@ -447,16 +449,16 @@ order:
  TopK                  TopK                      .   .         top_k            anew oracle
 
 search:
- .                     Bucketize                 .   .         bucketize        anew unfolded
+ .                     Bucketize                 .   .         bucketize        anew unfolded unrounded
  NonMaxSuppression     NonMaxSuppression         .   .         boxes_kept       anew
- NonZero               NonZero                   .   .         non_zero         anew oracle
- .                     SearchSorted              .   .         search_sorted    anew unfolded
+ NonZero               NonZero                   .   .         non_zero         anew oracle unrounded
+ .                     SearchSorted              .   .         search_sorted    anew unfolded unrounded
  Unique                Unique                    .   .         unique           anew fatal oracle unfolded
 
 series:
  CumSum                CumSum                    .   .         running_total    anew oracle unfolded
  OneHot                .                         .   marks_2   one_hot          oracle
- .                     OneHot                    .   marks_23  one_hot          anew
+ .                     OneHot                    .   marks_23  one_hot          anew unrounded
  Range                 Range                     .   .         count_up         anew oracle
  Trilu                 .                         .   .         .                in_f32 quiets oracle
 

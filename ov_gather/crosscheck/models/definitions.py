@@ -33,13 +33,14 @@ from ov_gather.system.traversal import reachable
 HELD = 1 << 27
 """Maximum bytes of values that are compared, estimated from shapes with open sizes as 1."""
 _MOVES = {OpKind.MOVE, OpKind.GATHER, OpKind.SCATTER, OpKind.SELECTION, OpKind.SHAPE, OpKind.LOGICAL, OpKind.COMPARISON}
-_OF_ANY_NUMBERS = {*("Abs", "Negative", "ReLU", "Relu", "Clamp", "Maximum", "Minimum", "Floor", "Ceiling", "Sign")} | {
-    *("ReduceMax", "ReduceMin", "ReduceLogicalAnd", "ReduceLogicalOr", "NonZero", "Bucketize", "SearchSorted", "OneHot")
-}
-"""Types of layers that compute, and do not round."""
-_OF_INTEGERS = where(OPENVINO, lambda op: op.kind in (OpKind.ARITHMETIC, OpKind.BITWISE) and Trait.EXACT in op.traits) | {
-    *("ReduceSum", "ReduceProd", "Range", "CumSum")
-}
+_OF_ANY_NUMBERS = where(OPENVINO, lambda op: Trait.UNROUNDED in op.traits)
+_OF_INTEGERS = where(
+    OPENVINO,
+    lambda op: (
+        (op.kind in (OpKind.ARITHMETIC, OpKind.BITWISE) and Trait.EXACT in op.traits)
+        or op.rule in ("reduce_sum", "reduce_product", "count_up", "running_total")
+    ),
+)
 """Types of layers that are exact for integers as wide as the plugin has them."""
 _TYPES = {F16, F32, by_name("i8"), by_name("u8"), I32, I64, BOOLEAN}
 _INTEGERS = {I32, I64, BOOLEAN}
