@@ -10,7 +10,7 @@ from typing import Any
 from numpy.typing import NDArray
 
 from ov_gather.crosscheck.bisect.body_trace import BodyTrace, Culprits, follow
-from ov_gather.crosscheck.bisect.comparer import Comparer, is_left_open, is_rounding, is_rounding_of_fused
+from ov_gather.crosscheck.bisect.comparer import Comparer, is_left_open, is_rounding, is_rounding_of_fused, left_by_quantisation
 from ov_gather.crosscheck.bisect.reproducer import IsShown, Piece, Replay, Written, write_reproducer
 from ov_gather.crosscheck.bisect.results import ComparedValue, Culprit
 from ov_gather.crosscheck.bisect.rounding import difference
@@ -50,6 +50,7 @@ class Blame:
         is_shown: executes a reproducer.
         of_body: yields the culprits of two bodies.
         open_orders: nodes that returned their results in another, permitted order.
+        quantised: what quantisations of the reference leave open, of which the model has something else.
     """
 
     comparer: Comparer
@@ -59,6 +60,7 @@ class Blame:
     is_shown: IsShown
     of_body: Culprits
     open_orders: dict[str, None] = field(default_factory=dict)
+    quantised: dict[str, None] = field(default_factory=dict)
 
     def for_output(self, wrong: Key) -> tuple[Culprit | None, str, Key]:
         """Trace a wrong output to a Culprit; return it with its value, or None with an excuse and the output.
@@ -97,7 +99,11 @@ class Blame:
             return Suspect(found, f"the reference computes this, too, if the operands of {node} are off by rounding")
         if not found.healed_by and is_rounding(self.comparer, found):
             orders = "".join(f", or in an order that {other} leaves open" for other in self.open_orders)
+            orders += "".join(f"; {text}" for text in self.quantised)
             return Suspect(found, f"{node} computes this in the reference, too, for operands that are off by rounding{orders}")
+        if not found.healed_by and (words := left_by_quantisation(self.comparer, found)):
+            self.quantised[f"{node} {words}"] = None
+            return Suspect(found, f"{node} {words}")
         if not found.healed_by and is_left_open(self.comparer, found):
             self.open_orders[node] = None
             return Suspect(found, f"{node} may return its results in this order, too")

@@ -17,9 +17,10 @@ from ov_gather.crosscheck.bisect.ir_side import IRSide
 from ov_gather.crosscheck.bisect.results import ComparedValue
 from ov_gather.crosscheck.bisect.rounding import Rounding, Share, difference, errors, largest_error
 from ov_gather.crosscheck.bisect.search import CutObservation, SearchResult
-from ov_gather.crosscheck.bisect.sides import Replacement, Side
+from ov_gather.crosscheck.bisect.sides import Part, Replacement, Side
 from ov_gather.crosscheck.deviation import measure
 from ov_gather.crosscheck.models.nondeterminism import picks_of
+from ov_gather.crosscheck.models.quantisation import quantum
 from ov_gather.crosscheck.results import Difference
 from ov_gather.crosscheck.tolerances import Tolerance
 from ov_gather.graph.protocol import Key
@@ -190,10 +191,8 @@ class _Operands:
 def is_rounding(comparer: Comparer, found: SearchResult) -> bool:
     """Return True if the reference computes the model's value from the model's operands, or from operands as near to them."""
     operands = _operands(comparer, found)
-    if operands is None:
-        return False
-    part = comparer.reference.part(operands.given, {comparer.pairs.reference[found.value]: comparer.name(found.value)})
-    if part is None:
+    part = None if operands is None else _part(comparer, operands, found.value)
+    if operands is None or part is None:
         return False
     here = operands.here[found.value]
     try:
@@ -210,6 +209,27 @@ def is_rounding(comparer: Comparer, found: SearchResult) -> bool:
     except FAILURES:
         return False
     return not difference(output, here, comparer.share(found.value), noise)
+
+
+def left_by_quantisation(comparer: Comparer, found: SearchResult) -> str:
+    """Return what a quantised reference leaves open of a difference, for the model's operands; "" if it is nothing.
+
+    1. The model has the exact products of bytes, which onnxruntime may saturate.
+    2. A quantisation of the reference rounds a few elements otherwise, by one quantum.
+    """
+    node, operands = comparer.reference.graph.producers.get(comparer.pairs.reference[found.value]), _operands(comparer, found)
+    part = None if operands is None else _part(comparer, operands, found.value)
+    if node is None or operands is None or part is None:
+        return ""
+    here, exact = operands.here[found.value], part.with_exact_products()
+    try:
+        if exact and not difference(exact.run(operands.arrays)[0], here, comparer.share(found.value)):
+            return "has the exact products of bytes, which onnxruntime saturates"
+        (output,) = part.run(operands.arrays)
+    except FAILURES:
+        return ""
+    words = quantum(node.type, measure(output, here)) if output.shape == here.shape else ""
+    return words and f"differs by {words}"
 
 
 def is_rounding_of_fused(comparer: Comparer, found: SearchResult, wrong: Key) -> bool:
@@ -264,6 +284,11 @@ def _operands(comparer: Comparer, found: SearchResult) -> _Operands | None:
         return None
     given = comparer.given_to_reference(sources, here, arrays)
     return None if given is None else _Operands(here, given)
+
+
+def _part(comparer: Comparer, operands: _Operands, value: Key) -> Part | None:
+    """Return the part of the reference that computes a value from operands; None if it cannot be extracted."""
+    return comparer.reference.part(operands.given, {comparer.pairs.reference[value]: comparer.name(value)})
 
 
 def _computed(comparer: Comparer, operands: _Operands, value: Key) -> NDArray[Any] | None:

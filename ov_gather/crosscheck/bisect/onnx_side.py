@@ -15,6 +15,7 @@ from ov_gather.crosscheck.bisect.bodies import Extracted, ObservedBody
 from ov_gather.crosscheck.bisect.graphs import onnx_graph
 from ov_gather.crosscheck.bisect.sides import Arrays, Part, Replacement, Side
 from ov_gather.crosscheck.models import intermediates
+from ov_gather.crosscheck.models.quantisation import with_exact_products
 from ov_gather.graph.protocol import Body, Key, Node
 from ov_gather.runtimes.isolated import borrowed
 
@@ -49,6 +50,10 @@ class OnnxSide(Side):
             graph = onnx_ir.convenience.extract(self._model.graph, names, [str(value_of(key).name) for key in outputs])
         except ValueError:
             return None
+        given = {value.name: value for value in graph.inputs}
+        for value in (value for node in graph for value in node.outputs if value.name in given):
+            value.replace_all_uses_with(given[value.name])  # the node stays for its other outputs
+            value.name = f"{value.name}/computed"
         graph.inputs[:] = [value for value in graph.inputs if value.name in arrays or value.uses() or value.is_graph_output()]
         for value in graph.inputs:
             if (array := arrays.get(str(value.name))) is not None:
@@ -100,6 +105,11 @@ class OnnxPart(Part):
         given = {**dict(zip((name for name in names if name not in self.rest), inputs, strict=True)), **self.rest}
         with borrowed(["onnxruntime"]) as (runtime,):
             return intermediates.run(self.model, {name: given[name] for name in names}, runtime)
+
+    def with_exact_products(self) -> OnnxPart | None:
+        """Return the part with products of unsigned bytes."""
+        changed = with_exact_products(self.model)
+        return None if changed is None else OnnxPart(changed, {}, self.rest)
 
     def write(self, folder: Path, stem: str) -> Path:
         """Write the .onnx, with its external data beside it if it had any."""

@@ -40,6 +40,10 @@ class Part(ABC):
     def run(self, inputs: Sequence[NDArray[Any]]) -> list[NDArray[Any]]:
         """Execute the part. Raises RefusedError, CrashedError, IndexError."""
 
+    def with_exact_products(self) -> Part | None:
+        """Return the part with products of bytes that no kernel saturates; None if it has none that one may saturate."""
+        return None
+
     @abstractmethod
     def write(self, folder: Path, stem: str) -> Path:
         """Write the part to a folder, and return the path. Raises OSError."""

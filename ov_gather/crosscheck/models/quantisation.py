@@ -153,7 +153,7 @@ def _excused(result: OutputResult, expected: NDArray[Any], exact: NDArray[Any] |
     if expected.dtype.kind in "iu":
         if not _is_one_quantum(deviation):
             return result
-        words = f"one quantum in {deviation.differing / deviation.size:.2%} of the elements, where a quantisation rounds"
+        words = _words(deviation)
     else:
         if exact is None or exact.shape != expected.shape or off(expected, found) > off(expected, exact):
             return result
@@ -171,6 +171,17 @@ def _excused(result: OutputResult, expected: NDArray[Any], exact: NDArray[Any] |
 
 def _is_one_quantum(deviation: Deviation) -> bool:
     return deviation.max_abs == 1 and deviation.differing <= max(1, _FEW * deviation.size)
+
+
+def quantum(node_type: str, deviation: Deviation | None) -> str:
+    """Return what a quantisation leaves open of its integers, for people; "" if the difference is none of one quantum."""
+    if node_type not in ("QuantizeLinear", "DynamicQuantizeLinear") or deviation is None or not _is_one_quantum(deviation):
+        return ""
+    return _words(deviation)
+
+
+def _words(deviation: Deviation) -> str:
+    return f"one quantum in {deviation.differing / deviation.size:.2%} of the elements, where a quantisation rounds"
 
 
 def say_saturated(
