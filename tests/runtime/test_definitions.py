@@ -111,7 +111,16 @@ def test_a_difference_that_the_book_does_not_know_fails(tmp_path, plant):
     assert "value 'picked'" in junit.render(report)
 
 
+def shrunk(x, begin_mask):
+    """Row 1 of two, or row 0 if the mask counts."""
+    rows = op.reshape(x, op.constant(np.array([-1, 5])), False)
+    ends = (op.constant(np.array([number])) for number in (-1, 0, 1))
+    return op.strided_slice(op.concat([rows, op.relu(rows)], 0), *ends, [begin_mask], [0], [], [1])
+
+
 KINDS = {
+    "a row by its number": (lambda x: shrunk(x, 0), True),
+    "a row by a number that a mask hides": (lambda x: shrunk(x, 1), False),
     "integers are exact": (
         lambda x: op.convert(op.add(op.convert(op.greater(x, number(0, np.float32)), "i64"), number(7)), "f32"),
         True,

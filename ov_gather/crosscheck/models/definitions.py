@@ -158,11 +158,19 @@ def _is_defined(layer: Layer, types: tuple[list[ElementType | None], list[Elemen
     op, all_types = OPENVINO[layer.type], {*taken, *made}
     if layer.type in ENDS or layer.version == CUSTOM_OPSET or not all_types <= _TYPES:
         return False
+    if layer.type == "StridedSlice" and _ignores_begin(layer):
+        return False
     if op.kind is OpKind.CAST or op.meaning.converts:
         return taken[0] == made[0] or (taken[0], made[0]) in _CASTS
     if op.kind in _MOVES and layer.attributes.get("reduction", "none") == "none":
         return True
     return layer.type in _OF_ANY_NUMBERS or (layer.type in _OF_INTEGERS and all_types <= _INTEGERS)
+
+
+def _ignores_begin(layer: Layer) -> bool:
+    """Return True if a StridedSlice removes an axis whose begin is masked: its specification does not say what it takes."""
+    masks = (layer.attributes.get(name, "").split(",") for name in ("begin_mask", "shrink_axis_mask"))
+    return any(one.strip() == other.strip() == "1" for one, other in zip(*masks, strict=False))
 
 
 def _compared(model: Model, defined: Collection[int]) -> Iterator[tuple[ValueId, Port]]:
