@@ -33,7 +33,6 @@ class KnownFault:
     Attributes:
         report: the page in docs/evidence/upstream/ that reports it, with a reproducer.
         types: the types of the nodes that meet it.
-        may_be_right: whether some nodes that meet it are right: it depends on more than is known.
         element_types: the element types of the first output of such a node; empty for all.
         beside: types of nodes of which the graph must have one, too; empty if it needs none.
         occurs: whether a node of one of these types meets it. Operand counts are checked before by `operands`.
@@ -58,7 +57,6 @@ class KnownFault:
     before: str = ""
     element_types: tuple[str, ...] = ()
     beside: tuple[str, ...] = ()
-    may_be_right: bool = False
     operands: int = 1
     is_of_refused_inputs: bool = False
     taints: bool = False

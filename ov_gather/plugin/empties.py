@@ -79,7 +79,6 @@ EMPTIES = (
     ),
     KnownFault(
         report="matmul_over_nothing",
-        may_be_right=True,
         types=("MatMul",),
         occurs=_over_nothing,
         operands=2,
@@ -100,7 +99,6 @@ EMPTIES = (
     ),
     KnownFault(
         report="non_zero_of_moved_nothing",
-        may_be_right=True,
         types=("NonZero",),
         occurs=_of_moved_nothing,
         instead="NonZero of no elements, of which a Transpose has moved axes of size 1, finds some",
@@ -110,7 +108,6 @@ EMPTIES = (
     ),
     KnownFault(
         report="broadcast_by_no_sizes",
-        may_be_right=True,
         types=("Broadcast",),
         occurs=_to_scalar,
         operands=2,

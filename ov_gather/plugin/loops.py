@@ -278,7 +278,6 @@ LOOPS = (
     ),
     KnownFault(
         report="loop_overwrites_outer_value",
-        may_be_right=True,
         types=("Add", "Multiply", "Power", "SquaredDifference"),
         beside=("Loop", "TensorIterator"),
         occurs=_overwrites_outer,

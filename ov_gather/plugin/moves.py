@@ -243,7 +243,6 @@ MOVES = (
     ),
     KnownFault(
         report="tile_of_one_channel",
-        may_be_right=True,
         types=("Tile",),
         occurs=_of_one_channel,
         operands=2,
@@ -263,7 +262,6 @@ MOVES = (
     ),
     KnownFault(
         report="gather_of_inserted_axis",
-        may_be_right=True,
         types=("Gather",),
         beside=("Unsqueeze",),
         occurs=_of_inserted_axis,
@@ -310,7 +308,6 @@ MOVES = (
     ),
     KnownFault(
         report="broadcast_of_no_elements",
-        may_be_right=True,
         types=("Broadcast",),
         occurs=_broadcast_of_nothing,
         operands=2,

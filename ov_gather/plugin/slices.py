@@ -16,28 +16,31 @@ def _part(graph: PatternGraph, node: Node) -> Part | None:
     """Return what a StridedSlice of a static shape takes along its only axis that it does not take whole."""
     shape, masks = graph.shape(node), [node.integers(name) or [] for name in ("begin_mask", "end_mask")]
     given = [graph.constant(node, i) for i in (1, 2, 3)]
-    if not shape.is_static or any(array is None for array in given[:2]) or (len(node.inputs) > 3 and given[2] is None):
+    limits = [array.ravel().tolist() for array in given if array is not None]
+    if not shape.is_static or len(limits) < len(given):
         return None
     if any(1 in (node.integers(f"{name}_mask") or ()) for name in ("new_axis", "shrink_axis", "ellipsis")):
         return None
-    begin, end, step = ([1] * len(shape.sizes) if array is None else array.ravel().tolist() for array in given)
     parts = []
-    for axis, (size, *bounds) in enumerate(zip(shape.sizes, begin, end, step, strict=False)):
-        first, last = (None if 1 in mask[axis : axis + 1] else bound for mask, bound in zip(masks, bounds, strict=False))
-        taken = range(*slice(first, last, bounds[2]).indices(size))
+    for axis, (size, *bounds, step) in enumerate(zip(shape.sizes, *limits, strict=False)):
+        first, last = (None if 1 in mask[axis : axis + 1] else bound for mask, bound in zip(masks, bounds, strict=True))
+        taken = range(*slice(first, last, step).indices(size))
         if taken != range(size):
             parts.append((axis, taken))
     return parts[0] if len(parts) == 1 else None
 
 
 def _backwards(graph: PatternGraph, node: Node) -> bool:
-    """Return True for several elements in reverse, if other slices of the tensor take others, in steps of 1, and none twice."""
+    """Return True for several elements in reverse, if other slices of the tensor take others, in steps of 1, and none twice.
+
+    If one of them is an output of the model, all stay slices.
+    """
     source, own = graph.source(node), _part(graph, node)
     if source is None or own is None or own[1].step != -1 or len(own[1]) < 2:
         return False
     others = islice((one for one in graph.readers(source) if one.type == "StridedSlice"), LAYERS)
     found = {_part(graph, one) for one in others}
-    if None in found or len(found) < 2:
+    if None in found or len(found) < 2 or any(graph.is_output(one) for one in others):
         return False
     parts = [part for part in found if part is not None]
     if any(axis != own[0] or abs(taken.step) != 1 or not taken for axis, taken in parts):
@@ -51,7 +54,7 @@ SLICES = (
         report="reversed_slice_beside_others",
         types=("StridedSlice",),
         occurs=_backwards,
-        operands=3,
+        operands=4,
         instead="a StridedSlice in reverse, beside other slices of the same tensor, returns the elements in their order",
         remedy="use Slice, or leave a dimension open",
         taints=True,

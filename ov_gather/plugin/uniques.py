@@ -85,7 +85,6 @@ UNIQUES = (
     ),
     KnownFault(
         report="unique_of_constants",
-        may_be_right=True,
         types=("Unique",),
         occurs=_of_constants,
         instead="Unique of constants is refused by compile_model if Unique or NonZero read its result, or a loop joins it",
@@ -95,7 +94,6 @@ UNIQUES = (
     ),
     KnownFault(
         report="unique_along_later_axis",
-        may_be_right=True,
         types=("Unique",),
         occurs=_along_later_axis,
         operands=2,
@@ -106,7 +104,6 @@ UNIQUES = (
     ),
     KnownFault(
         report="unique_slices_of_bytes",
-        may_be_right=True,
         types=("Unique",),
         occurs=_of_bytes,
         operands=2,

@@ -27,6 +27,12 @@ from ov_gather.ranges.known_faults import FaultFinder
 STOCK = {"INFERENCE_PRECISION_HINT": "f32", "INFERENCE_NUM_THREADS": 1}
 _OF_OTHER_INPUTS = ("i64 is computed as i32", "OVG712: Unique of no elements")
 """How reports begin that are true for integers beyond 32 bits, or for empty tensors, which no idiom has."""
+_RIGHT_FOR_SOME = (
+    *("broadcast_by_no_sizes", "broadcast_of_no_elements", "gather_of_inserted_axis", "loop_overwrites_outer_value"),
+    *("matmul_over_nothing", "non_zero_of_moved_nothing", "tile_of_one_channel", "unique_along_later_axis"),
+    *("unique_of_constants", "unique_slices_of_bytes"),
+)
+"""Faults that some nodes meet but do not show: it depends on more than the book looks at."""
 
 Feeds = Mapping[str, NDArray[Any]]
 Outputs = Sequence[NDArray[Any]]
@@ -112,7 +118,7 @@ def _may_be_right(form: Form, fault: KnownFault) -> bool:
     is_of_others = fault.effect is Effect.DEPENDS and form.source != "constant"
     return (
         is_of_others
-        or fault.may_be_right
+        or fault.report in _RIGHT_FOR_SOME
         or any(
             words in fault.instead
             for words in ("uninitialized", "in memory", "share memory", "earlier inference", "still reads")

@@ -135,6 +135,22 @@ def test_both_adapters_tell_converts_that_decompress(tmp_path):
         assert found == {"Parameter": False, "Const": True}
 
 
+@pytest.mark.parametrize(
+    ("types", "of", "expected"),
+    [
+        (("Abs", "Parameter"), ("f32",), ["Abs", "Parameter"]),
+        (("Abs", "Negative"), ("i32",), ["Negative"]),
+        (("Abs",), (), ["Abs"]),
+    ],
+)
+def test_nodes_of_element_types(types, of, expected, tmp_path):
+    x, y = op.parameter([2], np.float32), op.parameter([2], np.int32)
+    model = ov.Model([op.abs(x), op.negative(y)], [x, y])
+    ov.save_model(model, tmp_path / "m.xml", compress_to_fp16=False)
+    for graph in (OpenvinoGraph(model), IrGraph(read_ir(tmp_path / "m.xml"))):
+        assert sorted(node.type for node in graph.nodes(*types, of=of)) == expected
+
+
 def test_all_adapters_decode_the_same_slices(tmp_path):
     source = saved(tmp_path / "m.onnx", LOOPS)
     model = ov.convert_model(source)

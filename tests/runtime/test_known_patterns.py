@@ -382,21 +382,23 @@ def test_reshapes_of_open_sizes_stay(agrees):
     agrees([op.convert(op.reshape(row, constant(-1), False), "boolean")], [data], [x], [x[2:].astype(bool)])
 
 
-_END = 2**63 - 1
+_END, _END_32 = 2**63 - 1, 2**31 - 1
 
 
 @pytest.mark.parametrize("size", [-1, 4])
 @pytest.mark.parametrize(
-    ("starts", "stops", "steps"),
+    ("starts", "stops", "steps", "dtype"),
     [
-        *(((0, 0), (_END, _END), (1, 1)), ((0, 1), (_END, _END), (1, 1)), ((0, 0), (_END, 1), (1, 1))),
-        *(((0, 0), (_END, _END), (1, 2)), ((0, -1), (_END, -9), (1, -1)), ((0, 0), (_END, 2**31 - 1), (1, 1))),
+        *(((0, 0), (_END, _END), (1, 1), "i8"), ((0, 1), (_END, _END), (1, 1), "i8"), ((0, 0), (_END, 1), (1, 1), "i8")),
+        *(((0, 0), (_END, _END), (1, 2), "i8"), ((0, -1), (_END, -9), (1, -1), "i8"), ((0, 0), (_END, _END_32), (1, 1), "i8")),
+        *(((0, 0), (_END_32, _END_32), (1, 1), "i4"), ((0, 0), (_END_32, _END_32 - 1), (1, 1), "i4")),
     ],
 )
-def test_slices(starts, stops, steps, size, agrees):
-    """Only those of all elements are removed, whose sizes may be open."""
+def test_slices(starts, stops, steps, dtype, size, agrees):
+    """Only those of all elements are removed, whose sizes may be open; the end is the greatest number of the type."""
     x, data = np.arange(16, dtype=np.float32).reshape(4, 4) % 3, op.parameter([size, size], np.float32)
-    half = op.slice(op.split(data, op.constant(0), 2).output(1), *(constant(*each) for each in (starts, stops, steps)))
+    bounds = (constant(*each, dtype=dtype) for each in (starts, stops, steps))
+    half = op.slice(op.split(data, op.constant(0), 2).output(1), *bounds)
     expected = x[2:][tuple(map(slice, starts, stops, steps))].astype(bool)
     agrees([op.convert(half, "boolean")], [data], [x], [expected])
 

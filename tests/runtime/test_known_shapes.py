@@ -75,12 +75,25 @@ def test_slices_of_one_tensor(parts, size, agrees):
     agrees([op.concat(found, 0)], [data], [x], [np.concatenate([x[slice(*bounds)] for bounds in parts])])
 
 
+@pytest.mark.parametrize("end_mask", [[0, 1], [1, 1]], ids=str)
+@pytest.mark.parametrize("outputs", [(), (0,), (1,)], ids=str)
+def test_slices_with_masks(outputs, end_mask, agrees):
+    """What a mask names is taken whole; slices that are outputs of the model are not replaced."""
+    x, data = np.arange(10, dtype=np.float32).reshape(5, 2), op.parameter([5, 2], np.float32)
+    backwards = op.strided_slice(data, constant(2, 7), constant(0, 7), constant(-1, 1), [0, 1], end_mask)
+    last = op.strided_slice(data, constant(3, 0), constant(5, 2), constant(1, 1), [0, 0], [0, 0])
+    found = [one if at in outputs else op.negative(one) for at, one in enumerate((backwards, last))]
+    parts = [one if at in outputs else -one for at, one in enumerate((x[2 : None if end_mask[0] else 0 : -1], x[3:]))]
+    agrees(found, [data], [x], parts)
+
+
 @pytest.mark.parametrize("mask", ["shrink_axis_mask", "new_axis_mask"])
 def test_a_slice_in_reverse_beside_another_rank(mask, agrees):
     x, data = np.arange(5, dtype=np.float32), op.parameter([5], np.float32)
     backwards = op.strided_slice(data, constant(4), constant(1), constant(-1), [0], [0])
     other = op.strided_slice(data, constant(0), constant(1), constant(1), [0], [0], **{mask: [1]})
-    agrees([backwards, other], [data], [x], [x[4:1:-1], x[0] if mask == "shrink_axis_mask" else x[None]])
+    expected = [-x[4:1:-1], -x[0] if mask == "shrink_axis_mask" else -x[None]]
+    agrees([op.negative(backwards), op.negative(other)], [data], [x], expected)
 
 
 @pytest.mark.parametrize(("one", "other"), product([[0, 2], [-1, 2]], [[0, 4], [0, -1], [-1, 4], [-1, -1]]), ids=str)
