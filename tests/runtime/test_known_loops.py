@@ -57,6 +57,36 @@ def test_prelu_of_a_changed_element(more, following, agrees):
     agrees(model, None, list(feed.values()), session.run(None, feed))
 
 
+@pytest.mark.parametrize("seen", ["Identity(next)", "Neg(more)", "Neg(element)"])
+@pytest.mark.parametrize("more", ["Identity(element)", "Reshape(element, flat)"])
+def test_states_computed_of_an_element_with_other_readers(more, seen, agrees):
+    """The memory of an element is written over only if nothing else reads it, by any name."""
+    text = f"""g (float[2] s, float[3, 2] x) => (float[2] last, float[3, 2] all) {{
+        last, all = Scan<num_scan_inputs = 1, body = b (float[2] state, float[2] element) => (float[2] next, float[2] seen) {{
+            flat = Constant<value = int64[1] {{-1}}>() more = {more} next = Add(more, state) seen = {seen}
+        }}>(s, x)
+    }}"""
+    model, session = of_onnx(text)
+    feed = {"s": np.float32([0.7, 0.8]), "x": np.float32([[0.9, 0.3], [0.4, 0.75], [0.6, 0.2]])}
+    agrees(model, None, list(feed.values()), session.run(None, feed))
+
+
+@pytest.mark.parametrize("other", ["z", "float {2}", "float[1] {2}", "float[4] {1, 2, 3, 4}"])
+def test_arithmetic_of_a_view_of_an_outer_value(other, agrees):
+    """It is written over, unless the other operand is a number."""
+    constant = "" if other == "z" else f"other = Constant<value = {other}>()"
+    text = f"""g (float[2, 2] s, float[4] z) => (float[3, 4] y, float[4] w) {{
+        trips = Constant<value = int64 {{3}}>() on = Constant<value = bool {{1}}>() w = Exp(z)
+        y = Loop(trips, on)<body = b (int64 i, bool go) => (bool still, float[4] row) {{
+            still = Identity(go) flat = Constant<value = int64[1] {{-1}}>() view = Reshape(s, flat) {constant}
+            row = Add(view, {"z" if other == "z" else "other"})
+        }}>
+    }}"""
+    model, session = of_onnx(text)
+    feed = {"s": np.float32([[2, 1], [3, 4]]), "z": np.float32([-4, 1, 2, 3])}
+    agrees(model, None, list(feed.values()), session.run(None, feed))
+
+
 @pytest.mark.parametrize("trips", ["n", "0", "3"])
 @pytest.mark.parametrize("on", ["c", "1"])
 def test_only_constants_guarantee_an_iteration(trips, on, tmp_path):
