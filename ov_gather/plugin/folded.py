@@ -99,14 +99,15 @@ def _gather_before_matmul(graph: PatternGraph, node: Node) -> bool:
     """Return True if a MatMul of batches reads, transposed, a 3-D gather of constants that a Transpose reorders."""
     if not any(one.type in ("GatherElements", "GatherND") for one in graph.origins(node, 1)):
         return False
-    orders = list(_orders(graph, node))
-    if node.attributes.get("transpose_b", "false") not in ("true", "1"):
-        if len(orders) < 2 or orders[0] != (0, 2, 1):
-            return False
-        orders = orders[1:]  # OpenVINO lets MatMul transpose
-    if len(orders) != 1 or len(orders[0]) != 3 or orders[0][0] == 0 or graph.shape(node, 1).rank != 3:
+    orders, is_transposed = list(_orders(graph, node)), node.is_set("transpose_b")
+    if orders[:1] == [(0, 2, 1)]:
+        orders, is_transposed = orders[1:], not is_transposed  # OpenVINO lets MatMul transpose
+    if not is_transposed or not orders or {len(one) for one in orders} != {3} or graph.shape(node, 1).rank != 3:
         return False
-    return _reorders(graph, node, orders[0])
+    order = orders[0]
+    for before in orders[1:]:  # OpenVINO fuses them
+        order = tuple(before[axis] for axis in order)
+    return order[0] != 0 and _reorders(graph, node, order)
 
 
 def _orders(graph: PatternGraph, node: Node) -> Iterator[tuple[int, ...]]:

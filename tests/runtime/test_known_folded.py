@@ -7,6 +7,7 @@ import openvino as ov
 import pytest
 from openvino import opset13 as op
 
+from helpers.known_faults import as_ir
 from helpers.known_patterns import constant
 from ov_gather import validate
 from ov_gather.rules.releases import RELEASES
@@ -167,3 +168,26 @@ def test_non_zero_of_one_constant(shape, value, agrees):
     expected = np.concatenate([np.full((len(shape), 1), 9), np.array(np.nonzero(number))], 1)
     if value == 0 or len(shape) == 1:
         agrees([op.concat([data, op.non_zero(op.constant(number))], 1)], [data], [np.full((len(shape), 1), 9)], [expected])
+
+
+@pytest.mark.parametrize("size", range(4))
+def test_topk_of_too_few_constants(size, tmp_path):
+    """If there are fewer than two, OpenVINO writes outside of memory, and the process may end."""
+    numbers = np.arange(size, dtype=np.float32)
+    largest = op.topk(op.constant(numbers), op.constant(np.int32(2)), 0, "max", "value")
+    x = op.parameter([2], np.float32)
+    as_ir(ov.Model([op.add(x, largest.output(0))], [x], "model"), tmp_path / "model.xml")
+    warned = [finding.rule for finding in validate(tmp_path / "model.xml", select=["OVG711"])]
+    assert warned == ["OVG711"] * (size < 2)
+    if not warned:
+        found = ov.compile_model(tmp_path / "model.xml", "CPU")([np.zeros(2, np.float32)])[0]
+        np.testing.assert_array_equal(found, numbers[:-3:-1])
+
+
+@pytest.mark.parametrize("factors", [(1, 1), (1, 2), (2, 2)], ids=str)
+def test_sums_of_products_of_constant_bytes(factors, agrees):
+    """OpenVINO executes a product of bytes, and what is computed from it, unless all factors are 1."""
+    x, data = np.uint8([1, 2]), op.parameter([2], np.uint8)
+    one, other, added = np.uint8([60, 70]), np.array(factors, np.uint8), np.uint8([200, 200])
+    total = op.add(op.multiply(op.constant(one), op.constant(other)), op.constant(added))
+    agrees([op.concat([total, data], 0)], [data], [x], [np.concatenate([one * other + added, x])], rules=["OVG712"])

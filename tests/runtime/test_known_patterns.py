@@ -84,6 +84,21 @@ def test_gather_of_constants_before_matmul(shape, transposed, rng, agrees):
         agrees([op.matmul(left, moved, False, transposed)], [left], [x], [x @ right])
 
 
+@pytest.mark.parametrize("transposed", [False, True])
+def test_constants_moved_twice_before_matmul(transposed, rng, each_agrees):
+    data, indices = rng.standard_normal((4, 3, 5), np.float32), rng.integers(0, 4, (4, 3, 5))
+    gathered, cases = np.take_along_axis(data, indices, 0), {}
+    for orders in product(permutations(range(3)), repeat=2):
+        moved, right = op.gather_elements(op.constant(data), op.constant(indices), 0), gathered
+        for order in orders:
+            moved, right = op.transpose(moved, constant(*order)), right.transpose(order)
+        right = right.swapaxes(-1, -2) if transposed else right
+        x = rng.standard_normal((right.shape[0], 2, right.shape[1]), np.float32)
+        left = op.parameter(x.shape, np.float32)
+        cases[str(orders)] = [op.matmul(left, moved, False, transposed)], [left], [x], [x @ right]
+    each_agrees(cases)
+
+
 def test_tile(each_agrees):
     """A repeat is a constant, or a size of the input (None)."""
     x, cases = np.arange(1, 17, dtype=np.float32).reshape(2, 2, 2, 2), {}
