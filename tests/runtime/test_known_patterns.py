@@ -434,17 +434,21 @@ def test_slice_of_computed_axes(computed, sizes, tmp_path):
     assert [finding.rule for finding in validate(tmp_path / "model.xml")] == ["OVG711"] * is_fatal
 
 
+DTYPES = {"u8": np.uint8, "i8": np.int8, "i32": np.int32}
+
+
 @pytest.mark.parametrize(
     "different",
     [
         *({}, {"kind": "i8"}, {"weights": "u8"}, {"zero": None}, {"zero": 0}, {"kind": "i32"}, {"weights": "i32"}),
-        *({"scale": None}, {"scale_of_weights": None}, {"levels": 16}, {"levels": 254}),
+        *({"scale": None}, {"scale_of_weights": None}, {"levels": 16}, {"levels": 254}, {"factor": 3}, {"factor": "computed"}),
     ],
     ids=str,
 )
 def test_gather_of_a_quantised_product(different, tmp_path):
     """The process ends if bytes are multiplied by constant ones, and have a zero point, while low precision is in use."""
-    form = {"kind": "u8", "weights": "i8", "zero": 120, "scale": 0.02, "scale_of_weights": 0.02, "levels": 256} | different
+    form = {"kind": "u8", "weights": "i8", "zero": 120, "scale": 0.02, "scale_of_weights": 0.02, "levels": 256}
+    form |= {"factor": None} | different
 
     def real(value, zero, scale):
         value = op.convert(value, "f32")
@@ -455,7 +459,9 @@ def test_gather_of_a_quantised_product(different, tmp_path):
     stored = np.random.default_rng(0).integers(0, 127, (32, 32)).astype(DTYPES[form["weights"]])
     weights = real(op.constant(stored), None, form["scale_of_weights"])
     product = op.matmul(real(data, form["zero"], form["scale"]), weights, False, False)
-    low, high = op.constant(np.float32(-1)), op.constant(np.float32(1))
+    low, high = op.constant(np.float32(-3)), op.constant(np.float32(3))
+    if form["factor"]:
+        product = op.multiply(product, high if form["factor"] == 3 else op.reduce_sum(other, constant(0)))
     rounded = op.fake_quantize(other, low, high, low, high, form["levels"])
     model = ov.Model([op.gather(product, constant(0, 5), op.constant(0)), rounded], [data, other], "model")
     as_ir(model, tmp_path / "model.xml")
@@ -464,6 +470,3 @@ def test_gather_of_a_quantised_product(different, tmp_path):
     assert isinstance(found, (list, CrashedError))
     warned = [finding.rule for finding in validate(tmp_path / "model.xml", select=["OVG711"])]
     assert warned == ["OVG711"] * isinstance(found, CrashedError)
-
-
-DTYPES = {"u8": np.uint8, "i8": np.int8, "i32": np.int32}
