@@ -75,7 +75,6 @@ BRANCHES = (
         occurs=_before_windows,
         instead="the first inference reads uninitialised memory in pools and convolutions of what If returns in an open shape",
         remedy="copy the result of the If, by a Broadcast to its own shape",
-        may_be_right=True,
         taints=True,
         converter="avoids",
     ),
