@@ -38,13 +38,14 @@ def finish(model: openvino.Model) -> tuple[list[Rewrite], list[Inexactness]]:
     from ov_gather.acceleration.proved_gathers import use_stock_where_proved
     from ov_gather.acceleration.shield_selects import shield_selects
 
-    from .folding import compare_with_zero, keep_order_of_ties, keep_ranks, repair_division
+    from .folding import compare_with_zero, drop_padded_windows, keep_order_of_ties, keep_ranks, repair_division
     from .repairs import repair_faults
 
     repair_division(model)
     compare_with_zero(model)
     keep_ranks(model)
     keep_order_of_ties(model)
+    drop_padded_windows(model)
     what = "no index can be out of bounds: OpenVINO's own operation, as there is nothing to check"
     done = [Rewrite(f"node '{name}'", what, True) for name in use_stock_where_proved(model)]
     tracker = Tracker(model)

@@ -5,7 +5,7 @@ from __future__ import annotations
 import numpy as np
 
 from ov_gather.acceleration.graph import ancestors, copied, nodes_of, readers, replace_node, walk
-from ov_gather.extension.python_api import Model, Node, Output, Type
+from ov_gather.extension.python_api import Model, Node, Output, Type, opset15
 from ov_gather.extension.python_api import opset13 as ops
 from ov_gather.graph.openvino import OpenvinoGraph
 from ov_gather.ops.table import OPENVINO, OpKind, where
@@ -93,3 +93,19 @@ def keep_order_of_ties(model: Model) -> None:
         if given.get("stable") is False and given["sort"] != "index":
             node.set_attribute("sort", "value")
             node.set_attribute("stable", True)
+
+
+def drop_padded_windows(model: Model) -> None:
+    """Rewrite in place, bodies included, MaxPool whose sizes are rounded up  ->  the same, without windows in the padding.
+
+    ONNX has no window that would start in the padding at the end, as OpenVINO's front end knows of AveragePool alone.
+    """
+    for node in nodes_of(model, "MaxPool-8"):
+        given = node.get_attributes()
+        if given["rounding_type"] == "ceil":
+            names = ("strides", "dilations", "pads_begin", "pads_end", "auto_pad", "index_element_type", "axis")
+            more = {name: given[name] for name in names}
+            pool = opset15.max_pool(node.input_value(0), kernel_shape=given["kernel"], rounding_type="ceil_torch", **more)
+            pool.set_friendly_name(node.get_friendly_name())
+            for old, new in zip(node.outputs(), pool.outputs(), strict=True):
+                old.replace(new)

@@ -15,7 +15,7 @@ from numpy.typing import NDArray
 from onnx.reference import ReferenceEvaluator
 
 from ov_gather.divergences.conditions import NARROWED_BY_CPU
-from ov_gather.ir.element_types import F16, F32, F64, I32, U32, ElementType
+from ov_gather.ir.element_types import BF16, BOOLEAN, F16, F32, F64, I32, U32, ElementType
 from ov_gather.ops.onnx_nodes import GATHERS, SCATTERS
 from ov_gather.ops.table import ONNX, OpKind, Trait, where
 from ov_gather.ranges.algebra.intervals import Interval
@@ -23,17 +23,20 @@ from ov_gather.ranges.algebra.values import every_value
 from ov_gather.system.traversal import reachable
 
 from .errors import describe
-from .graphs import bodies_of, constant_of, is_default, nodes_of, uses_of
+from .graphs import bodies_of, constant_of, is_constant, is_default, nodes_of, uses_of
 from .moves import OF_SHAPES, carries_elements, element_type_of, is_index, moves
 from .ranges import Ranges
 
 INT32 = np.iinfo(np.int32)
+_FLOATS = (BF16, F16, F32, F64)
 _EXACT = 2**24  # float32 represents all integers up to this one
 _MODULAR = where(ONNX, lambda op: Trait.MOD32 in op.traits)
 _WRAPPING = where(ONNX, lambda op: Trait.I16 in op.traits)
 _WRAPPED = "i16 and u16 are computed as i32, values beyond do not wrap around"
 _SIGNED = "u32 is computed as i32, values from 2^31 on are negative"
 _ROUNDED = "OpenVINO's CPU plugin computes integers as f32, which rounds those beyond 2^24"
+_TIES = "OpenVINO's CPU plugin multiplies by a reciprocal: a number halfway between two levels may become the other one"
+_QUOTIENT = "OpenVINO's CPU plugin multiplies by a reciprocal: a quotient near an integer, or halfway, may become the next one"
 _QUIETED = "OpenVINO's CPU plugin makes signalling NaNs of float16 quiet"
 _QUIETING = where(ONNX, lambda op: Trait.QUIETS in op.traits)
 """Operators that only move values, but are not moved in lanes."""
@@ -44,6 +47,8 @@ def inexact_nodes(model: onnx_ir.Model, ranges: Ranges) -> Iterator[tuple[onnx_i
     yield from ((node, _ROUNDED) for node in nodes_of(model, "Trilu") if is_rounded(node, ranges))
     yield from ((node, _QUIETED) for node in nodes_of(model, *_QUIETING) if _takes_halves(node))
     yield from ((node, _UNROUNDED) for node in nodes_of(model, *_CASTS) if is_unrounded(node, ranges))
+    yield from ((node, _TIES) for node in nodes_of(model, "DynamicQuantizeLinear", "QuantizeLinear") if _computes_scale(node))
+    yield from ((node, _QUOTIENT) for node in nodes_of(model, *_ROUNDING) if _rounds_quotient(node))
     yield from ((node, _SIGNED) for node in model.graph.all_nodes() if is_signed(node, ranges))
     yield from ((node, _WRAPPED) for node in model.graph.all_nodes() if is_wrapped(node, ranges))
 
@@ -181,6 +186,26 @@ def _leaves(node: onnx_ir.Node, position: int) -> bool:
     if is_default(node, ("CastLike",)) and position == 1:  # only its type counts
         return False
     return any(element_type_of(output) not in (None, F16) for output in node.outputs)
+
+
+def _computes_scale(node: onnx_ir.Node) -> bool:
+    """Return True if a quantisation computes its scale. With a constant one, numbers halfway are rarer."""
+    return node.op_type == "DynamicQuantizeLinear" or (node.inputs[1] is not None and constant_of(node.inputs[1]) is None)
+
+
+_ROUNDING = ("Ceil", "Floor", "Round", *_CASTS)
+
+
+def _rounds_quotient(node: onnx_ir.Node) -> bool:
+    """Return True if a node makes integers of a quotient of floating-point numbers, unless the divisor is a power of two."""
+    kind, source = element_type_of(node.outputs[0]), node.inputs[0]
+    if source is None or (node.op_type in _CASTS and (kind is None or kind in (*_FLOATS, BOOLEAN))):
+        return False
+    divide = source.producer()
+    if divide is None or not is_default(divide, ("Div",)) or element_type_of(source) not in _FLOATS or is_constant(source):
+        return False
+    divisor = None if divide.inputs[1] is None else constant_of(divide.inputs[1])
+    return divisor is None or bool((np.abs(np.frexp(divisor.numpy().astype(np.float64))[0]) != 0.5).any())
 
 
 def computed(model: onnx_ir.Model, value: onnx_ir.Value) -> NDArray[Any] | None:

@@ -28,7 +28,7 @@ from .loading import OnnxSource, load, naming, refuse_to_overwrite
 from .names import make_well_formed, refuse_illegal_names, restore_names
 from .passes.lanes import LaneInterface, travel_in_lanes
 from .pytorch.sources import is_program
-from .refusals import open_ranks, refuse_fatal
+from .refusals import open_ranks, refuse_fatal, refuse_sequences
 from .saving import data_file, save_onnx, temporary_file
 from .weights import weights_outside
 
@@ -153,6 +153,7 @@ def read(model: onnx_ir.Model, target: str, extensions: tuple[UserExtension, ...
     Raises ConversionError.
     """
     _refuse_types(model)
+    refuse_sequences(model)
     refuse_fatal(model)
     core = new_core(extensions, ours=target == "extension")
     RemoveInitializersFromInputsPass()(model)  # OpenVINO, too, treats an input with an initializer as a constant

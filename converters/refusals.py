@@ -8,7 +8,7 @@ from ov_gather.ops.onnx_nodes import is_branching
 from ov_gather.ops.table import ONNX, Trait, where
 from ov_gather.runtimes.base import NESTED_IFS
 
-from .errors import describe, refused
+from .errors import ConversionError, describe, refused
 from .graphs import VIEWS, bodies_of, constant_of, nodes_of, viewed
 
 _ELEMENTS = 2**31
@@ -44,6 +44,15 @@ def refuse_fatal(model: onnx_ir.Model) -> None:
         if data is not None and data.shape is not None and 0 in data.shape.dims:
             message = f"{describe(node)}: OpenVINO's CPU plugin dies of Unique of a tensor without elements"
             raise refused("unique-of-nothing", message)
+
+
+def refuse_sequences(model: onnx_ir.Model) -> None:
+    """Raise ConversionError for an input or output that is a sequence of tensors, or an optional one."""
+    for kind, values in (("input", model.graph.inputs), ("output", model.graph.outputs)):
+        for value in values:
+            if isinstance(value.type, onnx_ir.SequenceType | onnx_ir.OptionalType):
+                what = "a sequence of tensors" if isinstance(value.type, onnx_ir.SequenceType) else "optional"
+                raise ConversionError(f"{kind} '{value.name}' is {what}: OpenVINO has no such {kind}s, use tensors")
 
 
 def open_ranks(model: onnx_ir.Model) -> list[str]:

@@ -209,7 +209,20 @@ def _sum_of_nothing(matmul: OpenvinoNode) -> None:
 def _of_none(reduce: OpenvinoNode) -> None:
     """ReduceMax(x) of nothing  ->  Add(ReduceSum(x), -inf), as the sum is 0."""
     total = ops.reduce_sum(*reduce.input_values(), reduce.get_attributes()["keep_dims"])
-    replace_node(reduce, ops.add(total, ops.constant(OF_NOTHING[reduce.get_type_name()], reduce.get_element_type())))
+    replace_node(reduce, ops.add(total, _of_nothing(reduce)))
+
+
+def _choose_infinity(reduce: OpenvinoNode) -> None:
+    """ReduceMax(x)  ->  Select(ReduceLogicalAnd(Equal(x, -inf)), -inf, ReduceMax(x))."""
+    data, axes = reduce.input_values()
+    infinity = _of_nothing(reduce)
+    every = ops.reduce_logical_and(ops.equal(data, infinity), axes, reduce.get_attributes()["keep_dims"])
+    replace_node(reduce, ops.select(every, infinity, copied(reduce, [data, axes])))
+
+
+def _of_nothing(reduce: OpenvinoNode) -> OpenvinoNode:
+    """Return what a reduction of nothing is. OpenVINO makes no infinite constant of bf16, but converts one."""
+    return ops.convert(ops.constant(np.float32(OF_NOTHING[reduce.get_type_name()])), reduce.get_element_type())
 
 
 def _slice_none(topk: OpenvinoNode) -> None:
@@ -366,6 +379,7 @@ REPAIRS: Mapping[str, Callable[[OpenvinoNode], None]] = {
     "if_before_pool": _copy_results,
     "loop_overwrites_outer_value": _copy_first,
     "matmul_over_nothing": _sum_of_nothing,
+    "maximum_of_infinities": _choose_infinity,
     "non_zero_before_convert": _count,
     "non_zero_of_moved_nothing": _no_positions,
     "non_zero_of_one_constant": _of_vector,

@@ -7,10 +7,11 @@ from collections.abc import Iterator
 import onnx
 import onnx_ir
 
+from ov_gather.ops.onnx_nodes import attribute
 from ov_gather.ops.table import ONNX, OpKind, where
 from ov_gather.plugin.front_end import IGNORED_ATTRIBUTES, IGNORED_INPUTS, NEWEST_OPSET
 
-from .graphs import is_default
+from .graphs import constant_of, is_default, same
 from .moves import moves
 
 _CASTS = where(ONNX, lambda op: op.kind is OpKind.CAST)
@@ -44,8 +45,34 @@ def _ignored(node: onnx_ir.Node, opset: int) -> Iterator[str]:
             yield f"saturate=1 of {node.op_type}: numbers beyond the range become infinite, or NaN"
     if is_default(node, _CASTS) and node.outputs[0].dtype is onnx_ir.DataType.FLOAT8E8M0:
         yield f"round_mode of {node.op_type}: it rounds to the nearest power of two"
+    if is_default(node, _CASTS) and node.outputs[0].dtype is onnx_ir.DataType.FLOAT4E2M1:
+        yield f"NaN of {node.op_type}: it becomes the greatest number"
+    if node.op_type == "Attention" and _may_be_shifted(node):
+        yield "past keys of Attention with is_causal=1: where query and key have other lengths, it masks other keys"
+    if node.op_type == "Resize" and _may_be_fractional(node):
+        yield "the fraction of an output size, by which align_corners of Resize divides"
     if opset > NEWEST_OPSET:
         yield from _newer(node, opset)
+
+
+def _may_be_shifted(node: onnx_ir.Node) -> bool:
+    """Return True for a causal Attention with past keys whose query and key may have different lengths."""
+    if not attribute(node, "is_causal", 0) or _input(node, 4) is None:
+        return False
+    query, key = (None if value is None else value.shape for value in node.inputs[:2])
+    return query is None or key is None or not same(query.dims[-2], key.dims[-2])
+
+
+def _may_be_fractional(node: onnx_ir.Node) -> bool:
+    """Return True for a Resize by scales with align_corners, if a scaled size may be no integer."""
+    mode, scales, data = node.attributes.get("coordinate_transformation_mode"), _input(node, 2), node.inputs[0]
+    if mode is None or mode.value != "align_corners" or scales is None:
+        return False
+    tensor = constant_of(scales)
+    if tensor is None or data is None or data.shape is None or len(data.shape) != tensor.size:
+        return tensor is None or tensor.size > 0
+    pairs = zip(data.shape, tensor.numpy(), strict=True)
+    return any(scale != round(scale) if not isinstance(dim, int) else dim * scale % 1 != 0 for dim, scale in pairs)
 
 
 def _newer(node: onnx_ir.Node, opset: int) -> Iterator[str]:
@@ -61,20 +88,20 @@ def _newer(node: onnx_ir.Node, opset: int) -> Iterator[str]:
     for name, given in node.attributes.items():
         if name not in known.attributes and name in newest.attributes and not _is_default_of(given, newest.attributes[name]):
             yield f"{name}={given.value} of {versions}"
-    for name, attribute in newest.attributes.items():
+    for name, formal in newest.attributes.items():
         if name in known.attributes and name not in node.attributes:
-            default = attribute.default_value
+            default = formal.default_value
             if default != known.attributes[name].default_value:
                 yield f"the default {name}={onnx.helper.get_attribute_value(default)} of {versions}"
     types = dict[str, None]()
     for position, value in enumerate(node.inputs):
-        formal = known.inputs[min(position, len(known.inputs) - 1)] if known.inputs else None
-        is_known = formal and (position < len(known.inputs) or formal.option == _VARIADIC)
+        taken = known.inputs[min(position, len(known.inputs) - 1)] if known.inputs else None
+        is_known = taken and (position < len(known.inputs) or taken.option == _VARIADIC)
         if value is None:
             continue
-        if formal is None or not is_known:
+        if taken is None or not is_known:
             yield f"input {newest.inputs[position].name} of {versions}"
-        elif value.dtype is not None and f"tensor({value.dtype.name.lower()})" not in formal.types and not moves(node):
+        elif value.dtype is not None and f"tensor({value.dtype.name.lower()})" not in taken.types and not moves(node):
             types[value.dtype.name.lower()] = None
     yield from (f"what is new in {version} for {name}: {instead}" for name in types)
 

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from itertools import islice
 from math import inf, nan, prod
 
 from ov_gather.graph.protocol import Node
@@ -9,6 +10,7 @@ from ov_gather.ops.table import OPENVINO, OpKind, where
 from ov_gather.plugin.base import REAL, Effect, KnownFault
 from ov_gather.plugin.pattern_graph import LAYERS, VIEWS, PatternGraph
 from ov_gather.plugin.removed import producer_before_removed, returned_input
+from ov_gather.system.traversal import reachable
 
 _INTEGERS = ("i8", "u8", "i16", "u16", "i32", "u32", "i64", "u64")
 _UNSIGNED = ("u8", "u16", "u32", "u64")
@@ -18,6 +20,10 @@ OF_NOTHING = {"ReduceMax": -inf, "ReduceMean": nan, "ReduceMin": inf}
 _FUSED = ("Abs", "Broadcast", "Clamp", "Convert", "ConvertLike", "Negative", "ReLU")
 """Steps that are fused with the reduction, too, removed, or done later."""
 _WITH_CONSTANT = ("Add", "Divide", "Multiply", "Subtract")
+_PASSING = where(OPENVINO, lambda op: op.by_element or op.kind in (OpKind.MOVE, OpKind.GATHER)) | {"ReduceMax", "ReduceMin"}
+"""Operations that infinities of an operand pass."""
+_LARGEST_MASK = 1 << 24
+"""Most elements of a constant that is searched for infinities."""
 _DONE_LATER = ("Gather", "Reshape", "Roll", "Squeeze", "Transpose", "Unsqueeze")
 """Steps that OpenVINO does after arithmetic whose second operand is a constant."""
 
@@ -137,13 +143,37 @@ def _saturates(graph: PatternGraph, node: Node) -> bool:
 
 
 def _of_nothing(graph: PatternGraph, node: Node) -> bool:
-    """Return True for fractions along an axis of a static size of 0."""
+    """Return True for fractions along an axis of a static size of 0, or along computed axes if there is one."""
     dims = graph.shape(node).dims or ()
     if all(dim.upper != 0 for dim in dims):
         return False
+    if graph.const(node, 1) is None and graph.shape(node, 1).sizes != (len(dims),):
+        return True
     given = graph.constant(node, 1)
     axes = range(len(dims)) if graph.shape(node, 1).sizes == (len(dims),) else () if given is None else given.ravel()
     return any(dims[int(axis)].upper == 0 for axis in axes)
+
+
+def _of_infinities(graph: PatternGraph, node: Node) -> bool:
+    """Return True if infinities of a constant, as those of a mask, may be all the elements, unless a Select chooses then."""
+    least = -inf if node.type == "ReduceMax" else inf
+    if any(one.type == "Select" and graph.producer(one, 0, "ReduceLogicalAnd") for one in graph.readers(node.outputs[0])):
+        return False
+
+    def before(one: Node) -> list[Node]:
+        inputs = range(len(one.inputs)) if one.type in _PASSING else ()
+        return [found for i in inputs if (found := graph.producer(one, i))]
+
+    constants = (one for one in islice(reachable([node], before), LAYERS) if one.type == "Const")
+    return any(_holds(graph, one, least) for one in constants)
+
+
+def _holds(graph: PatternGraph, const: Node, number: float) -> bool:
+    shape = graph.made(const)
+    if graph.made_type(const) not in REAL or not shape.is_static or prod(shape.sizes) > _LARGEST_MASK:
+        return False
+    found = graph.value(const.outputs[0])
+    return found is not None and bool((found == number).any())
 
 
 _REVERSED = "write the order of the Transpose: [1, 0] for two axes"
@@ -178,6 +208,17 @@ REDUCTIONS = (
         operands=2,
         instead="the maximum and minimum of nothing are the greatest finite numbers instead of infinite, and the mean is 0",
         remedy="add an infinite number, or NaN",
+        converter="avoids",
+    ),
+    KnownFault(
+        report="maximum_of_infinities",
+        types=("ReduceMax", "ReduceMin"),
+        element_types=REAL,
+        occurs=_of_infinities,
+        operands=2,
+        instead="the maximum of numbers that are all minus infinity, as of a masked row, is the least finite number",
+        remedy="choose the infinity by a Select where all numbers equal it",
+        effect=Effect.DEPENDS,
         converter="avoids",
     ),
     KnownFault(

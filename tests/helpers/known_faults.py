@@ -66,6 +66,11 @@ IN_ONNX = {
     "clamp_limits_through_float32": """g (int32[2] x) => (int32[2] y) {
         low = Constant<value = int32 {16777217}>() high = Constant<value = int32 {16777221}>() m = Max(x, low) y = Min(m, high)
     }""",
+    "maximum_of_infinities": """g (bool[2, 3] m) => (float[2] y) {
+        zero = Constant<value = float {0.0}>() least = Constant<value = float {-inf}>()
+        axis = Constant<value_ints = [1]>() b = Where(m, zero, least)
+        y = ReduceMax<keepdims = 0>(b, axis)
+    }""",
     "relu_through_float32": "g (int32[2] x) => (int32[2] y) { y = Relu(x) }",
     "divide_after_reduction": """g (int32[4] x) => (int32[1] y) {
         axis = Constant<value_ints = [0]>() c = Constant<value = int32 {3}>() s = ReduceMax(x, axis) y = Div(s, c)
