@@ -1,6 +1,6 @@
 """Faults that lose axes, sizes or elements are reported if, and only if, OpenVINO computes another result than NumPy."""
 
-from itertools import product
+from itertools import combinations, product
 
 import numpy as np
 import openvino as ov
@@ -101,6 +101,17 @@ def test_concat_of_nothing(one, other, agrees):
     first, second = op.parameter(one, np.float32), op.parameter(other, np.float32)
     feeds = [np.zeros((0, 2), np.float32), np.zeros((0, 4), np.float32)]
     agrees([op.concat([first, second], 1)], [first, second], feeds, [np.zeros((0, 6), np.float32)])
+
+
+@pytest.mark.parametrize("reads", [reads for n in (1, 2, 3, 4) for reads in combinations(range(4), n)], ids=str)
+def test_outputs_of_unsorted_unique(reads, agrees):
+    """Elements, first positions, inverse and counts: the others are wrong if the inverse is not read."""
+    x, data = np.float32([3, 1, 3, 0, 7, 1]), op.parameter([6], np.float32)
+    found = op.unique(data, sorted=False)
+    elements, first, inverse, counts = np.unique(x, return_index=True, return_inverse=True, return_counts=True)
+    order = first.argsort()
+    expected = [elements[order], first[order], order.argsort()[inverse], counts[order]]
+    agrees([found.output(i) for i in reads], [data], [x], [expected[i] for i in reads])
 
 
 @pytest.mark.parametrize("sizes", [(2, 0, 1), (2, 0, 3)], ids=str)
