@@ -102,7 +102,7 @@ def seeing_high_bits(value: onnx_ir.Value, ranges: Ranges) -> str | None:
 
 
 _COMPARISONS = where(ONNX, lambda op: op.kind is OpKind.COMPARISON)
-_SIZES = ("Reshape", "Expand", "Tile", "ConstantOfShape")
+_SIZES = where(ONNX, lambda op: op.rule in ("reshape", "broadcast", "tile", "filled"))
 
 
 def _is_size(node: onnx_ir.Node, position: int) -> bool:
@@ -193,7 +193,7 @@ def _computes_scale(node: onnx_ir.Node) -> bool:
     return node.op_type == "DynamicQuantizeLinear" or (node.inputs[1] is not None and constant_of(node.inputs[1]) is None)
 
 
-_ROUNDING = ("Ceil", "Floor", "Round", *_CASTS)
+_ROUNDING = where(ONNX, lambda op: op.rule in ("round_up", "round_down", "nearest")) | {*_CASTS}
 
 
 def _rounds_quotient(node: onnx_ir.Node) -> bool:

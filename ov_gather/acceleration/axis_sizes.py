@@ -10,7 +10,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from ov_gather.acceleration.graph import INDICES, axis_of, constant, identity
-from ov_gather.acceleration.operators import op_of
+from ov_gather.acceleration.operators import gathers_slices, op_of
 from ov_gather.acceleration.raising import raising_zero
 from ov_gather.acceleration.unproved import Unproved
 from ov_gather.extension.python_api import Node, Output, Type
@@ -182,7 +182,7 @@ def tuple_length(node: Node) -> int | None:
 
 def axis_operand(node: Node) -> Output:
     """Return the axis input of a gather or scatter."""
-    return node.input_value(2 if node.get_type_name() == "Gather" else 3)
+    return node.input_value(2 if gathers_slices(node) else 3)
 
 
 def axis_of_site(node: Node) -> int | None:

@@ -33,7 +33,7 @@ from ov_gather.acceleration.graph import (
     viewed,
     walk,
 )
-from ov_gather.acceleration.operators import IN_ORDER, op_of
+from ov_gather.acceleration.operators import IN_ORDER, gathers_slices, is_concat, op_of
 from ov_gather.acceleration.quantised import is_quantised
 from ov_gather.acceleration.ranges import BoundsQueries
 from ov_gather.acceleration.rounding import FUSED_OVER, would_fuse_across
@@ -130,7 +130,7 @@ def _places(tuples: Output, steps: list[int]) -> Output | None:
     if (known := constant(tuples)) is not None:
         return ops.constant((known.astype(np.int64) * steps).sum(-1, keepdims=True).astype(np.int32)).output(0)
     node, kind = tuples.get_node(), tuples.get_element_type()
-    if node.get_type_name() != "Concat" or kind.get_type_name() not in ("i32", "i64"):
+    if not is_concat(node) or kind.get_type_name() not in ("i32", "i64"):
         return None
     coordinates = node.input_values()
     if not all(is_one((dims(one) or [])[-1]) for one in coordinates) or _are_slices_of_one(coordinates):
@@ -146,7 +146,7 @@ def _are_slices_of_one(coordinates: list[Output]) -> bool:
     sources = set()
     for coordinate in coordinates:
         node = viewed(coordinate, IN_ORDER).get_node()
-        if not (op_of(node).takes_part or node.get_type_name() == "Gather"):
+        if not (op_of(node).takes_part or gathers_slices(node)):
             return False
         sources.add(identity(node.input_value(0)))
     return len(sources) == 1

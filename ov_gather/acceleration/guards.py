@@ -20,7 +20,7 @@ from ov_gather.acceleration.graph import (
     walk,
     wide,
 )
-from ov_gather.acceleration.operators import is_stock_gather, op_of, our_gather
+from ov_gather.acceleration.operators import gathers_slices, is_broadcast, is_stock_gather, op_of, our_gather
 from ov_gather.acceleration.raising import raising_zero
 from ov_gather.extension.python_api import Model, Node, Output
 from ov_gather.extension.python_api import opset13 as ops
@@ -31,7 +31,7 @@ def clamped(indices: Output, bounds: BoundTensors) -> Output:
     """Return Maximum(Minimum(indices, highest), lowest), which raises at inference if the axis is empty."""
     highest, shape, node = bounds.highest, indices.get_partial_shape(), indices.get_node()
     # OpenVINO drops a Broadcast of one index to zero elements before a Maximum with a constant.
-    if node.get_type_name() == "Broadcast" and len(highest.get_partial_shape()) == 0:
+    if is_broadcast(node) and len(highest.get_partial_shape()) == 0:
         return copied(node, [clamped(node.input_value(0), bounds), *node.input_values()[1:]]).output(0)
     # OpenVINO fuses Maximum(Minimum(constant of shape [1], dynamic scalar), 0) to a Clamp, and loses the shape [1].
     if shape.is_static and len(shape) > 0 and set(indices.get_shape()) == {1} and constant(highest) is None:
@@ -140,7 +140,7 @@ def checking_operation(gather: Node, *, counts_from_end: bool) -> Node | None:
     kind, inputs = gather.get_type_name(), gather.input_values()
     if not kind.startswith("Gather") or not counts_from_end or inputs[0].get_element_type().bitwidth % 8:
         return None
-    if kind == "Gather":
+    if gathers_slices(gather):
         if is_compressed(inputs[0]):
             return None
         attributes = {"batch_dims": batch_dims(gather), "bounds": "error"}

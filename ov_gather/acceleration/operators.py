@@ -15,9 +15,24 @@ def op_of(node: Node) -> Op:
     return OPENVINO[node.get_type_name()]
 
 
+def gathers_slices(node: Node) -> bool:
+    """Return True for a Gather, stock or ours, of any version."""
+    return bool(node.get_type_name() == "Gather")
+
+
 def is_stock_gather(node: Node) -> bool:
     """Return True for a Gather of OpenVINO, of any version."""
-    return bool(node.get_type_name() == "Gather") and not is_ours(node)
+    return gathers_slices(node) and not is_ours(node)
+
+
+def is_concat(node: Node) -> bool:
+    """Return True for a Concat."""
+    return bool(node.get_type_name() == "Concat")
+
+
+def is_broadcast(node: Node) -> bool:
+    """Return True for a Broadcast."""
+    return bool(node.get_type_name() == "Broadcast")
 
 
 def is_converted(node: Node) -> bool:
@@ -32,7 +47,7 @@ def is_given(value: Output) -> bool:
 
 def is_numpy_broadcast(node: Node) -> bool:
     """Return True for a Broadcast that aligns axes at the end, as NumPy does."""
-    return node.get_type_name() == "Broadcast" and node.get_attributes()["mode"] in ("numpy", "bidirectional")
+    return is_broadcast(node) and node.get_attributes()["mode"] in ("numpy", "bidirectional")
 
 
 def our_gather(inputs: list[Output], *, batch_dims: int = 0, bounds: str = "error") -> Node:

@@ -19,7 +19,7 @@ from ov_gather.acceleration.axis_sizes import batch_dims, tuple_length
 from ov_gather.acceleration.costs import too_small
 from ov_gather.acceleration.divergent import added_divergence
 from ov_gather.acceleration.graph import dims, gathers_elements, has_same_shape, is_ours, replace_node, walk
-from ov_gather.acceleration.operators import is_given
+from ov_gather.acceleration.operators import gathers_slices, is_given
 from ov_gather.acceleration.quantised import is_quantised
 from ov_gather.acceleration.ranges import BoundsQueries
 from ov_gather.acceleration.rounding import would_fuse_across
@@ -38,7 +38,7 @@ def use_stock_where_proved(model: Model) -> list[str]:
     quantised, done = is_quantised(model), []
     candidates = [node for _, node in walk(model) if is_ours(node) and _only_moves(node)]
     for node in BoundsQueries(model).in_bounds(candidates):
-        other = _stock_gather(node, quantised) if node.get_type_name() == "Gather" else _stock(node)
+        other = _stock_gather(node, quantised) if gathers_slices(node) else _stock(node)
         if other is not None and not added_divergence(other, node):
             replace_node(node, other)
             done.append(node.get_friendly_name())

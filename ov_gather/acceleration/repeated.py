@@ -5,7 +5,7 @@ from __future__ import annotations
 import numpy as np
 
 from ov_gather.acceleration.graph import constant, demands_same_shape, dims, identity, is_one, operation, same
-from ov_gather.acceleration.operators import is_converted, op_of
+from ov_gather.acceleration.operators import is_concat, is_converted, op_of
 from ov_gather.extension.python_api import Node, Output
 from ov_gather.extension.python_api import opset13 as ops
 from ov_gather.ops.table import Selection
@@ -53,7 +53,7 @@ def _converted(value: Output) -> Output | None:
 def _repeated(value: Output) -> Output | None:
     """Return the tensor that one node repeats along dimensions of 1, in the rank of `value`; None if it may do more."""
     node = value.get_node()
-    if node.get_type_name() == "Concat":
+    if is_concat(node):
         first, *others = node.input_values()
         inner = first if all(_equal(first, other) for other in others) else None
     else:

@@ -9,6 +9,7 @@ from __future__ import annotations
 from math import prod
 
 from ov_gather.acceleration.graph import ancestors, descendants, is_gather, operation, readers, real_inputs
+from ov_gather.acceleration.operators import gathers_slices, is_concat
 from ov_gather.extension.python_api import Node, Output
 from ov_gather.ops.table import ENDS, OPENVINO, where
 
@@ -58,9 +59,9 @@ def is_computed_before(gathered: Node) -> bool:
     """
     while gathered.get_output_element_type(0).is_real() and len(readers(gathered)) == 1:
         (gathered,) = readers(gathered)
-        if gathered.get_type_name() not in ("Gather", *IN_WHOLE):
+        if not gathers_slices(gathered) and gathered.get_type_name() not in IN_WHOLE:
             computed = [value for value in gathered.input_values() if not _is_number(value)]
-            return len(computed) == 1 and gathered.get_type_name() not in ("Concat", *ENDS)
+            return len(computed) == 1 and not is_concat(gathered) and gathered.get_type_name() not in ENDS
     return False
 
 

@@ -16,7 +16,7 @@ from ov_gather.acceleration.axis_sizes import takes_tuples, tuple_length
 from ov_gather.acceleration.changes import Tracker
 from ov_gather.acceleration.fold_constants import value_before_compiling
 from ov_gather.acceleration.graph import constant, copied, dims, is_constant_foldable, is_one, is_ours, is_scatter, viewed, walk
-from ov_gather.acceleration.operators import IN_ORDER, is_numpy_broadcast
+from ov_gather.acceleration.operators import IN_ORDER, is_concat, is_numpy_broadcast
 from ov_gather.extension.python_api import Dimension, Model, Node, Output
 from ov_gather.extension.python_api import opset13 as ops
 
@@ -44,7 +44,7 @@ def _coordinates(scatter: Node) -> list[Node]:
     """Return the Broadcasts that compute the coordinates of the tuples; empty if other operations do."""
     tuples = scatter.input_value(1)
     rank, concat = tuples.get_partial_shape().rank, tuples.get_node()
-    if concat.get_type_name() != "Concat" or rank.is_dynamic or is_constant_foldable([tuples]):
+    if not is_concat(concat) or rank.is_dynamic or is_constant_foldable([tuples]):
         return []
     parts, last = [value.get_node() for value in concat.input_values()], rank.get_length() - 1
     if concat.get_attributes()["axis"] % (last + 1) != last or len(parts) != tuple_length(scatter):

@@ -22,7 +22,7 @@ from numpy.typing import NDArray
 
 from ov_gather.acceleration.axis_sizes import Columns, constant_size, takes_tuples
 from ov_gather.acceleration.graph import INDICES, constant, copied, dims, identity, wide
-from ov_gather.acceleration.operators import op_of
+from ov_gather.acceleration.operators import is_broadcast, op_of
 from ov_gather.acceleration.parts import SPLITS, Taken, picked, taken
 from ov_gather.acceleration.unproved import Unproved
 from ov_gather.extension.python_api import Node, Output, Type
@@ -187,7 +187,7 @@ def _only_moves(node: Node) -> bool:
         return all(
             value.get_element_type().get_type_name() in ("i32", "i64") for value in (node.input_value(0), node.output(0))
         )
-    if node.get_type_name() == "Broadcast":
+    if is_broadcast(node):
         return _repeats_at_least_once(node)
     return op.meaning.keeps_each and Trait.EXACT in op.traits
 

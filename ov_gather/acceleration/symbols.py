@@ -7,7 +7,7 @@ from contextlib import contextmanager
 from math import prod
 
 from ov_gather.acceleration.graph import axis_of, constant, dims, identity, is_one, operation, same
-from ov_gather.acceleration.operators import is_converted, op_of
+from ov_gather.acceleration.operators import is_concat, is_converted, op_of
 from ov_gather.extension.python_api import Dimension, Model, Node, Output, PartialShape, Symbol
 from ov_gather.graph.openvino import bodies
 from ov_gather.ops.spec import MAX_RANK
@@ -122,7 +122,7 @@ def _that_hold_sizes(value: Output) -> list[Output]:
     """Return the inputs from which a node only moves sizes."""
     node = value.get_node()
     op, given = op_of(node), node.input_values()
-    if node.get_type_name() == "Concat":
+    if is_concat(node):
         return list(given)
     return list(given[:1]) if op.meaning.keeps_order or is_converted(node) or _selects(node) else []
 

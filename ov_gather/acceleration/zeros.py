@@ -9,7 +9,7 @@ import numpy as np
 from ov_gather.acceleration.axis_sizes import BoundTensors, axis_of_site, batch_dims, takes_tuples, tuple_length
 from ov_gather.acceleration.graph import INDICES, dims, is_constant_foldable, is_gather, redirect_readers
 from ov_gather.acceleration.guards import clamped
-from ov_gather.acceleration.operators import op_of
+from ov_gather.acceleration.operators import gathers_slices, op_of
 from ov_gather.extension.python_api import Node, Output
 from ov_gather.extension.python_api import opset13 as ops
 from ov_gather.ops.table import OpKind
@@ -40,7 +40,7 @@ def what_is_zero(site: Node) -> str:
 def reads_less(gather: Node) -> bool:
     """Return True if a gather takes fewer elements than its computed data have, and OpenVINO fuses nothing across it."""
     shapes = gather.get_input_partial_shape(0), gather.get_output_partial_shape(0)
-    if not is_gather(gather) or gather.get_type_name() == "Gather" or any(shape.is_dynamic for shape in shapes):
+    if not is_gather(gather) or gathers_slices(gather) or any(shape.is_dynamic for shape in shapes):
         return False
     data, taken = (int(np.prod(list(shape.to_shape()))) for shape in shapes)
     return taken < data and not is_constant_foldable([gather.input_value(0)])
