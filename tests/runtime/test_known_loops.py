@@ -72,13 +72,14 @@ def test_states_computed_of_an_element_with_other_readers(more, seen, agrees):
 
 
 @pytest.mark.parametrize("other", ["z", "float {2}", "float[1] {2}", "float[4] {1, 2, 3, 4}"])
-def test_arithmetic_of_a_view_of_an_outer_value(other, agrees):
-    """It is written over, unless the other operand is a number."""
+@pytest.mark.parametrize("view", ["Reshape(s, flat)", "Identity(z)", "Neg(z)"])
+def test_arithmetic_of_an_outer_value(view, other, agrees):
+    """A view of it is written over, unless the other operand is a number."""
     constant = "" if other == "z" else f"other = Constant<value = {other}>()"
-    text = f"""g (float[2, 2] s, float[4] z) => (float[3, 4] y, float[4] w) {{
-        trips = Constant<value = int64 {{3}}>() on = Constant<value = bool {{1}}>() w = Exp(z)
+    text = f"""g (float[2, 2] s, float[4] z) => (float[3, 4] y, float[2, 2] v, float[4] w) {{
+        trips = Constant<value = int64 {{3}}>() on = Constant<value = bool {{1}}>() v = Exp(s) w = Exp(z)
         y = Loop(trips, on)<body = b (int64 i, bool go) => (bool still, float[4] row) {{
-            still = Identity(go) flat = Constant<value = int64[1] {{-1}}>() view = Reshape(s, flat) {constant}
+            still = Identity(go) flat = Constant<value = int64[1] {{-1}}>() view = {view} {constant}
             row = Add(view, {"z" if other == "z" else "other"})
         }}>
     }}"""
