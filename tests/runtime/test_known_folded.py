@@ -22,6 +22,7 @@ FOLDED = {
     "plus nothing": lambda t: op.add(op.constant(np.array([-3, 4], t)), op.constant(np.array(0, t))),
     "clamp": lambda t: op.clamp(op.constant(np.array([-7, -2], t)), -3, -1),
     "clamp to positive": lambda t: op.clamp(op.constant(np.array([-7, 2], t)), 1, 3),
+    "square of clamped": lambda t: op.power(op.clamp(op.constant(np.array([-7, 2], t)), 0, 3), op.constant(np.array(2, t))),
     "convert": lambda t: op.convert(op.constant(np.array([-3, 4], np.int16)), ov.Type(t)),
     "reshape": lambda t: op.reshape(op.constant(np.array([[-3, 4]], t)), constant(2), False),
     "concat": lambda t: op.concat([op.constant(np.array([one], t)) for one in (-3, 4)], 0),
@@ -40,7 +41,14 @@ FOLDED = {
 
 @pytest.mark.parametrize("dtype", [np.int32, np.int64, np.float32, np.int8, np.float64])
 def test_abs_of_constants(dtype, each_agrees):
-    numbers = {"positive": [3, 8], "squared": [9, 4], "clamp": [3, 2], "clamp to positive": [1, 2], "down to zero": [0, 3]}
+    numbers = {
+        "positive": [3, 8],
+        "squared": [9, 4],
+        "clamp": [3, 2],
+        "clamp to positive": [1, 2],
+        "down to zero": [0, 3],
+        "square of clamped": [0, 4],
+    }
     cases = {}
     for name, build in FOLDED.items():
         x, value = op.parameter([2], dtype), build(dtype)

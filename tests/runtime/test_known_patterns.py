@@ -138,6 +138,22 @@ def test_tile_of_several_axes(shape, repeats, is_viewed, agrees):
     agrees(outputs, [data, twice], [x, np.array([2])], [np.tile(x, repeats), np.array([4])])
 
 
+@pytest.mark.parametrize(
+    ("sizes", "repeats"),
+    [
+        *(([-1, 1, 3, 2], (1, 2, 2, 1)), ([2, 1, -1, 2], (2, 3, 1, 2)), ([-1, 1, 2, 3, 2], (1, 1, 1, 2, 2))),
+        *(([-1, 1, 3, 2], (2, 2, 1, 1)), ([-1, 1, 3, 2], (2, 1, 1, 1)), ([2, 1, 3, 2], (1, 2, 2, 1))),
+        *(([-1, 2, 3, 2], (1, 2, 2, 1)), ([-1, -1, 3, 2], (1, 2, 2, 1)), ([-1, 1, 3], (1, 2, 2))),
+        *(([-1, 1, 3, 2], (1, 1, 2, 2, 1)), ([-1, 1, 1, 2, 3, 2], (1, 2, 1, 2, 1, 1))),
+    ],
+    ids=str,
+)
+def test_tile_of_one_channel(sizes, repeats, agrees):
+    x = np.arange(1, 200, dtype=np.float32)[: prod(abs(size) for size in sizes)].reshape([abs(size) for size in sizes])
+    data = op.parameter(sizes, np.float32)
+    agrees([op.tile(data, constant(*repeats))], [data], [x], [np.tile(x, repeats)])
+
+
 @pytest.mark.parametrize("fixed", [[1, 1, 1], [1, 1, 3], [1, 3, 1], [1, 3, 3], [3, 3, 3], [1, 1], [3, 1], [1, 3]])
 def test_tile_with_several_constant_repeats(fixed, agrees):
     """The last repeats are one input."""
