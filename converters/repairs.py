@@ -24,6 +24,7 @@ from ov_gather.rules.known_faults import RULE_OF
 
 from .inexactness import Inexactness
 from .passes.rewriter import Rewrite
+from .recurrence import iterated
 
 _EXACT = {"INFERENCE_PRECISION_HINT": "f32"}
 _TURNS = ("transpose_a", "transpose_b")
@@ -316,6 +317,11 @@ def _wide_unique(unique: OpenvinoNode) -> None:
     _feed_outputs(unique, [ops.convert(wide.output(0), data.get_element_type()).output(0), *wide.outputs()[1:]])
 
 
+def _iterate(sequence: OpenvinoNode) -> None:
+    """LSTMSequence(x, h, c, lengths, ...)  ->  TensorIterator of an LSTMCell."""
+    _feed_outputs(sequence, iterated(sequence))
+
+
 def _feed_outputs(node: OpenvinoNode, values: Iterable[Output]) -> None:
     """Let the readers of each output of a node read these values instead; names of tensors move along."""
     for port, value in zip(node.outputs(), values, strict=True):
@@ -390,6 +396,7 @@ REPAIRS: Mapping[str, Callable[[OpenvinoNode], None]] = {
     "reductions_of_nothing": _of_none,
     "relu_through_float32": _at_least_zero,
     "select_through_float32": _choose_apart,
+    "sequence_lengths_ignored": _iterate,
     "slice_of_computed_axes": _start_by_axes,
     "tile_by_no_repeats": _only_input,
     "tile_of_one_channel": _tile_of_six,

@@ -12,6 +12,7 @@ from ov_gather.plugin.loops import LOOPS
 from ov_gather.plugin.moves import MOVES
 from ov_gather.plugin.numbers import NUMBERS
 from ov_gather.plugin.overwritten import OVERWRITTEN
+from ov_gather.plugin.recurrent import RECURRENT
 from ov_gather.plugin.reductions import REDUCTIONS
 from ov_gather.plugin.slices import SLICES
 from ov_gather.plugin.states import STATES
@@ -20,7 +21,7 @@ from ov_gather.plugin.uniques import UNIQUES
 
 KNOWN = (
     *(*FOLDED, *MOVES, *REDUCTIONS, *LOOPS, *STRINGS, *STATES, *NUMBERS, *UNIQUES),
-    *(*EMPTIES, *BRANCHES, *SLICES, *OVERWRITTEN),
+    *(*EMPTIES, *BRANCHES, *SLICES, *OVERWRITTEN, *RECURRENT),
 )
 
 BY_TYPE: Mapping[str, tuple[KnownFault, ...]] = {

@@ -52,7 +52,30 @@ def _unread_state(body: str, trip: int, going: bool) -> Idiom:
     )
 
 
+def _recurrent(operator: str, gates: int, direction: str) -> Idiom:
+    """Return a recurrent operator, of two sequences with the lengths a: it has so many gates in its weights."""
+    directions = 2 if direction == "bidirectional" else 1
+    weights = ", ".join(str(number % 7 / 8 - 0.25) for number in range(directions * gates * 4))
+    outputs, cells = ("y, h, c", f", float[{directions}, 2, 2] c") if operator == "LSTM" else ("y, h", "")
+    return Idiom(
+        {"x": np.arange(-6, 6, dtype=np.float32).reshape(3, 2, 2), "l": np.int32([3, 1])},
+        "a = Identity(l)",
+        "int32",
+        f"""w = Constant<value = float[{directions}, {gates * 2}, 2] {{{weights}}}>()
+        {outputs} = {operator}<hidden_size = 2, direction = "{direction}">(x, w, w, , b)""",
+        f"float[3, {directions}, 2, 2] y, float[{directions}, 2, 2] h{cells}",
+        (operator,),
+        places=("top", "If", "Scan"),
+        share=3,
+    )
+
+
 OF_LOOPS = {
+    **{
+        f"{operator} {direction} of shorter sequences": _recurrent(operator, gates, direction)
+        for operator, gates in (("LSTM", 4), ("GRU", 3), ("RNN", 1))
+        for direction in ("forward", "reverse", "bidirectional")
+    },
     "a state that is a view of another": Idiom(
         {"s": np.float32([1, 2]), "t": np.float32([3, 4])},
         """trip = Constant<value = int64 {3}>() going = Constant<value = bool {1}>()

@@ -56,6 +56,10 @@ IN_ONNX = {
     "arithmetic_after_integer_reduction": """g (int32[4,2,3] x) => (int32[4,2,1] y) {
         axis = Constant<value_ints = [2]>() c = Constant<value = int32 {20}>() m = ReduceMax(x, axis) y = Sub(c, m)
     }""",
+    "sequence_lengths_ignored": """g (float[s, b, 1] x) => (float[s, 1, b, 1] y, float[1, b, 1] h) {
+        w = Constant<value = float[1, 1, 1] {1}>() l = Constant<value = int32[2] {2, 1}>()
+        y, h = RNN<hidden_size = 1, activations = ["Relu"]>(x, w, w, , l)
+    }""",
     "slice_of_computed_axes": """g (float[3,4] x, int64[1] k) => (float[3,2] y) {
         one = Constant<value_ints = [1]>() three = Constant<value_ints = [3]>() axes = Min(k, one)
         y = Slice(x, one, three, axes)
