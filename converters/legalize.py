@@ -27,6 +27,7 @@ from .passes.reverse_sequence import reverse_sequence
 from .passes.rewriter import Rewrite, Rewriter
 from .passes.slice_data import keep_slices, slice_data
 from .passes.standard_domain import standard_domain
+from .passes.stored_constants import stored_constants
 from .passes.token_positions import token_positions
 from .passes.uneven_splits import uneven_splits
 from .ranges import Ranges
@@ -93,6 +94,7 @@ def legalize(model: onnx_ir.Model, *, target: str = "stock", assume_in_bounds: b
         slice_data(rewriter)
         keep_slices(rewriter)
     empty_constants(rewriter)
+    stored_constants(rewriter)
     equal_slices(rewriter)
     loop_states(rewriter)
     copies(rewriter)

@@ -84,6 +84,23 @@ def test_an_output_declared_with_another_rank(node, expected, declared):
     np.testing.assert_array_equal(stock(x)[0], expected)
 
 
+@pytest.mark.parametrize("is_node", [False, True], ids=["initializer", "node"])
+@pytest.mark.parametrize(
+    ("kind", "field", "numbers"),
+    [("UINT32", "uint64_data", [1, 2, 3]), ("BFLOAT16", "int32_data", [0x3F80, 0x4000, 0x4040])],
+)
+def test_numbers_in_fields_that_are_wider(kind, field, numbers, is_node):
+    """OpenVINO's front end takes half of a number of uint64_data for uint32, and bits of bfloat16 for its value."""
+    stored = onnx.TensorProto(name="k", data_type=onnx.TensorProto.DataType.Value(kind), dims=[3])
+    getattr(stored, field).extend(numbers)
+    nodes = [onnx.helper.make_node("Constant", [], ["k"], value=stored)] * is_node
+    nodes.append(onnx.helper.make_node("Cast", ["k"], ["y"], to=onnx.TensorProto.FLOAT))
+    output = onnx.helper.make_tensor_value_info("y", onnx.TensorProto.FLOAT, [3])
+    graph = onnx.helper.make_graph(nodes, "g", [], [output], [stored] * (not is_node))
+    proto = onnx.helper.make_model(graph, opset_imports=[onnx.helper.make_opsetid("", 18)], ir_version=8)
+    assert openvino.compile_model(convert_model(proto), "CPU")([])[0].tolist() == [1, 2, 3]
+
+
 BEYOND = np.array([[2**40, -(2**50)]])
 
 
