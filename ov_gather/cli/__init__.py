@@ -26,7 +26,7 @@ from ov_gather.system.suggestions import did_you_mean
 GROUPS = {
     "Check": {
         "check": "Execute layers on several runtimes, compare the results.",
-        "sweep": "The same for made-up layers of all operations.",
+        "sweep": "Check made-up layers of all operations.",
         "validate": "Find errors in IR files, without any runtime.",
         "fix": "Mend what is mechanical in IR files.",
         "oldest": "Print the oldest OpenVINO that a model needs.",

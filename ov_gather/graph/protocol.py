@@ -116,6 +116,16 @@ class Node:
         return f"{self.type} '{self.name}'"
 
     @property
+    def is_input(self) -> bool:
+        """True for a Parameter."""
+        return self.type == "Parameter"
+
+    @property
+    def is_output(self) -> bool:
+        """True for a Result."""
+        return self.type == "Result"
+
+    @property
     def sources(self) -> list[Key]:
         """The tensors that feed it."""
         return [key for key in self.inputs if key is not None]

@@ -154,7 +154,7 @@ class PatternGraph:
     def is_output(self, node: Node) -> bool:
         """Return True if a node is an output of the model or body."""
         if node not in self._ends:
-            self._ends[node] = any(one.type == "Result" for key in node.outputs for one in self.readers(key))
+            self._ends[node] = any(one.is_output for key in node.outputs for one in self.readers(key))
         return self._ends[node]
 
     @cached_property

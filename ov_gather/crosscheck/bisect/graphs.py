@@ -112,12 +112,12 @@ def ir_graph(model: Model) -> ValueGraph:
         names[key] = [*names.get(key, ()), f"what is stored in {variable}"]
     outputs: dict[str, Key] = {}
     for node in found:
-        if node.type == "Result" and node.sources:
+        if node.is_output and node.sources:
             (source,) = node.sources
             outputs.setdefault(names.get(source, [node.name])[0], source)
     return ValueGraph(
         [node for node in nodes if node.type not in ENDS],
-        {node.name: node.outputs[0] for node in found if node.type == "Parameter"},
+        {node.name: node.outputs[0] for node in found if node.is_input},
         outputs,
         {node.outputs[0]: node.name for node in found if node.type == "Const"},
         names,
