@@ -177,7 +177,7 @@ def _stores(graph: PatternGraph, reader: Node) -> bool:
     if reader.type in CONVERSIONS:
         return graph.made_type(reader) == "i64"  # which the CPU plugin stores as i32
     is_apart = reader.type == "ShapeOf" or opsets_of_family(reader.type) or _is_folded(graph, reader)
-    return reader.type == "Result" or not is_apart
+    return reader.is_output or not is_apart
 
 
 def _readers(graph: PatternGraph, node: Node) -> list[Node]:

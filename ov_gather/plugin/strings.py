@@ -32,7 +32,7 @@ def _is_given(graph: PatternGraph, key: Key) -> bool:
     found = graph.graph.producer(key)
     while found and found.type == "Identity":
         found = graph.producer(found)
-    return found is not None and found.type == "Parameter"
+    return found is not None and found.is_input
 
 
 STRINGS = (

@@ -62,7 +62,7 @@ def _of_constants(graph: PatternGraph, node: Node) -> bool:
         )
 
     read = list(islice(reachable([node], readers), 1, LAYERS))
-    is_joined = bool(node.path) and node.path[-1].startswith(LOOPS) and any(one.type == "Result" for one in read)
+    is_joined = bool(node.path) and node.path[-1].startswith(LOOPS) and any(one.is_output for one in read)
     return is_joined or any(one.type in _SEARCHES for one in read)
 
 
