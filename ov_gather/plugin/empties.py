@@ -25,12 +25,11 @@ def _to_scalar(graph: PatternGraph, node: Node) -> bool:
 
 def _beside_open(graph: PatternGraph, node: Node) -> bool:
     """Return True if an operand of Concat has a size of 0 off the axis where that of another operand is open."""
-    shapes = [graph.shape(node, position).dims for position in range(len(node.inputs))]
-    if None in shapes or not shapes[0]:
-        return False
-    axis, rank = node.integer("axis"), len(shapes[0])
-    for at, sizes in enumerate(zip(*(dims or () for dims in shapes), strict=True)):
-        if at != axis % rank and any(dim.upper == 0 for dim in sizes) and any(not dim.is_static for dim in sizes):
+    shapes = [graph.shape(node, position).dims or () for position in range(len(node.inputs))]
+    axis = node.integer("axis")
+    for at, sizes in enumerate(zip(*shapes, strict=False)):
+        is_other = (at - axis) % len(shapes[0]) != 0
+        if is_other and any(dim.upper == 0 for dim in sizes) and any(not dim.is_static for dim in sizes):
             return True
     return False
 

@@ -57,7 +57,6 @@ def test_abs_of_constants(dtype, each_agrees):
     each_agrees(cases)
 
 
-@pytest.mark.sampled(7)
 @pytest.mark.parametrize("name", FOLDED)
 def test_abs_of_compressed_constants(name, tmp_path):
     """OpenVINO folds constants that are saved as f16 only after it might have dropped Abs."""

@@ -35,11 +35,13 @@ def test_gather_behind_other_layers(name, agrees):
 
 @pytest.mark.parametrize("rank", [1, 2, 3])
 @pytest.mark.parametrize("is_open", [False, True])
-def test_reductions_of_reversed_axes(is_open, rank, agrees):
+@pytest.mark.parametrize("is_written", [False, True])
+def test_reductions_of_reversed_axes(is_written, is_open, rank, agrees):
+    """Only a Transpose of the empty order is lost."""
     x = np.arange(24, dtype=np.float32)[: (2, 6, 24)[rank - 1]].reshape((2, 3, 4)[:rank])
     for axes in [(0,), (rank - 1,), tuple(range(rank))]:
         data = op.parameter([-1] * rank if is_open else x.shape, np.float32)
-        turned = op.transpose(data, op.constant(np.zeros(0, np.int64)))
+        turned = op.transpose(data, constant(*(range(rank)[::-1] if is_written else ())))
         agrees([op.reduce_sum(turned, constant(*axes), True)], [data], [x], [x.T.sum(axes, keepdims=True)])
 
 

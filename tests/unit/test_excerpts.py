@@ -30,6 +30,20 @@ def test_what_feeds_a_layer_two_steps_back(samples):
     assert notes["Constant_16"] == "0", "the value of a small constant"
 
 
+@pytest.mark.parametrize(
+    ("sample", "expected"),
+    [
+        ("gather_8", ["FP32[3, 4]", "[2, -3, 0]", "0"]),
+        ("openvino_page_2", ["[[1, 7], [4, 3]]", "I32[2, 3]"]),
+        ("compressed_weights", ["I64[1, 8]"]),
+    ],
+)
+def test_values_of_small_constants(sample, expected, samples):
+    model = read_ir(samples / "valid" / f"{sample}.xml")
+    layer = [layer for layer in model.layers if layer.type.startswith("Gather")][-1]
+    assert [node.note for node in around(model, layer, []).nodes if node.type == "Const"] == expected
+
+
 def of_numbers(feeds):
     nodes = {n: Node("Add", "", str(n), (), feeds.get(n, ()), [n]) for n in range(10)}
     graph = SimpleNamespace(producer=nodes.get)
