@@ -8,17 +8,14 @@ from __future__ import annotations
 
 import contextlib
 import io
-import warnings
 from pathlib import Path
 
 import numpy as np
 import onnx
-import onnxruntime
-import openvino as ov
 from numpy.typing import NDArray
 from onnx.backend.test.case.node import collect_testcases
 
-from ov_gather.converters import ConversionError, LossyConversionWarning, convert_model
+from helpers.converted_nodes import check_conversion
 from ov_gather.ops.table import ONNX
 
 TRIALS = 100
@@ -46,7 +43,7 @@ def attack(rng: np.random.Generator, folder: Path) -> None:
         arrays = _emptied(rng, _arrays(case))
         is_open = bool(rng.integers(2))
         told = f"{case.name} of {[array.shape for array in arrays]}, {'open' if is_open else 'static'}"
-        _check(_declared(case.model, arrays, is_open=is_open), arrays, told)
+        check_conversion(_declared(case.model, arrays, is_open=is_open), arrays, told)
 
 
 def _is_single(model: onnx.ModelProto) -> bool:
@@ -81,29 +78,3 @@ def _declared(model: onnx.ModelProto, arrays: Arrays, *, is_open: bool) -> onnx.
     for value in made.graph.output:
         value.type.tensor_type.ClearField("shape")
     return made
-
-
-def _check(model: onnx.ModelProto, arrays: Arrays, told: str) -> None:
-    names = [value.name for value in model.graph.input]
-    options = onnxruntime.SessionOptions()
-    options.graph_optimization_level = onnxruntime.GraphOptimizationLevel.ORT_DISABLE_ALL
-    options.intra_op_num_threads, options.log_severity_level = 1, 4
-    try:
-        session = onnxruntime.InferenceSession(model.SerializeToString(), options, providers=["CPUExecutionProvider"])
-        right = session.run(None, dict(zip(names, arrays, strict=True)))
-    except Exception:
-        return  # it is no model, or onnxruntime has no kernel for it
-    try:
-        with warnings.catch_warnings():
-            warnings.simplefilter("error", LossyConversionWarning)
-            converted = convert_model(model)
-        request = ov.Core().compile_model(converted, "CPU", {"INFERENCE_PRECISION_HINT": "f32"}).create_infer_request()
-        ports, feeds = enumerate(request.model_inputs), dict(zip(names, arrays, strict=True))
-        request.start_async({i: feeds[name] for i, port in ports for name in feeds if name in port.get_names()})
-        request.wait()
-    except (ConversionError, LossyConversionWarning, RuntimeError):
-        return
-    for tensor, expected in zip(request.output_tensors, right, strict=True):
-        found = np.array(tensor.data)
-        assert found.shape == np.shape(expected), f"{told}: {found.shape}, not {np.shape(expected)}"
-        np.testing.assert_allclose(found.astype("f8"), np.asarray(expected).astype("f8"), 1e-3, 1e-3, err_msg=told)
