@@ -198,3 +198,21 @@ def test_sums_of_products_of_constant_bytes(factors, agrees):
     one, other, added = np.uint8([60, 70]), np.array(factors, np.uint8), np.uint8([200, 200])
     total = op.add(op.multiply(op.constant(one), op.constant(other)), op.constant(added))
     agrees([op.concat([total, data], 0)], [data], [x], [np.concatenate([one * other + added, x])], rules=["OVG712"])
+
+
+BETWEEN = {
+    "nothing": lambda value: value,
+    "negative": lambda value: op.negative(op.negative(value)),
+    "select": lambda value: op.select(op.constant(np.array(True)), value, value),
+    "squeeze": lambda value: op.squeeze(op.unsqueeze(value, constant(0)), constant(0)),
+    "reshape": lambda value: op.reshape(value, constant(3), False),
+    "plus 0": lambda value: op.add(value, op.constant(np.int32(0))),
+}
+
+
+@pytest.mark.parametrize("between", BETWEEN)
+def test_non_zero_of_converted_constants(between, agrees):
+    """A Convert is folded before it would be removed if some operations follow."""
+    x, data = np.float32([1, 2]), op.parameter([2], np.float32)
+    value = BETWEEN[between](op.convert(op.constant(np.float32([0.5, 0, 2])), "i32"))
+    agrees([op.non_zero(value), op.exp(data)], [data], [x], [np.array([[2]]), np.exp(x)], rules=["OVG712"])
