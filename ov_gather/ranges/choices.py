@@ -16,6 +16,7 @@ from ov_gather.ir.element_types import BOOLEAN
 from ov_gather.ops.table import EITHER, OpKind, where
 from ov_gather.ranges.algebra.intervals import Algebra, Interval
 from ov_gather.ranges.algebra.values import Value, is_integer
+from ov_gather.ranges.doubts import is_doubted
 from ov_gather.ranges.graph import AnalysedGraph
 from ov_gather.ranges.reading_outside import results_of
 from ov_gather.ranges.rules.call import Operands, Semantics
@@ -81,7 +82,7 @@ class BranchRefinement:
                 return
             key, is_true = waiting.pop()
             step = None if key is None else self.graph.producer(key)
-            if step is None or self.graph.rule(step) is None:
+            if step is None or self._is_doubted(step):
                 continue
             op = EITHER[step.type]
             if op.kind is OpKind.CAST:
@@ -92,6 +93,17 @@ class BranchRefinement:
                 waiting += [(given, is_true) for given in step.inputs]
             elif op.kind is OpKind.COMPARISON and len(step.inputs) == 2:
                 yield step, is_true
+
+    def _is_doubted(self, step: Node) -> bool:
+        """Return True if the outcome of a step may be wrong, or is not understood."""
+        rule = self.graph.rule(step)
+        doubts = self.semantics.reads_out_of_bounds
+        return rule is None or (doubts and is_doubted(self.graph, step, self._operands(step, {}), rule))
+
+    def _operands(self, step: Node, refined: Mapping[Key, Value]) -> Operands:
+        """Return the operands of a step, some of them refined."""
+        inputs = [None if key is None else refined.get(key) or self.value(key) for key in step.inputs]
+        return Operands(self.algebra, self.semantics, inputs, [self.graph.declared(output) for output in step.outputs])
 
     def _facts(self, key: Key | None, *, is_true: bool) -> dict[Key, Value]:
         """Return the operands of comparisons, refined by the outcome of a condition."""
@@ -159,10 +171,9 @@ class BranchRefinement:
             narrows = any(key is not None and self.semantics.narrows(self.value(key)) for key in step.inputs)
             if narrows and EITHER[step.type].kind is OpKind.CAST:
                 continue  # the conversion may see 64 bits, and the comparison the lower 32
-            inputs = [None if key is None else known.get(key) or self.value(key) for key in step.inputs]
-            declared = [self.graph.declared(output) for output in step.outputs]
-            found = results_of(self.graph, step, Operands(self.algebra, self.semantics, inputs, declared))
-            known |= {key: self.fitted(told, value) for key, told, value in zip(step.outputs, declared, found, strict=False)}
+            call = self._operands(step, known)
+            fitted = map(self.fitted, call.outputs, results_of(self.graph, step, call))
+            known |= zip(step.outputs, fitted, strict=False)
         return known.get(wanted)
 
     def _steps_between(self, wanted: Key, facts: Mapping[Key, Value]) -> list[Node]:

@@ -58,6 +58,12 @@ def weakened(graph: AnalysedGraph, step: Node, call: Operands, rule: TransferFun
     return found
 
 
+def is_doubted(graph: AnalysedGraph, step: Node, call: Operands, rule: TransferFunction) -> bool:
+    """Return True if a step of the CPU plugin may meet a fault: its outputs then say nothing about its operands."""
+    at, found = Computation(graph, step, call, rule), rule(call)
+    return any(one.weaken(at, found) is not found for one in _BY_TYPE.get(step.type, _OF_ALL_TYPES))
+
+
 @dataclass(frozen=True, slots=True)
 class Computation:
     """A step, its operands, and its transfer function."""
@@ -78,7 +84,7 @@ class Doubt:
     Attributes:
         reports: the faults, by their reports; empty if none is reported, as the effect needs a chain of operations.
         types: the types of steps; empty for all.
-        weaken: returns the outputs, widened if the step may meet the fault.
+        weaken: returns the outputs, widened if the step may meet the fault, else the same object.
     """
 
     reports: tuple[str, ...]

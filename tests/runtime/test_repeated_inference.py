@@ -98,6 +98,21 @@ def test_indices_behind_are_not_proved(swapped, status, tmp_path):
     assert site.status == status
 
 
+@pytest.mark.parametrize(("swapped", "status"), [(False, "unknown"), (True, "proved")])
+def test_conditions_behind_are_not_believed(swapped, status, tmp_path):
+    """Select(not (one < 0 or x > 0), one + 1, 0) is at least 0, unless the condition is written over a comparison of `one`."""
+    x, data = op.parameter([3], np.int32), op.parameter([20], np.float32)
+    one = picked((9, 3, -50), np.int32)
+    parts = op.less(one, ZERO), op.greater(x, ZERO)
+    is_outside = op.logical_or(*(reversed(parts) if swapped else parts))
+    index = op.select(op.logical_not(is_outside), op.add(one, op.constant(np.int32(1))), ZERO)
+    compiled = ov.Core().compile_model(ov.Model([index], [x]), "CPU", EXACT)
+    found = [compiled([np.int32([0, 0, 0])])[0].tolist() for _ in range(2)]
+    assert found == [[0, 4, 10], [0, 4, 10] if swapped else [-49, 0, 0]]
+    as_ir(ov.Model([op.gather(data, index, ZERO)], [x, data]), tmp_path / "model.xml")
+    assert prove(tmp_path / "model.xml")[-1].status == status
+
+
 def test_sizes_vary_between_inferences(tmp_path):
     """Minimum(CumSum([1, 1, 1]), size) keeps the least size so far; of constants alone it stays what it is."""
     x, data = op.parameter([-1], np.int32), op.parameter([6], np.float32)
