@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from collections.abc import Sequence
+
 from ov_gather.graph.protocol import Node
 from ov_gather.plugin.base import Effect, KnownFault
 from ov_gather.plugin.pattern_graph import PatternGraph
@@ -60,9 +62,13 @@ def _of_moved_nothing(graph: PatternGraph, node: Node) -> bool:
     order = graph.constant(transpose, 1) if transpose and transpose.type == "Transpose" else None
     if transpose is None or order is None or not shape.is_static or 0 not in shape.sizes:
         return False
-    sizes, axes = graph.shape(transpose).sizes, order.ravel().tolist()
-    kept = [axis for axis in axes if sizes[axis] != 1]
-    return axes != sorted(axes) and kept == sorted(kept)
+    return moves_ones_alone(order.ravel().tolist(), [size == 1 for size in graph.shape(transpose).sizes])
+
+
+def moves_ones_alone(order: Sequence[int], is_one: Sequence[bool]) -> bool:
+    """Return True if an order of axes moves axes of size 1 alone: OpenVINO makes a Reshape of such a Transpose."""
+    kept = [axis for axis in order if not is_one[axis]]
+    return list(order) != sorted(order) and kept == sorted(kept)
 
 
 EMPTIES = (

@@ -8,6 +8,7 @@ from dataclasses import dataclass, replace
 from ov_gather.graph.protocol import Key, Node
 from ov_gather.ir.element_types import BOOLEAN
 from ov_gather.ops.table import OPENVINO, OpKind, Trait, where
+from ov_gather.plugin.empties import moves_ones_alone
 from ov_gather.plugin.overwritten import IN_PLACE
 from ov_gather.plugin.pattern_graph import UNFOLDED
 from ov_gather.plugin.register import BY_TYPE, KNOWN
@@ -133,6 +134,26 @@ def _broadcast_dropped(at: Computation, found: Sequence[Value]) -> Sequence[Valu
     if at.step.type != "Broadcast" and not any(value is not None and _has_doubtful_size(value) for value in at.call.inputs):
         return found
     return [_maybe_not_empty(at.graph, key, at.call, value) for key, value in zip(at.step.outputs, found, strict=False)]
+
+
+def _moved_nothing(at: Computation, found: Sequence[Value]) -> Sequence[Value]:
+    """Transpose of axes of size 1 alone becomes a Reshape that takes 0 for the size before: [2, 0, 1] may become [1, 2, 1].
+
+    Sizes of 0 that stay where they are, or of the only open axis that moves, are right.
+    """
+    value, shape, declared = at.call.value(0), found[0].shape, at.call.outputs[0].shape
+    order = at.call.integers(1)
+    if value is None or value.shape is None or shape is None or declared is None or not order:
+        return found  # an order that is empty stays a Transpose
+    if not moves_ones_alone(order, [dim.value == 1 for dim in value.shape]):
+        return found
+    moved = [axis for axis, before in enumerate(order) if axis != before]
+    doubtful = [axis for axis in moved if declared[axis].value is None or not shape[axis].value]
+    if any(shape[axis].value == 0 for axis in moved):
+        found = _uninitialized(at.call, found)
+    elif len(doubtful) < 2 or all(at.call.algebra.sizes.least(shape[axis]) >= 1 for axis in doubtful):
+        return found
+    return [_with_doubtful_sizes(at.graph, at.step.outputs[0], at.call, found[0], doubtful)]
 
 
 def _padded_with_zero(at: Computation, found: Sequence[Value]) -> Sequence[Value]:
@@ -331,12 +352,17 @@ def _maybe_not_empty(graph: AnalysedGraph, key: Key, call: Operands, value: Valu
     """Return a value of unknown sizes, but for numbers other than 0, if its shape has a static 0 or one in doubt."""
     if value.shape is None or not any(dim.value == 0 or _is_doubtful(dim) for dim in value.shape):
         return value
-    dims = list(value.shape)
-    for axis, dim in enumerate(dims):
-        if not dim.value:  # 0; or open, and then OpenVINO may set it to 0 beside another, here and not before
-            symbol = DoubtfulSize(graph.name_of(key), axis, key)
-            call.algebra.sizes.set_bounds(symbol, (0, LARGEST_SIZE))
-            dims[axis] = Polynomial.symbol(symbol)
+    # 0; or open, and then OpenVINO may set it to 0 beside another, here and not before
+    return _with_doubtful_sizes(graph, key, call, value, [axis for axis, dim in enumerate(value.shape) if not dim.value])
+
+
+def _with_doubtful_sizes(graph: AnalysedGraph, key: Key, call: Operands, value: Value, axes: Sequence[int]) -> Value:
+    """Return a value of known rank with unknown sizes of some axes."""
+    dims = list(value.shape or ())
+    for axis in axes:
+        symbol = DoubtfulSize(graph.name_of(key), axis, key)
+        call.algebra.sizes.set_bounds(symbol, (0, LARGEST_SIZE))
+        dims[axis] = Polynomial.symbol(symbol)
     return replace(value, shape=tuple(dims), parts=None)
 
 
@@ -461,6 +487,7 @@ DOUBTS = (
     Doubt(("clamp_limits_through_float32",), _EXTREMES, _compared_in_float32),
     Doubt(("non_zero_before_convert",), ("NonZero",), _not_converted),
     Doubt((), (), _broadcast_dropped),
+    Doubt((), ("Transpose",), _moved_nothing),
     Doubt(("pad_value_of_run_time",), ("Pad",), _padded_with_zero),
     Doubt((), (), _folded_in_64_bits),
     Doubt(("abs_of_clamp", "abs_of_folded_convert"), ("Abs",), _sign_kept),

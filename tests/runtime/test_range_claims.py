@@ -168,6 +168,11 @@ CASES = {
     ),
     "sizes of a tensor without elements": ({"x": "i32[?]"}, sizes_of_nothing, [np.zeros(4, I32)]),
     "sizes of a tensor without elements, twice": ({"x": "i32[?]"}, sizes_of_nothing_twice, [np.zeros(4, I32)]),
+    "elements of nothing that is transposed": (
+        {"x": "i32[1,0,2]"},
+        lambda x: ops.transpose(ops.clamp(x, 0, 3), number([1, 2, 0])),
+        [np.zeros((1, 0, 2), I32)],
+    ),
     "a split of too few": ({"x": "i32[1,?]"}, split_of_too_few, [I32([[7]])]),
     "the greatest of large numbers": (
         {"x": "i32[3]"},
@@ -278,18 +283,67 @@ CASES = {
 @pytest.mark.sampled(20)
 @pytest.mark.parametrize("name", CASES)
 def test_no_value_is_outside(name):
-    inputs, make, arrays = CASES[name]
+    found, complaints_of_it = executed(*CASES[name])
+    assert found.size
+    assert complaints_of_it == []
+
+
+@pytest.mark.parametrize(
+    ("declared", "shape", "order"),
+    [
+        ("?,?,1", (0, 0, 1), [2, 0, 1]),
+        ("1,?,?", (1, 0, 0), [1, 2, 0]),
+        ("1,?,0", (1, 3, 0), [1, 2, 0]),
+        ("?,?,1,3", (0, 0, 1, 3), [2, 0, 1, 3]),
+        ("?,0,1", (2, 0, 1), [2, 0, 1]),
+        ("1,0", (1, 0), [1, 0]),
+    ],
+)
+def test_no_size_of_nothing_that_is_transposed_is_outside(declared, shape, order):
+    """Some of them are other ones than those of the operand in their order."""
+
+    def make(x):
+        return ops.transpose(ops.clamp(x, 0, 3), number(order))
+
+    found, complaints_of_it = executed({"x": f"i32[{declared}]"}, make, [np.zeros(shape, I32)])
+    assert found.shape != np.zeros(shape).transpose(order).shape
+    assert complaints_of_it == []
+
+
+def executed(inputs, make, arrays):
+    """The output of a model, and the complaints about what is claimed of it."""
     model, names = made_of(make, **inputs), Symbols()
     claims, _ = by_ir(model)
     for node, array in zip(model.get_parameters(), arrays, strict=True):
         names.set_bounds(claims[tensor(node.output(0))], array)
     (found,) = Session(ov.Core(), model)(arrays)
-    assert found.size
-    assert list(complaints(claims[tensor(model.outputs[0].get_node().input_value(0))], found, names)) == []
+    claim = claims[tensor(model.outputs[0].get_node().input_value(0))]
+    return found, list(complaints(claim, found, names))
 
 
 def last_proof(make, **inputs):
     return prove(made_of(make, **inputs))[-1]
+
+
+@pytest.mark.parametrize(
+    ("shape", "requires"),
+    [
+        ("?,?,1", {"dim(x, 0)": (1, None), "dim(x, 1)": (1, None)}),
+        ("1..9,1..9,1", {}),
+        ("?,3,1", {}),
+        ("?,1,?", {}),
+    ],
+)
+def test_sizes_of_a_transpose_are_known_unless_it_may_be_empty(shape, requires):
+    """The last size of a Transpose, which is dim(x, 1), as an index of an axis that is longer by one."""
+
+    def make(x):
+        last = ops.gather(ops.shape_of(ops.transpose(x, number([2, 0, 1]))), number(2), number(0))
+        data = ops.broadcast(number(0), ops.unsqueeze(ops.add(size_of(x, 1), number(1)), number(0)))
+        return ops.gather(data, last, number(0))
+
+    proof = last_proof(make, x=f"i32[{shape}]")
+    assert (proof.status, dict(proof.requires)) == ("conditional" if requires else "proved", requires)
 
 
 @pytest.mark.parametrize(
