@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Callable, Collection, Sequence
 from dataclasses import dataclass, replace
+from math import inf
 
 from ov_gather.graph.protocol import Key, Node
 from ov_gather.ir.element_types import BOOLEAN
@@ -12,6 +13,7 @@ from ov_gather.plugin.empties import moves_ones_alone
 from ov_gather.plugin.overwritten import IN_PLACE
 from ov_gather.plugin.pattern_graph import UNFOLDED
 from ov_gather.plugin.register import BY_TYPE, KNOWN
+from ov_gather.ranges.algebra.intervals import Interval
 from ov_gather.ranges.algebra.polynomials import Polynomial
 from ov_gather.ranges.algebra.symbols import DoubtfulSize
 from ov_gather.ranges.algebra.values import (
@@ -38,6 +40,8 @@ _EXACT = _having(Trait.EXACT, Trait.ANEW)
 _COMBINING = where(OPENVINO, lambda op: op.by_element)
 _CONVERTING = where(OPENVINO, lambda op: op.meaning.converts)
 _EXTREMES = where(OPENVINO, lambda op: op.kind is OpKind.ARITHMETIC and op.symbol in ("max", "min"))
+_GREATEST, _GREATEST_HALF = 2.0**128 - 2.0**104, 65504.0
+"""The greatest numbers of f32 and f16."""
 _KEEPING = _having(Trait.PASSED) | where(
     OPENVINO,
     lambda op: (
@@ -194,6 +198,18 @@ def _nan_kept(at: Computation, found: Sequence[Value]) -> Sequence[Value]:
     """Clamp of a constant that is NaN may stay NaN; a Clamp that is executed has no NaN."""
     is_kept = _may_be_nan(at.call.value(0)) and _is_folded(at.graph, at.step)
     return [replace(value, may_be_nan=True) for value in found] if is_kept else found
+
+
+def _made_finite(at: Computation, found: Sequence[Value]) -> Sequence[Value]:
+    """ReduceMax of numbers that are all minus infinity is the least finite number, ReduceMin of infinities the greatest."""
+    data = at.call.value(0)
+    if data is None or is_integer(data.element_type):
+        return found
+    finite = Interval(-_GREATEST, -_GREATEST_HALF) if at.step.type == "ReduceMax" else Interval(_GREATEST_HALF, _GREATEST)
+    is_met = data.elements.low == -inf if at.step.type == "ReduceMax" else data.elements.high == inf
+    if not is_met:
+        return found
+    return [replace(value, elements=at.call.algebra.join(value.elements, finite), parts=None) for value in found]
 
 
 def _misreduced(at: Computation, found: Sequence[Value]) -> Sequence[Value]:
@@ -494,6 +510,7 @@ DOUBTS = (
     Doubt(("abs_overwrites_concat",), ("Concat",), _overwritten),
     Doubt(("max_of_nan",), _EXTREMES, _nan_lost),
     Doubt((), ("Clamp",), _nan_kept),
+    Doubt(("maximum_of_infinities",), ("ReduceMax", "ReduceMin"), _made_finite),
     Doubt(("arithmetic_after_integer_reduction", "constant_minus_byte_reduction"), SCALING, _misreduced),
     Doubt(("unique_without_inverse", "unique_slices_of_bytes"), ("Unique",), _unset),
     Doubt(("constant_result_overwritten",), IN_PLACE, _written_over),

@@ -45,6 +45,13 @@ OF_NUMBERS = {
     "NonZero of bytes": Idiom(
         {"x": np.int32([256, 1, 0, 512])}, "a = Cast<to = 2>(x)", "uint8", "y = NonZero(b)", "int64[1, n] y"
     ),
+    "ReduceMax of a masked row": Idiom(
+        {"x": X - 100},
+        "o = Constant<value = float {0}>() least = Constant<value = float {-inf}>() c0 = Less(o, x) a = Where(c0, o, least)",
+        "float",
+        "y = ReduceMax<keepdims = 0>(b)",
+        "float y",
+    ),
     "Abs of a Concat": Idiom(
         {"x": X, "w": W}, "a = Concat<axis = 0>(x, w) q = Identity(a)", "float", "y = Abs(b)", "float[8] q, float[8] y"
     ),
