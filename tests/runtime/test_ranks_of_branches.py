@@ -5,7 +5,9 @@ import warnings
 import numpy as np
 import onnx
 import onnxruntime
+import openvino as ov
 import pytest
+from openvino import opset13 as op
 
 from ov_gather.converters import ConversionError, LossyConversionWarning, compile_onnx, convert_model
 
@@ -97,3 +99,35 @@ def test_what_no_consumer_decides_is_refused_by_name():
     said = str(caught.value)
     assert "node If '' (output b): the rank of its output 'b' is open" in said
     assert said.endswith("let both return the same number of dimensions, by an Unsqueeze or a Reshape")
+
+
+def pooled(value):
+    return op.avg_pool(value, [1], [0], [0], [2], True)
+
+
+AFTER_IF = {
+    "a pool": ([-1, 3, 4], lambda y: [pooled(y)]),
+    "a pool behind a function": ([-1, 3, -1], lambda y: [pooled(op.abs(y))]),
+    "a static shape": ([1, 3, 4], lambda y: [pooled(y)]),
+    "a second reader": ([-1, 3, 4], lambda y: [pooled(y), op.exp(y)]),
+    "a copy": ([-1, 3, 4], lambda y: [pooled(op.broadcast(y, op.shape_of(y)))]),
+    "a product": ([-1, 3, 4], lambda y: [op.matmul(y, op.constant(np.ones((4, 2), np.float32)), False, False)]),
+    "a sum": ([-1, 3, 4], lambda y: [op.reduce_sum(y, op.constant(np.array([2])), False)]),
+}
+
+
+@pytest.mark.parametrize("name", AFTER_IF)
+def test_the_first_inference_of_pools_behind_an_if(name, agrees):
+    """It is right where no If is, which is the oracle."""
+    shape, after = AFTER_IF[name]
+    condition, x = op.parameter([], np.bool_), op.parameter(shape, np.float32)
+    inner = [op.parameter(shape, np.float32) for _ in range(2)]
+    bodies = [ov.Model([op.result(op.relu(one))], [one]) for one in inner]
+    choice = op.if_op(condition.output(0))
+    choice.set_then_body(bodies[0])
+    choice.set_else_body(bodies[1])
+    choice.set_input(x.output(0), *inner)
+    data, alone = np.arange(12, dtype=np.float32).reshape(1, 3, 4) + 1, op.parameter(shape, np.float32)
+    expected = ov.compile_model(ov.Model(after(op.relu(alone).output(0)), [alone]), "CPU")(data).to_tuple()
+    chosen = choice.set_output(*(body.results[0] for body in bodies))
+    agrees(after(chosen), [condition, x], [np.array(True), data], expected)
