@@ -83,16 +83,30 @@ def _abs_of_folded(graph: PatternGraph, node: Node) -> bool:
 
 
 def _abs_of_view(graph: PatternGraph, node: Node) -> bool:
-    """Return True if Abs reads a vector that is computed from constants and sizes, but reshaped to a computed shape."""
-    if graph.shape(node).rank != 1 or graph.origins(node, 0, sizes=True):
+    """Return True if Abs, which OpenVINO moves into a Concat, reads a reshaped vector of constants."""
+    if graph.shape(node).rank != 1:
+        return False
+    joined = graph.producer(node, 0, "Concat") or node
+    return any(_is_reshaped(graph, joined, position) for position in range(min(len(joined.inputs), LAYERS)))
+
+
+def _is_reshaped(graph: PatternGraph, node: Node, position: int) -> bool:
+    """Return True for what is computed from constants and sizes, but reshaped to computed shapes, all of them of vectors.
+
+    OpenVINO does not look through a Reshape to more axes, of open sizes.
+    """
+    source = graph.producer(node, position)
+    if source is None or graph.origins(node, position, sizes=True):
         return False
 
     def operands(one: Node) -> list[Node]:
         positions = () if one.type == "ShapeOf" else range(1 if one.type == "Reshape" else len(one.inputs))
         return [found for position in positions if (found := graph.producer(one, position))]
 
-    found = list(islice(reachable([node], operands), 1, LAYERS))
-    return all(one.inputs or one.type == "Const" for one in found) and any(one.type == "Reshape" for one in found)
+    found = list(islice(reachable([source], operands), LAYERS))
+    made = [graph.made(one) for one in found if one.type == "Reshape"]
+    is_seen = bool(made) and all(shape.rank == 1 or shape.is_static for shape in made)
+    return is_seen and all(one.inputs or one.type == "Const" for one in found)
 
 
 def _gather_before_matmul(graph: PatternGraph, node: Node) -> bool:

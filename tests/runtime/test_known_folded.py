@@ -216,3 +216,33 @@ def test_non_zero_of_converted_constants(between, agrees):
     x, data = np.float32([1, 2]), op.parameter([2], np.float32)
     value = BETWEEN[between](op.convert(op.constant(np.float32([0.5, 0, 2])), "i32"))
     agrees([op.non_zero(value), op.exp(data)], [data], [x], [np.array([[2]]), np.exp(x)], rules=["OVG712"])
+
+
+MATRIX = "a matrix between"
+RESHAPED = {
+    "one": lambda c, t, q: op.reshape(c, t, False),
+    "two": lambda c, t, q: op.reshape(op.reshape(c, t, False), constant(-1), False),
+    "of a row": lambda c, t, q: op.reshape(op.reshape(c, constant(1, 2), False), t, False),
+    "in a Concat": lambda c, t, q: op.concat([q, op.reshape(c, t, False)], 0),
+    MATRIX: lambda c, t, q: op.reshape(op.reshape(c, op.concat([t, constant(1)], 0), False), t, False),
+    "beside a matrix": lambda c, t, q: op.concat([RESHAPED[MATRIX](c, t, q), op.reshape(c, t, False)], 0),
+    "a matrix squeezed": lambda c, t, q: op.squeeze(op.reshape(c, op.concat([t, constant(1)], 0), False), constant(1)),
+    "a negative Concat": lambda c, t, q: op.negative(RESHAPED["in a Concat"](c, t, q)),
+}
+
+
+@pytest.mark.parametrize("name", RESHAPED)
+def test_abs_of_constants_that_are_reshaped(name, tmp_path):
+    """Abs of a vector is refused by compile_model if, and only if, no Reshape between makes a matrix of open sizes."""
+    target, beside = op.parameter([1], np.int64), op.parameter([2], np.float32)
+    value = RESHAPED[name](op.constant(np.float32([1, -3])), target, beside)
+    model = ov.Model([op.abs(value), beside], [target, beside])
+    ov.save_model(model, tmp_path / "model.xml", compress_to_fp16=False)
+    warned = validate(tmp_path / "model.xml", target=RELEASES[-1], select=["OVG711"])
+    try:
+        found = ov.compile_model(model, "CPU")([np.array([-1]), np.float32([-1, 2])])[0]
+    except RuntimeError as error:
+        assert "same_scheme" in str(error) and warned
+    else:
+        assert not warned
+        assert set(found) <= {1, 2, 3}
