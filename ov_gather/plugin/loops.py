@@ -132,7 +132,17 @@ def _no_iteration(graph: PatternGraph, node: Node) -> bool:
     if trips is not None and condition is not None and trips.all() and condition.all():
         return False
     states = [pair for loop in _loops(graph, node) for pair in loop.states]
-    return any(not graph.readers(state) and str(graph.graph.type_of(following)) != "boolean" for state, following in states)
+    return any(not _is_read(graph, state) and str(graph.graph.type_of(following)) != "boolean" for state, following in states)
+
+
+def _is_read(graph: PatternGraph, state: Key) -> bool:
+    """Return True if a node of a body reads a state: not its known shape, nor to hand it to a body that does not read it."""
+    for node, _ in graph.graph.uses(state):
+        handed = [edge.inner for body in node.bodies for edge in body.entries if edge.outer == state]
+        is_folded = node.type == "ShapeOf" and graph.shape(node).is_static
+        if not is_folded and (not handed or any(_is_read(graph, inner) for inner in handed)):
+            return True
+    return False
 
 
 def _view_of_another(graph: PatternGraph, node: Node) -> bool:

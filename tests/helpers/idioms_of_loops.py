@@ -174,6 +174,12 @@ OF_LOOPS = {
             else_branch = q1 () => (float[2] d) { d = Neg(t) }>""",
         )
     },
+    "Loop of no iterations whose state a Loop does not read": _unread_state(
+        """two = Constant<value = int64 {2}>() yes = Constant<value = bool {1}>() u = Loop (two, yes, p) <body = within
+        (int64 j, bool m, float[2] c) => (bool n, float[2] d) { n = Identity(m) d = Neg(t) }>""",
+        0,
+        True,
+    ),
     "a Scan of two states": Idiom(
         {"s": np.float32(1), "t": np.float32(2), "x": np.float32([10, 20, 30])},
         """y, z, w = Scan <num_scan_inputs = 1, body = inner (float p, float q, float r) => (float u, float v, float o)
