@@ -226,6 +226,17 @@ def _of_nothing(reduce: OpenvinoNode) -> OpenvinoNode:
     return ops.convert(ops.constant(np.float32(OF_NOTHING[reduce.get_type_name()])), reduce.get_element_type())
 
 
+def _to_own_sizes(node: OpenvinoNode) -> None:
+    """Unsqueeze(x, 1)  ->  Reshape(x, [a, 1, b]), ShapeOf(x) = [a, b]; the same for Squeeze."""
+    data, axes = node.input_values()
+    rank, made = (port.get_partial_shape().rank.get_length() for port in (data, node.output(0)))
+    taken = {axis % max(rank, made) for axis in axes.get_node().get_data().ravel().tolist()}
+    kept = [axis for axis in range(max(rank, made)) if axis not in taken]
+    order = kept if made < rank else [rank if axis in taken else kept.index(axis) for axis in range(made)]
+    sizes = ops.concat([ops.shape_of(data), ops.constant(np.array([1]))], 0)
+    replace_node(node, ops.reshape(data, ops.gather(sizes, ops.constant(np.array(order)), ops.constant(np.int64(0))), False))
+
+
 def _slice_none(topk: OpenvinoNode) -> None:
     """TopK(x, 0)  ->  Slice(x, 0, 0), Convert(Slice(x, 0, 0))."""
     zero, axis = ops.constant(np.array([0])), ops.constant(np.array([topk.get_attributes()["axis"]]))
@@ -406,5 +417,6 @@ REPAIRS: Mapping[str, Callable[[OpenvinoNode], None]] = {
     "unique_of_constants": _fold_unique,
     "unique_slices_of_bytes": _wide_unique,
     "unique_without_inverse": _read_inverse,
+    "unsqueeze_of_nothing": _to_own_sizes,
 }
 """What repairs a fault, by its report."""

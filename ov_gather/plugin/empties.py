@@ -71,7 +71,24 @@ def moves_ones_alone(order: Sequence[int], is_one: Sequence[bool]) -> bool:
     return list(order) != sorted(order) and kept == sorted(kept)
 
 
+def _loses_size(graph: PatternGraph, node: Node) -> bool:
+    """Return True for a static size of 0 and a single open one, which OpenVINO infers from the number of elements."""
+    dims = graph.shape(node).dims or ()
+    is_read = any(one.type != "Result" for one in graph.readers(node.outputs[0]))
+    return is_read and any(dim.upper == 0 for dim in dims) and sum(not dim.is_static for dim in dims) == 1
+
+
 EMPTIES = (
+    KnownFault(
+        report="unsqueeze_of_nothing",
+        types=("Squeeze", "Unsqueeze"),
+        occurs=_loses_size,
+        operands=2,
+        instead="an open size beside a size of 0 is 0 for what reads the result, or the model is refused",
+        remedy="declare the size, or use a Reshape to the sizes of its input",
+        taints=True,
+        converter="avoids",
+    ),
     KnownFault(
         report="concat_of_nothing",
         types=("Concat",),

@@ -60,6 +60,9 @@ IN_ONNX = {
         w = Constant<value = float[1, 1, 1] {1}>() l = Constant<value = int32[2] {2, 1}>()
         y, h = RNN<hidden_size = 1, activations = ["Relu"]>(x, w, w, , l)
     }""",
+    "unsqueeze_of_nothing": """g (float[0, b] x) => (float[1, 0, b] y) {
+        axis = Constant<value_ints = [0]>() u = Unsqueeze(x, axis) y = Neg(u)
+    }""",
     "slice_of_computed_axes": """g (float[3,4] x, int64[1] k) => (float[3,2] y) {
         one = Constant<value_ints = [1]>() three = Constant<value_ints = [3]>() axes = Min(k, one)
         y = Slice(x, one, three, axes)

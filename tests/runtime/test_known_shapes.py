@@ -9,6 +9,7 @@ from openvino import opset13 as op
 
 from helpers.known_patterns import constant
 from ov_gather import guard, prove
+from ov_gather.converters.repairs import repair_faults
 
 
 @pytest.mark.sampled(16)
@@ -173,3 +174,27 @@ def test_reductions_of_bytes(name, dtype, most, count, agrees):
     x, data = np.full(count, most, dtype), op.parameter([count], dtype)
     reduced = getattr(op, f"reduce_{name}")(op.clamp(data, 0, most), constant(0), True)
     agrees([reduced], [data], [x], [getattr(np, name)(x, keepdims=True).astype(dtype)], rules=["OVG712"])
+
+
+@pytest.mark.parametrize("is_read", [False, True])
+@pytest.mark.parametrize(
+    ("declared", "shape", "change", "axes"),
+    [
+        *(([0, -1], (0, 3), op.unsqueeze, axes) for axes in ([0], [1], [-1], [0, 2])),
+        *(([-1, 0], (3, 0), op.unsqueeze, axes) for axes in ([0], [2])),
+        ([0, -1, 1], (0, 3, 1), op.squeeze, [2]),
+        ([1, 0, -1], (1, 0, 3), op.squeeze, [-3]),
+        ([0, -1, -1], (0, 3, 2), op.unsqueeze, [0]),
+        ([-1, -1], (0, 3), op.unsqueeze, [0]),
+        ([0, 3], (0, 3), op.unsqueeze, [0]),
+    ],
+)
+def test_axes_of_size_1_of_nothing(declared, shape, change, axes, is_read, agrees):
+    x = op.parameter(declared, np.float32)
+    changed = change(x, constant(*axes))
+    value = np.zeros(shape, np.float32)
+    expected = np.expand_dims(value, tuple(axes)) if change is op.unsqueeze else np.squeeze(value, tuple(axes))
+    model = ov.Model([op.abs(changed) if is_read else changed], [x])
+    agrees(model, None, [value], [expected])
+    repair_faults(model)
+    assert ov.compile_model(model, "CPU")([value])[0].shape == expected.shape
