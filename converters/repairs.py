@@ -226,6 +226,13 @@ def _of_nothing(reduce: OpenvinoNode) -> OpenvinoNode:
     return ops.convert(ops.constant(np.float32(OF_NOTHING[reduce.get_type_name()])), reduce.get_element_type())
 
 
+def _to_moved_sizes(transpose: OpenvinoNode) -> None:
+    """Transpose(x, order) of nothing  ->  Broadcast(0, Gather(ShapeOf(x), order)): a Reshape would copy sizes, too."""
+    data, order = transpose.input_values()
+    sizes = ops.gather(ops.shape_of(data), order, ops.constant(np.int64(0)))
+    replace_node(transpose, ops.broadcast(ops.constant(0, data.get_element_type()), sizes))
+
+
 def _to_own_sizes(node: OpenvinoNode) -> None:
     """Unsqueeze(x, 1)  ->  Reshape(x, [a, 1, b]), ShapeOf(x) = [a, b]; the same for Squeeze."""
     data, axes = node.input_values()
@@ -417,6 +424,7 @@ REPAIRS: Mapping[str, Callable[[OpenvinoNode], None]] = {
     "unique_of_constants": _fold_unique,
     "unique_slices_of_bytes": _wide_unique,
     "unique_without_inverse": _read_inverse,
+    "transpose_of_nothing": _to_moved_sizes,
     "unsqueeze_of_nothing": _to_own_sizes,
 }
 """What repairs a fault, by its report."""

@@ -71,6 +71,15 @@ def moves_ones_alone(order: Sequence[int], is_one: Sequence[bool]) -> bool:
     return list(order) != sorted(order) and kept == sorted(kept)
 
 
+def _moves_nothing(graph: PatternGraph, node: Node) -> bool:
+    """Return True for a Reshape in place of a Transpose that copies the size before where the size must be 0."""
+    order, dims, made = graph.constant(node, 1), graph.shape(node).dims, graph.made(node).dims
+    if order is None or not dims or not made or len(dims) != len(made):
+        return False
+    is_copied = any(dim.upper == 0 and before.upper != 0 for before, dim in zip(dims, made, strict=True))
+    return is_copied and moves_ones_alone(order.ravel().tolist(), [dim.is_static and dim.upper == 1 for dim in dims])
+
+
 def _loses_size(graph: PatternGraph, node: Node) -> bool:
     """Return True for a static size of 0 and a single open one, which OpenVINO infers from the number of elements."""
     dims = graph.shape(node).dims or ()
@@ -79,6 +88,16 @@ def _loses_size(graph: PatternGraph, node: Node) -> bool:
 
 
 EMPTIES = (
+    KnownFault(
+        report="transpose_of_nothing",
+        types=("Transpose",),
+        occurs=_moves_nothing,
+        operands=2,
+        instead="a Transpose that moves axes of size 1 alone gives the size before where a size of 0 belongs",
+        remedy="use a Broadcast of 0 to the sizes in the other order",
+        taints=True,
+        converter="avoids",
+    ),
     KnownFault(
         report="unsqueeze_of_nothing",
         types=("Squeeze", "Unsqueeze"),

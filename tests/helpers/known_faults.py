@@ -60,6 +60,7 @@ IN_ONNX = {
         w = Constant<value = float[1, 1, 1] {1}>() l = Constant<value = int32[2] {2, 1}>()
         y, h = RNN<hidden_size = 1, activations = ["Relu"]>(x, w, w, , l)
     }""",
+    "transpose_of_nothing": "g (float[2, 0, 1] x) => (float[1, 2, 0] y) { t = Transpose<perm = [2, 0, 1]>(x) y = Neg(t) }",
     "unsqueeze_of_nothing": """g (float[0, b] x) => (float[1, 0, b] y) {
         axis = Constant<value_ints = [0]>() u = Unsqueeze(x, axis) y = Neg(u)
     }""",

@@ -1,6 +1,6 @@
 """Faults that lose axes, sizes or elements are reported if, and only if, OpenVINO computes another result than NumPy."""
 
-from itertools import combinations, product
+from itertools import combinations, permutations, product
 
 import numpy as np
 import openvino as ov
@@ -198,3 +198,19 @@ def test_axes_of_size_1_of_nothing(declared, shape, change, axes, is_read, agree
     agrees(model, None, [value], [expected])
     repair_faults(model)
     assert ov.compile_model(model, "CPU")([value])[0].shape == expected.shape
+
+
+@pytest.mark.sampled(2)
+@pytest.mark.parametrize("order", list(permutations(range(3))), ids=str)
+@pytest.mark.parametrize("opened", [None, 0, 1, 2])
+def test_transpose_of_nothing(order, opened):
+    """OpenVINO makes a Reshape of a Transpose that moves axes of size 1 alone, and copies a size where there is a 0."""
+    for shape in (one for one in product(range(3), repeat=3) if 0 in one):
+        declared = [-1 if axis == opened else size for axis, size in enumerate(shape)]
+        data, right = op.parameter(declared, np.float32), tuple(shape[axis] for axis in order)
+        model = ov.Model([op.abs(op.transpose(op.abs(data), constant(*order)))], [data])
+        shapes = [ov.compile_model(model, "CPU")([np.zeros(shape, np.float32)])[0].shape]
+        repaired, _ = repair_faults(model)
+        shapes.append(ov.compile_model(model, "CPU")([np.zeros(shape, np.float32)])[0].shape)
+        assert shapes[1] == right
+        assert (shapes[0] == right) != bool(repaired) or (opened is not None and shape[opened] == 0)
