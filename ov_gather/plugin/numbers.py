@@ -226,6 +226,10 @@ def _is_whole(graph: PatternGraph, node: Node) -> bool:
     return graph.producer(node, 0, *_WHOLE) is not None or (converted is not None and graph.type(converted) not in REAL)
 
 
+def _negative_segments(graph: PatternGraph, node: Node) -> bool:
+    return graph.known.bounds(node, 1)[0] < 0
+
+
 _IN_FLOAT = "exact only below 2^24: keep the integers smaller, or compute with parts of 16 bits"
 
 NUMBERS = (
@@ -411,5 +415,14 @@ NUMBERS = (
         effect=Effect.DEPENDS,
         is_of_refused_inputs=True,
         since="2025.3",
+    ),
+    KnownFault(
+        report="segment_max_of_negative_ids",
+        types=("SegmentMax",),
+        occurs=_negative_segments,
+        operands=2,
+        instead="for negative segments, memory before the result is read and written: the process may end",
+        remedy="take the maximum of segments and 0, or check them before",
+        effect=Effect.DEPENDS,
     ),
 )

@@ -6,6 +6,7 @@ import onnxruntime
 import openvino as ov
 import pytest
 from openvino import opset13 as op
+from openvino import opset16
 
 from helpers.known_faults import EXPORTS, HOSTS, as_ir, between_layers, in_export, met_by, model_of, onnx_of
 from ov_gather import validate
@@ -142,6 +143,8 @@ def first_of(x):
     [
         (lambda x: op.matmul(x, op.constant(np.ones((2, 3), np.float32)), False, False), [4, -1], ["matmul_inner_dimension"]),
         (lambda x: op.matmul(x, op.constant(np.ones((1, 3), np.float32)), False, False), [4, -1], []),
+        (lambda x: opset16.segment_max(x, op.convert(x, "i32"), fill_mode="ZERO"), [4], ["segment_max_of_negative_ids"]),
+        (lambda x: opset16.segment_max(x, op.constant(np.int32([0, 0, 1])), fill_mode="ZERO"), [3], []),
         (lambda x: op.unique(x).output(0), [4, -1], ["unique_of_nothing"]),
         (lambda x: op.unique(x).output(0), [4, ov.Dimension(1, 9)], []),
         (lambda x: op.unique(x, sorted=False).output(1), [4, 2], ["unique_without_inverse"]),
