@@ -93,6 +93,7 @@ class OpenvinoSubject(Subject):
             if node.get_type_name() in UNSTEADY
             or _counts_what_becomes_zero(node)
             or _is_truth_of_another_output(node)
+            or _is_quotient_of_constants(node, seen)
             or _gives_out_memory(node, seen)
         }
 
@@ -154,6 +155,26 @@ def _is_truth_of_another_output(node: ov.Node) -> bool:
     return any(value.get_index() != 0 for value in reachable([node.input_value(0)], before, tensor))
 
 
+def _is_quotient_of_constants(node: ov.Node, seen: Arrays) -> bool:
+    """Whether a quotient of integers may be rounded down, where OpenVINO folds it, or towards 0, where the plugin computes it."""
+    if node.get_type_name() != "Divide" or node.get_output_element_type(0).is_real() or not _is_of_constants(node):
+        return False
+    one, other = (seen.get(tensor(value)) for value in node.input_values())
+    if one is None or other is None or not np.all(other):
+        return True
+    return bool((np.sign(one) * np.sign(other) * (np.abs(one) % np.abs(other)) < 0).any())
+
+
+def _is_of_constants(node: ov.Node) -> bool:
+    """Whether nothing but constants and shapes determine what an operation computes."""
+
+    def before(one: ov.Node) -> list[ov.Node]:
+        return [] if one.get_type_name() == "ShapeOf" else [value.get_node() for value in one.input_values()]
+
+    found = reachable([node], before, lambda one: one.get_friendly_name())
+    return not any(one.get_type_name() in ("Parameter", *UNSTEADY) for one in found)
+
+
 def _is_random(node: ov.Node) -> bool:
     return node.get_type_name() == "RandomUniform" or any(_is_random(value.get_node()) for value in node.input_values())
 
@@ -193,11 +214,14 @@ def _gives_out_memory(node: ov.Node, seen: Arrays) -> bool:
     """Whether OpenVINO gives out what happens to be in memory.
 
     It does where elements are made of an operand without any, where a TopK wants more than there are, where a StridedSlice both
-    adds and removes axes, and where a branch of some Ifs is executed for the first time.
+    adds and removes axes, and where a branch of some Ifs is executed for the first time. A Loop without an iteration gives out
+    what it has joined in the inference before.
     """
     if _gives_out_freed_memory(node):
         return True
     operands = [seen.get(tensor(value)) for value in node.input_values()]
+    if node.get_type_name() == "Loop":
+        return any(number is not None and number < 1 for number in operands[:2])  # trips, and whether to begin
     if node.get_type_name() == "StridedSlice":
         attributes = node.get_attributes()
         if any(attributes["new_axis_mask"]) and any(attributes["shrink_axis_mask"]):
