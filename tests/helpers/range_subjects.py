@@ -156,7 +156,7 @@ def _is_truth_of_another_output(node: ov.Node) -> bool:
 
 
 def _is_quotient_of_constants(node: ov.Node, seen: Arrays) -> bool:
-    """Whether a quotient of integers may be rounded down, where OpenVINO folds it, or towards 0, where the plugin computes it."""
+    """Whether a quotient of integers is rounded down if OpenVINO folds it, and towards 0 if the plugin computes it."""
     if node.get_type_name() != "Divide" or node.get_output_element_type(0).is_real() or not _is_of_constants(node):
         return False
     one, other = (seen.get(tensor(value)) for value in node.input_values())

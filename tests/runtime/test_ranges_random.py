@@ -6,6 +6,7 @@ import pytest
 
 from helpers.faulty_models import MODELS, faulty
 from helpers.range_analysis import off_by_one
+from helpers.range_judge import ALONE
 from helpers.range_judgements import confirmed, judgements, totals
 from helpers.range_subjects import judge, judge_onnx
 from helpers.seeds import enough, seeds
@@ -25,7 +26,7 @@ def test_nothing_is_observed_that_was_excluded():
 
 
 def test_faults_of_openvino_are_no_violations():
-    found = list(judgements(range(len(MODELS)), partial(judge, make=faulty)))
+    found = list(judgements(range(0, len(MODELS) * ALONE, ALONE), partial(judge, make=faulty)))
     assert [(one.seed, violation) for one in found for violation in one.violations] == []
     assert found[0].counts["tensors that need not be the same in each inference"] > 0
     assert all(found[number].counts["trials whose shapes do not fit"] > 0 for number in (1, 2))
