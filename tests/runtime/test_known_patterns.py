@@ -371,6 +371,8 @@ LIMITS = {
     "as given": lambda by, start, limit, step: limit,
     "maximum": lambda by, start, limit, step: by.maximum(limit, start),
     "minimum": lambda by, start, limit, step: by.minimum(start, limit),
+    "at least 9": lambda by, start, limit, step: by.maximum(limit, np.int32(9)),
+    "at most -9": lambda by, start, limit, step: by.minimum(limit, np.int32(-9)),
     "by sign": lambda by, start, limit, step: _either(by, by.greater(step, np.int32(0)), start, limit),
     "by opposite sign": lambda by, start, limit, step: _either(by, by.less(step, np.int32(0)), start, limit),
     "by another number": lambda by, start, limit, step: _either(by, by.greater(step, np.int32(1)), start, limit),
@@ -382,10 +384,10 @@ LIMITS = {
 
 @pytest.mark.parametrize(
     ("limit", "steps"),
-    [*product(LIMITS, ("size", "given")), *product(("as given", "maximum", "minimum"), (1, -1))],
+    [*product(LIMITS, ("size", "given")), *product(("as given", "maximum", "minimum", "at least 9", "at most -9"), (1, -1))],
 )
 def test_ranges(limit, steps, agrees):
-    """Those whose step leads away from the limit for some inputs are wrong; a size as a step is not negative."""
+    """Those whose step leads away from the limit for some inputs, of -9 to 9, are wrong; a size as a step is not negative."""
     inputs, feeds, outputs, expected = [], [], [], []
 
     def given(number):
