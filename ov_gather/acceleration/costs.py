@@ -11,6 +11,7 @@ from math import prod
 
 from ov_gather.acceleration.graph import gathers_elements, is_scatter, walk
 from ov_gather.extension.python_api import Dimension, Model, Output
+from ov_gather.ops.table import OPENVINO, where
 
 SMALL = 8192
 """Number of output elements below which a rewrite may cost more than it saves."""
@@ -21,6 +22,7 @@ USUAL = 256
 _BATCHED = 3
 """Least rank whose first dimension is usually a batch, which is small or even 1 where a model is served."""
 
+_WITH_WEIGHTS = where(OPENVINO, lambda op: op.rule in ("convolution", "group_product", "matrix_product"))
 _WEIGHTS = 800_000
 """Weights for each gather and scatter beside which a call of ours costs little: reading them takes 50 times as long."""
 
@@ -42,7 +44,7 @@ def is_heavy(model: Model) -> bool:
     sites = weights = 0
     for _, node in walk(model):
         sites += gathers_elements(node) or is_scatter(node)
-        if node.get_type_name() in ("MatMul", "Convolution"):
+        if node.get_type_name() in _WITH_WEIGHTS:
             shape = node.get_input_partial_shape(1)
             weights += prod(shape.to_shape()) if shape.is_static else 0
     return weights >= sites * _WEIGHTS
