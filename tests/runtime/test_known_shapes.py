@@ -209,8 +209,15 @@ def test_transpose_of_nothing(order, opened):
         declared = [-1 if axis == opened else size for axis, size in enumerate(shape)]
         data, right = op.parameter(declared, np.float32), tuple(shape[axis] for axis in order)
         model = ov.Model([op.abs(op.transpose(op.abs(data), constant(*order)))], [data])
-        shapes = [ov.compile_model(model, "CPU")([np.zeros(shape, np.float32)])[0].shape]
+        found = _shape(model, shape)
         repaired, _ = repair_faults(model)
-        shapes.append(ov.compile_model(model, "CPU")([np.zeros(shape, np.float32)])[0].shape)
-        assert shapes[1] == right
-        assert (shapes[0] == right) != bool(repaired) or (opened is not None and shape[opened] == 0)
+        assert _shape(model, shape) == right
+        assert (found == right) != bool(repaired) or (opened is not None and shape[opened] == 0)
+
+
+def _shape(model, shape):
+    """The shape of the result for an input of a shape; None if it is refused."""
+    try:
+        return ov.compile_model(model, "CPU")([np.zeros(shape, np.float32)])[0].shape
+    except RuntimeError:
+        return None
