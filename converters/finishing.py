@@ -35,6 +35,7 @@ def finish(model: openvino.Model) -> tuple[list[Rewrite], list[Inexactness]]:
     from ov_gather.acceleration.changes import Tracker
     from ov_gather.acceleration.compressed import keep_compressed
     from ov_gather.acceleration.fold_constants import fold_constants
+    from ov_gather.acceleration.guards import empty_gathers, fill
     from ov_gather.acceleration.proved_gathers import use_stock_where_proved
     from ov_gather.acceleration.shield_selects import shield_selects
 
@@ -55,6 +56,9 @@ def finish(model: openvino.Model) -> tuple[list[Rewrite], list[Inexactness]]:
         done.append(Rewrite(name, "gather of constants folded", True))
     what = "weights left compressed: only what is gathered is decompressed"
     done += [Rewrite(f"node Gather '{name}'", what, True) for name in keep_compressed(model)]
+    for gather in empty_gathers(model):
+        done.append(Rewrite(f"node Gather '{gather.get_friendly_name()}'", "padded, as OpenVINO dies of what is empty", True))
+        fill(gather)
     shield_selects(model)
     repaired, left = repair_faults(model)
     return [*done, *repaired], left

@@ -131,6 +131,29 @@ def test_indices_of_bytes_and_without_elements(sizes):
     np.testing.assert_array_equal(found, exported.module()(*tensors).numpy())
 
 
+OF_NOTHING = (
+    lambda x, i: torch.take(x, i),
+    lambda x, i: torch.index_select(x, 1, i),
+    lambda x, i: x[:, i],
+    lambda x, i: torch.gather(x, 1, i.reshape(1, -1)),
+    lambda x, i: functional.embedding(i[:, None], x),
+)
+
+
+@pytest.mark.parametrize("target", ["stock", "extension"])
+@pytest.mark.parametrize(("shape", "count"), [((2, 3), 0), ((2, 0), 0), ((0, 3), 0), ((0, 3), 2)], ids=str)
+def test_gathers_of_nothing(shape, count, target):
+    """OpenVINO's compiler dies of a Gather whose data or indices have no elements."""
+    x, i = torch.zeros(shape), torch.zeros(count, dtype=torch.int64)
+    for function in OF_NOTHING:
+        try:
+            expected = function(x, i)
+        except (IndexError, RuntimeError):  # it reads elements, and there are none
+            continue
+        (found,) = execute(converted(program(function, x, i), target=target), x, i)
+        assert found.shape == expected.shape
+
+
 @pytest.mark.parametrize("target", ["stock", "extension"])
 @pytest.mark.parametrize(("reduction", "is_lost"), [("amax", True), ("amin", True), ("sum", False)])
 def test_nan_that_loses_max_and_min_is_told(reduction, is_lost, target):
