@@ -28,6 +28,8 @@ from .recurrence import iterated
 
 _EXACT = {"INFERENCE_PRECISION_HINT": "f32"}
 _TURNS = ("transpose_a", "transpose_b")
+_ALL = 1 << 30
+"""The end of a Slice that takes all: exact in 32 bits and in float32, through which Select may pass."""
 _ROUNDS = 4
 """Most rounds of repairs: what one makes may meet another fault."""
 
@@ -318,6 +320,22 @@ def _store(node: OpenvinoNode) -> None:
     _feed_outputs(node, [_constant(port, tensor.data) for port, tensor in results])
 
 
+def _cut_to_none(loop: OpenvinoNode) -> None:
+    """Joined slices of Loop(trips, condition)  ->  Slice(slices, 0, Select(trips != 0 and condition, all, 0))."""
+    one = ops.constant(np.array([1]))
+    trips, condition = (ops.reshape(value, one, False) for value in loop.input_values()[:2])
+    runs = ops.logical_and(ops.not_equal(trips, ops.constant(np.array([0]), trips.get_element_type())), condition)
+    end = ops.select(runs, ops.constant(np.array([_ALL])), ops.constant(np.array([0])))
+    for entry in loop.get_output_descriptions():
+        port = loop.output(entry.output_index)
+        readers = port.get_target_inputs()
+        if hasattr(entry, "axis") and readers:
+            cut = ops.slice(port, ops.constant(np.array([0])), end, one, ops.constant(np.array([entry.axis]))).output(0)
+            cut.set_names(port.get_names())
+            port.set_names(set())
+            _feed(readers, cut)
+
+
 def _first_axis(unique: OpenvinoNode) -> None:
     """Unique(x, axis)  ->  Unique(Transpose(x), 0), and its first output is transposed back."""
     data, axis = unique.input_value(0), unique.input_value(1).get_node().get_data().item()
@@ -401,6 +419,7 @@ REPAIRS: Mapping[str, Callable[[OpenvinoNode], None]] = {
     "constant_result_overwritten": _store,
     "gather_of_inserted_axis": _from_the_back,
     "if_before_pool": _copy_results,
+    "loop_of_no_iterations_keeps_slices": _cut_to_none,
     "loop_overwrites_outer_value": _copy_first,
     "matmul_over_nothing": _sum_of_nothing,
     "maximum_of_infinities": _choose_infinity,

@@ -206,6 +206,21 @@ def _may_not_begin(graph: PatternGraph, node: Node) -> bool:
     return any(key is not None and graph.graph.is_constant(key) for key in goes_on)
 
 
+def _keeps_slices(graph: PatternGraph, node: Node) -> bool:
+    """Return True if slices are joined, inputs decide whether there is an iteration, and what reads them may see them then."""
+    numbers = [graph.constant(node, position) for position in (0, 1)]  # trips, and the condition at first
+    is_never = any(number is not None and not number.all() for number in numbers)
+    if is_never or all(number is not None or graph.known.bounds(node, i)[0] >= 1 for i, number in enumerate(numbers)):
+        return False
+    joined = [edge.outer for body in node.bodies for edge in body.exits if edge.passing is Passing.SLICED]
+    return any(not _cuts(graph, reader) for key in joined if key is not None for reader in graph.readers(key))
+
+
+def _cuts(graph: PatternGraph, reader: Node) -> bool:
+    """Return True for a Slice whose end is chosen, as `convert` makes them."""
+    return reader.type == "Slice" and graph.producer(reader, 2, "Select") is not None
+
+
 def _joins(node: Node) -> bool:
     return any(edge.passing is Passing.SLICED for body in node.bodies for edge in body.exits)
 
@@ -304,6 +319,16 @@ LOOPS = (
         operands=2,
         instead="without an iteration, a state that the body does not read is not the initial one, but whatever is in memory",
         remedy="let the body read the state, or guarantee an iteration",
+        effect=Effect.DEPENDS,
+        converter="avoids",
+    ),
+    KnownFault(
+        report="loop_of_no_iterations_keeps_slices",
+        types=("Loop",),
+        occurs=_keeps_slices,
+        operands=2,
+        instead="without an iteration, the slices that are joined are those of an earlier inference instead of none",
+        remedy="cut them to none if the trip count is 0 or the condition is false at first, or guarantee an iteration",
         effect=Effect.DEPENDS,
         converter="avoids",
     ),

@@ -1,12 +1,15 @@
-"""What is computed once, of constants: found if and only if later inferences differ, never proved, and repaired."""
+"""What later inferences compute otherwise, of constants or without iterations: found, never proved, and repaired."""
 
 import numpy as np
+import onnxruntime
 import openvino as ov
 import pytest
 from openvino import opset13 as op
 
 from helpers.known_faults import as_ir
+from helpers.saved_models import parsed
 from ov_gather import prove, validate
+from ov_gather.converters import compile_onnx
 from ov_gather.converters.repairs import repair_faults
 
 EXACT = {"INFERENCE_PRECISION_HINT": "f32", "INFERENCE_NUM_THREADS": 1}
@@ -122,3 +125,40 @@ def test_sizes_vary_between_inferences(tmp_path):
         as_ir(ov.Model([op.gather(data, index, ZERO)], [x, data]), tmp_path / "model.xml")
         (site,) = prove(tmp_path / "model.xml")
         assert site.status == status
+
+
+JOINED = """y, z = Loop(trips, on, x)<body = step (int64 i, bool go, float[2] state) =>
+    (bool still, float[2] next, float[2] row) { still = Identity(go) next = Add(state, state) row = Neg(state) }>"""
+LOOPS = {
+    "trips": f"(float[2] x, int64 trips) => (float[2] y, float[n, 2] z) {{ on = Constant<value = bool {{1}}>() {JOINED} }}",
+    "condition": f"(float[2] x, bool on) => (float[2] y, float[n, 2] z) {{ trips = Constant<value_int = 3>() {JOINED} }}",
+    "behind": f"(float[2] x, int64 trips, bool on) => (float[2] y, float[n, 2] w) {{ {JOINED} w = Neg(z) }}",
+    "in a body": f"""(float[2] x, int64[4] each) => (float[2] last, float[4, 1, 2] sums) {{
+        four = Constant<value_int = 4>() yes = Constant<value = bool {{1}}>()
+        last, sums = Loop(four, yes, x)<body = outer (int64 k, bool c, float[2] s) =>
+            (bool d, float[2] t, float[1, 2] w) {{
+            d = Identity(c) t = Identity(s) trips = Gather(each, k) on = Constant<value = bool {{1}}>() {JOINED}
+            axis = Constant<value_ints = [0]>() w = ReduceSum(z, axis)
+        }}>
+    }}""",
+}
+
+
+@pytest.mark.onnxruntime
+@pytest.mark.parametrize("name", LOOPS)
+def test_a_loop_without_an_iteration_joins_nothing(name):
+    """OpenVINO returns what it has joined in the inference, or the iteration, before."""
+    model = parsed(LOOPS[name])
+    session = onnxruntime.InferenceSession(model.SerializeToString(), providers=["CPUExecutionProvider"])
+    compiled, outputs = compile_onnx(model), [one.name for one in session.get_outputs()]
+    for trips in (3, 0, 2, 0):
+        feed = {
+            "x": np.float32([1, 2]),
+            "trips": np.array(trips),
+            "on": np.array(trips > 0),
+            "each": np.array([trips, 0, 1, 0]),
+        }
+        feed = {one.name: feed[one.name] for one in session.get_inputs()}
+        found, expected = compiled(feed), session.run(None, feed)
+        assert [found[one].tolist() for one in outputs] == [array.tolist() for array in expected]
+        assert [found[one].shape for one in outputs] == [array.shape for array in expected]
