@@ -125,6 +125,7 @@ def test_tile(each_agrees):
         ((2, 3, 2, 1), (2, 2, 2, 2)),
         ((2, 2, 2, 2), (2, 1, 2, 2, 2)),
         ((2, 2, 2, 2, 2), (2, 2, 2, 2)),
+        ((2, 2, 2, 2, 2), (1, 2, 2)),
     ],
 )
 @pytest.mark.parametrize("is_viewed", [False, True])

@@ -69,6 +69,12 @@ def test_slices_of_reductions(shape, each_agrees):
     each_agrees(cases)
 
 
+@pytest.mark.parametrize("sizes", [[-1, 2, 5], [4, -1, 5], [4, 2, -1], [-1, -1, -1]], ids=str)
+def test_slices_of_reductions_of_open_sizes(sizes, agrees):
+    x, data = np.arange(40, dtype=np.int32).reshape(4, 2, 5), op.parameter(sizes, np.int32)
+    agrees([op.subtract(op.reduce_max(data, constant(2)), op.constant(np.int32(3)))], [data], [x], [x.max(2) - 3])
+
+
 def test_reductions_of_constants_and_sizes(agrees):
     """They are computed while the model is compiled."""
     x, data = np.zeros((3, 5), np.float32), op.parameter([3, 5], np.float32)
