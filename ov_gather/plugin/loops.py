@@ -20,6 +20,8 @@ _OVER_ELEMENT = ("Add", "Maximum", "Minimum", "Mod", "Multiply", "PReLU", "Power
 """Arithmetic that is computed in the memory of its first operand even if that is the element itself."""
 _BINARY = (*_OVER_ELEMENT, "Divide", "Subtract")
 """Arithmetic that is computed in the memory of its first operand if the second one is a constant vector."""
+_OF_EITHER_SIDE = ("Add", "Divide", "Maximum", "Minimum", "Multiply", "Subtract")
+"""Arithmetic with a constant that is fused with what computes the other operand, be it the first or the second."""
 _NAMES = (*VIEWS, "Identity")
 """Operations whose result is another name of what they read."""
 
@@ -99,8 +101,8 @@ def _accumulates(graph: PatternGraph, node: Node) -> bool:
     for loop in _loops(graph, node):
         for state, following in loop.states:
             last = graph.graph.producer(following)
-            if last and (last.type in _UNARY or (last.type in _BINARY and graph.producer(last, 1, "Const"))):
-                last = graph.producer(last, 0)  # the plugin fuses it
+            if last and (fused := _fused_operand(graph, last)) is not None:
+                last = graph.producer(last, fused)
             if last is None or last.type not in _BINARY or not graph.made(last).is_static:
                 continue
             first, second = last.inputs
@@ -115,6 +117,13 @@ def _accumulates(graph: PatternGraph, node: Node) -> bool:
             if is_met and any(state in one.outputs for one in graph.depends_on(last.outputs)):
                 return True
     return False
+
+
+def _fused_operand(graph: PatternGraph, node: Node) -> int | None:
+    """Return the operand of what the plugin fuses with the operation before it; None if it does not fuse the node."""
+    if node.type in _UNARY or (node.type in _BINARY and graph.producer(node, 1, "Const")):
+        return 0
+    return 1 if node.type in _OF_EITHER_SIDE and graph.producer(node, 0, "Const") else None
 
 
 def _no_element(graph: PatternGraph, node: Node) -> bool:

@@ -23,9 +23,10 @@ CHANGED = [
     *(f"{kind}(element, one)" for kind in ("Add", "Mul", "Sub", "Max", "Min", "Div", "Pow", "PRelu", "Mod<fmod = 1>")),
     *("Identity(element)", "Tanh(element)", "Max(one, element)"),
 ]
+KINDS = ("Add", "Mul", "Sub", "Max", "Min", "Div", "Pow", "Mod<fmod = 1>")
 NEXT = [
-    *(f"{kind}(more, state)" for kind in ("Add", "Mul", "Sub", "Max", "Min", "Div", "Pow", "Mod<fmod = 1>")),
-    *(f"{kind}(state, more)" for kind in ("Add", "Mul", "Sub", "Max", "Min", "Div", "Pow", "Mod<fmod = 1>")),
+    *(f"{kind}(more, state)" for kind in KINDS),
+    *(f"{kind}(state, more)" for kind in KINDS),
 ]
 
 
@@ -64,6 +65,26 @@ def test_states_computed_of_an_element_with_other_readers(more, seen, agrees):
     text = f"""g (float[2] s, float[3, 2] x) => (float[2] last, float[3, 2] all) {{
         last, all = Scan<num_scan_inputs = 1, body = b (float[2] state, float[2] element) => (float[2] next, float[2] seen) {{
             flat = Constant<value = int64[1] {{-1}}>() more = {more} next = Add(more, state) seen = {seen}
+        }}>(s, x)
+    }}"""
+    model, session = of_onnx(text)
+    feed = {"s": np.float32([0.7, 0.8]), "x": np.float32([[0.9, 0.3], [0.4, 0.75], [0.6, 0.2]])}
+    agrees(model, None, list(feed.values()), session.run(None, feed))
+
+
+@pytest.mark.parametrize(
+    "end",
+    [
+        *(f"{kind}({operands})" for kind in KINDS for operands in ("sum, one", "one, sum")),
+        *("Tanh(sum)", "Add(sum, element)", "Add(sum, state)"),
+    ],
+)
+def test_states_computed_of_a_sum(end, agrees):
+    """What the plugin fuses with the sum of an element and the state."""
+    text = f"""g (float[2] s, float[3, 2] x) => (float[2] last, float[3, 2] all) {{
+        last, all = Scan<num_scan_inputs = 1, body = b (float[2] state, float[2] element) => (float[2] next, float[2] seen) {{
+            one = Constant<value = float[2] {{0.5, 0.6}}>()
+            sum = Add(element, state) next = {end} seen = Identity(next)
         }}>(s, x)
     }}"""
     model, session = of_onnx(text)
