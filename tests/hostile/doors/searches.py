@@ -14,7 +14,7 @@ from onnx import helper
 
 from helpers.converted_nodes import check_conversion
 
-TRIALS = 150
+TRIALS = 60
 SECONDS = 60
 MODELS = 6
 """Models that one seed tries."""
