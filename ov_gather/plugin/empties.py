@@ -95,7 +95,6 @@ EMPTIES = (
         operands=2,
         instead="a Transpose that moves axes of size 1 alone gives the size before where a size of 0 belongs",
         remedy="use a Broadcast of 0 to the sizes in the other order",
-        taints=True,
         converter="avoids",
     ),
     KnownFault(

@@ -38,7 +38,7 @@ def _backwards(graph: PatternGraph, node: Node) -> bool:
     source, own = graph.source(node), _part(graph, node)
     if source is None or own is None or own[1].step != -1 or len(own[1]) < 2:
         return False
-    others = islice((one for one in graph.readers(source) if one.type == "StridedSlice"), LAYERS)
+    others = list(islice((one for one in graph.readers(source) if one.type == "StridedSlice"), LAYERS))
     found = {_part(graph, one) for one in others}
     if None in found or len(found) < 2 or any(graph.is_output(one) for one in others):
         return False

@@ -25,8 +25,8 @@ from ov_gather.plugin.register import KNOWN
 from ov_gather.ranges.known_faults import FaultFinder
 
 STOCK = {"INFERENCE_PRECISION_HINT": "f32", "INFERENCE_NUM_THREADS": 1}
-_OF_OTHER_INPUTS = ("i64 is computed as i32", "OVG712: Unique of no elements")
-"""How reports begin that are true for integers beyond 32 bits, or for empty tensors, which no idiom has."""
+_OF_OTHER_INPUTS = ("i64 is computed as i32", "OVG712: Unique of no elements", "an index out of bounds")
+"""How reports begin that are true for integers beyond 32 bits, for empty tensors, or for other indices, which no idiom has."""
 _RIGHT_FOR_SOME = (
     *("broadcast_by_no_sizes", "broadcast_of_no_elements", "gather_of_inserted_axis", "if_before_pool"),
     *("loop_overwrites_outer_value", "matmul_over_nothing", "non_zero_of_moved_nothing", "tile_of_one_channel"),
