@@ -259,6 +259,13 @@ def _no_positions(non_zero: OpenvinoNode) -> None:
     replace_node(non_zero, ops.constant(np.empty(shape), non_zero.get_element_type()))
 
 
+def _to_open_sizes(transpose: OpenvinoNode) -> None:
+    """Transpose(x, order) of axes of size 1  ->  Reshape(x, Gather(ShapeOf(x), order)), in which 0 is no copy."""
+    data, order = transpose.input_values()
+    sizes = ops.gather(ops.shape_of(data), order, ops.constant(0))
+    replace_node(transpose, ops.reshape(data, sizes, False))
+
+
 def _only_input(node: OpenvinoNode) -> None:
     """Tile(x, [])  ->  x."""
     node.output(0).replace(node.input_value(0))
@@ -439,6 +446,7 @@ REPAIRS: Mapping[str, Callable[[OpenvinoNode], None]] = {
     "tile_of_one_channel": _tile_of_six,
     "tile_run_time_repeats": _tile_by_pairs,
     "topk_of_none": _slice_none,
+    "transpose_of_open_sizes": _to_open_sizes,
     "unique_along_later_axis": _first_axis,
     "unique_of_constants": _fold_unique,
     "unique_slices_of_bytes": _wide_unique,

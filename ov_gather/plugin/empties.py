@@ -65,6 +65,16 @@ def _of_moved_nothing(graph: PatternGraph, node: Node) -> bool:
     return moves_ones_alone(order.ravel().tolist(), [size == 1 for size in graph.shape(transpose).sizes])
 
 
+def _moves_open_sizes(graph: PatternGraph, node: Node) -> bool:
+    """Return True for an order that moves axes of size 1 alone past several open sizes, one of which may be 0."""
+    dims, order = graph.shape(node).dims, graph.constant(node, 1)
+    axes = [] if order is None else order.ravel().tolist()
+    if not dims or not moves_ones_alone(axes, [dim.is_static and dim.upper == 1 for dim in dims]):
+        return False
+    moved = [dims[before] for axis, before in enumerate(axes) if axis != before and not dims[before].is_static]
+    return len(moved) > 1 and any(0 in dim for dim in moved)
+
+
 def moves_ones_alone(order: Sequence[int], is_one: Sequence[bool]) -> bool:
     """Return True if an order of axes moves axes of size 1 alone: OpenVINO makes a Reshape of such a Transpose."""
     kept = [axis for axis in order if not is_one[axis]]
@@ -164,6 +174,16 @@ EMPTIES = (
         instead="Tile of a scalar by no repeats is uninitialized memory, or ends the process",
         remedy="use its input instead",
         taints=True,
+        converter="avoids",
+    ),
+    KnownFault(
+        report="transpose_of_open_sizes",
+        types=("Transpose",),
+        occurs=_moves_open_sizes,
+        operands=2,
+        instead="where a size is 0, a Transpose that moves axes of size 1 alone has other sizes, or is refused",
+        remedy="use a Reshape without special_zero to the sizes in the other order",
+        effect=Effect.DEPENDS,
         converter="avoids",
     ),
 )

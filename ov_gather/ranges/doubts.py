@@ -503,7 +503,7 @@ DOUBTS = (
     Doubt(("clamp_limits_through_float32",), _EXTREMES, _compared_in_float32),
     Doubt(("non_zero_before_convert",), ("NonZero",), _not_converted),
     Doubt((), (), _broadcast_dropped),
-    Doubt((), ("Transpose",), _moved_nothing),
+    Doubt(("transpose_of_open_sizes",), ("Transpose",), _moved_nothing),
     Doubt(("pad_value_of_run_time",), ("Pad",), _padded_with_zero),
     Doubt((), (), _folded_in_64_bits),
     Doubt(("abs_of_clamp", "abs_of_folded_convert"), ("Abs",), _sign_kept),

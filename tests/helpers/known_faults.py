@@ -45,6 +45,7 @@ IN_ONNX = {
     "convert_to_boolean_of_another_output": """g (float[4] x) => (bool[2] y) {
         a, b = Split<num_outputs = 2>(x) y = Cast<to = 9>(b)
     }""",
+    "transpose_of_open_sizes": "g (float[a, b, 1] x) => (float[1, a, b] y) { r = Relu(x) y = Transpose<perm = [2, 0, 1]>(r) }",
     "random_scalar": "g (float x) => (float y) { r = RandomUniformLike<low = 5.0, high = 5.5, seed = 3.0>(x) y = Floor(r) }",
     "unique_without_inverse": "g (float[4] x) => (float[n] y) { y = Unique<sorted = 0>(x) }",
     "pad_value_of_run_time": """g (float[3] x, float v) => (float[6] y) {

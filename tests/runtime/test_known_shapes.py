@@ -7,9 +7,11 @@ import openvino as ov
 import pytest
 from openvino import opset13 as op
 
+from helpers.known_faults import as_ir
 from helpers.known_patterns import constant
-from ov_gather import guard, prove
+from ov_gather import guard, prove, validate
 from ov_gather.converters.repairs import repair_faults
+from ov_gather.rules.releases import RELEASES
 
 
 @pytest.mark.sampled(16)
@@ -124,6 +126,36 @@ def test_non_zero_of_nothing(order, sizes, agrees):
     agrees(
         [op.non_zero(op.transpose(data, constant(*order)))], [data], [np.zeros(sizes, np.float32)], [np.zeros((3, 0), np.int64)]
     )
+
+
+@pytest.mark.parametrize("sizes", product((-1, 1, 2), repeat=3), ids=str)
+@pytest.mark.parametrize("order", [[2, 0, 1], [1, 2, 0], [0, 2, 1], [1, 0, 2], [2, 1, 0], [0, 1, 2]], ids=str)
+@pytest.mark.sampled(60)
+def test_transposes_of_open_sizes(order, sizes, tmp_path):
+    """The fault is found if and only if OpenVINO is wrong for some sizes; the repaired model is right."""
+    data = op.parameter(list(sizes), np.float32)
+    model = ov.Model([op.transpose(op.relu(data), op.constant(np.array(order)))], [data])
+    shapes = list(product(*((2, 0) if size < 0 else (size,) for size in sizes)))
+    expected = [tuple(shape[axis] for axis in order) for shape in shapes]
+    is_wrong = shapes_of(model, shapes) != expected
+    as_ir(model, tmp_path / "model.xml")
+    found = validate(tmp_path / "model.xml", target=RELEASES[-1], select=["OVG7"])
+    assert [one.hint.rpartition("/")[2] for one in found] == ["transpose_of_open_sizes.md"] * is_wrong
+    repair_faults(model)
+    assert shapes_of(model, shapes) == expected
+
+
+def shapes_of(model, shapes):
+    """The shape of the output for each shape of the input; None where OpenVINO refuses it."""
+    request, found = ov.Core().compile_model(model, "CPU").create_infer_request(), []
+    for shape in shapes:
+        request.start_async([np.zeros(shape, np.float32)])
+        try:
+            request.wait()
+            found.append(tuple(request.get_output_tensor().shape))
+        except RuntimeError:
+            found.append(None)
+    return found
 
 
 @pytest.mark.parametrize("name", ["Add", "Maximum", "Subtract second", "Greater", "ReLU and Add", "its own size"])
