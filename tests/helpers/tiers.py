@@ -8,7 +8,7 @@ marked `sampled(n)`: n rows, evenly spread. What is marked `exhaustive` is not i
 from __future__ import annotations
 
 import zlib
-from collections import defaultdict
+from collections import Counter, defaultdict
 from collections.abc import Hashable, Iterable
 from pathlib import Path
 from types import NoneType
@@ -22,6 +22,8 @@ from helpers.pairwise import covering
 Counts = tuple[int, int]
 """How many tests were chosen, of how many."""
 _COUNTS = pytest.StashKey[Counts]()
+_MANY = 100
+"""Cases of a function beyond which its cases are in different parts of the rest."""
 
 
 def pytest_addoption(parser: pytest.Parser) -> None:
@@ -46,7 +48,9 @@ def pytest_collection_modifyitems(config: pytest.Config, items: list[pytest.Item
     if part := config.getoption("part"):
         number, parts = _checked_part(part)
         core = core_of(items)
-        items[:] = [item for item in items if item not in core and part_of(item, parts) == number]
+        rest = [item for item in items if item not in core]
+        cases = Counter(map(function_of, rest))
+        items[:] = [item for item in rest if part_of(item, cases[function_of(item)], parts) == number]
     elif not (config.getoption("all") or config.getoption("lf", False) or any("::" in argument for argument in config.args)):
         core = core_of(items)
         items[:] = [item for item in items if item in core]
@@ -69,9 +73,12 @@ def _checked_part(text: str) -> tuple[int, int]:
     return int(number), int(parts)
 
 
-def part_of(item: pytest.Item, parts: int) -> int:
-    """Return the number of the part of the rest that a test is in: that of its function, whose fixtures are made once."""
-    return zlib.crc32(function_of(item).encode()) % parts
+def part_of(item: pytest.Item, cases: int, parts: int) -> int:
+    """Return the number of the part of the rest that a test is in.
+
+    It is that of its function, whose fixtures are made once, unless that has many cases, which would make parts unequal.
+    """
+    return zlib.crc32((item.nodeid if cases > _MANY else function_of(item)).encode()) % parts
 
 
 def function_of(item: pytest.Item) -> str:

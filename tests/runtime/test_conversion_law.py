@@ -25,13 +25,6 @@ def test_the_law_holds(form):
 
 
 @pytest.mark.exhaustive
-@pytest.mark.parametrize("form", balanced(3)[len(balanced(1)) :], ids=str)
+@pytest.mark.parametrize("form", balanced(6)[len(balanced(1)) :], ids=str)
 def test_the_law_holds_in_other_places(form):
-    holds(form)
-
-
-# A function of its own, as CI runs the rest by functions, an eighth at a time.
-@pytest.mark.exhaustive
-@pytest.mark.parametrize("form", balanced(6)[len(balanced(3)) :], ids=str)
-def test_the_law_holds_in_more_places(form):
     holds(form)
