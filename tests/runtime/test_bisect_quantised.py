@@ -72,9 +72,9 @@ def saturating(monkeypatch):
 
 
 @pytest.mark.parametrize("is_wrong", [False, True])
-def test_a_product_that_onnxruntime_saturates_is_no_fault(saturating, is_wrong, tmp_path):
+def test_a_product_that_onnxruntime_saturates_is_no_fault(saturating, is_wrong, tmp_path, rng):
     text = "(uint8[1,64] a, uint8 za) => (int32[1,32] y) { y = MatMulInteger(a, w, za) }"
-    feeds = {"a": RNG.integers(128, 256, (1, 64)).astype(np.uint8), "za": np.array(250, np.uint8)}
+    feeds = {"a": rng.integers(128, 256, (1, 64)).astype(np.uint8), "za": np.array(250, np.uint8)}
     other = WEIGHTS.copy()
     other[5, 5] += is_wrong
     source = saved(tmp_path / "m.onnx", text, w=WEIGHTS)
