@@ -28,7 +28,7 @@ from .moves import OF_SHAPES, carries_elements, element_type_of, is_index, moves
 from .ranges import Ranges
 
 INT32 = np.iinfo(np.int32)
-_FLOATS = (BF16, F16, F32, F64)
+FLOATS = (BF16, F16, F32, F64)
 _EXACT = 2**24  # float32 represents all integers up to this one
 _MODULAR = where(ONNX, lambda op: Trait.MOD32 in op.traits)
 _WRAPPING = where(ONNX, lambda op: Trait.I16 in op.traits)
@@ -199,10 +199,10 @@ _ROUNDING = where(ONNX, lambda op: op.rule in ("round_up", "round_down", "neares
 def _rounds_quotient(node: onnx_ir.Node) -> bool:
     """Return True if a node makes integers of a quotient of floating-point numbers, unless the divisor is a power of two."""
     kind, source = element_type_of(node.outputs[0]), node.inputs[0]
-    if source is None or (node.op_type in _CASTS and (kind is None or kind in (*_FLOATS, BOOLEAN))):
+    if source is None or (node.op_type in _CASTS and (kind is None or kind in (*FLOATS, BOOLEAN))):
         return False
     divide = source.producer()
-    if divide is None or not is_default(divide, ("Div",)) or element_type_of(source) not in _FLOATS or is_constant(source):
+    if divide is None or not is_default(divide, ("Div",)) or element_type_of(source) not in FLOATS or is_constant(source):
         return False
     divisor = None if divide.inputs[1] is None else constant_of(divide.inputs[1])
     return divisor is None or bool((np.abs(np.frexp(divisor.numpy().astype(np.float64))[0]) != 0.5).any())

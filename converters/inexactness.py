@@ -12,18 +12,17 @@ from numpy.typing import NDArray
 
 from ov_gather.divergences.conditions import NARROWED_BY_CPU
 from ov_gather.divergences.cpu_plugin import as_seen
-from ov_gather.ir.element_types import BF16, F16, F32, F64, STRING, U32
+from ov_gather.ir.element_types import F64, STRING, U32
 from ov_gather.ops.onnx_nodes import GATHERS, SCATTERS
 
 from .errors import describe
 from .graphs import bodies_of, constant_of, constants_of, inputs_of, is_default, nodes_of
-from .inexact_nodes import computed, exceeds_int32, inexact_nodes, narrowing, seeing_high_bits, stays_within
+from .inexact_nodes import FLOATS, computed, exceeds_int32, inexact_nodes, narrowing, seeing_high_bits, stays_within
 from .moves import element_type_of, is_bound, is_gathered, is_read
 from .passes.empty_constants import lost_constants
 from .ranges import Ranges
 from .unknown_forms import unknown_forms
 
-FLOATS = (BF16, F16, F32, F64)
 _PART = 2**16  # elements compared at once: they fit in a cache, and weights may have gigabytes
 
 

@@ -14,7 +14,7 @@ from ov_gather.graph.symbols import Dim, InferredDim, InnerDim, InputDim, NamedD
 from ov_gather.ir.bodies import Slicing
 from ov_gather.ir.element_types import STRING, ElementType, by_onnx
 from ov_gather.ir.shapes import ANY, UNKNOWN, Dimension, PartialShape
-from ov_gather.ops.index_table import ONNX_INDICES
+from ov_gather.ops.index_table import ONNX_INDICES, OPEN_SEQUENCE
 from ov_gather.ops.onnx_nodes import AHEAD, GATHERS, SCATTERS, attribute, is_branching
 from ov_gather.ops.table import ONNX, Along
 from ov_gather.ranges.algebra.constants import CHUNK, constant_value
@@ -287,7 +287,7 @@ def _in_sequence(node: Node, site: Site) -> Site:
         return replace(site, size=len(made.inputs))
     if made is not None and is_default(made, ("SplitToSequence",)) and len(made.inputs) == 1:
         return replace(site, data=made.inputs[0], axis=attribute(made, "axis", 0))
-    return replace(site, unknown="how many tensors its sequence has is not known")
+    return replace(site, unknown=OPEN_SEQUENCE)
 
 
 def _is_integer(graph: Graph, key: Key) -> bool:

@@ -86,7 +86,7 @@ def _steps(
 
 
 def _parameter(value: Output, *, time: int | None = None) -> OpenvinoNode:
-    """Return what holds a value in a body, or a slice of it of so many elements by time."""
+    """Return a Parameter for a value in a body; with `time`, for a slice of so many elements along axis 1."""
     shape = value.get_partial_shape()
     if time is not None:
         shape[1] = time

@@ -231,8 +231,13 @@ def _of_nothing(reduce: OpenvinoNode) -> OpenvinoNode:
 def _to_moved_sizes(transpose: OpenvinoNode) -> None:
     """Transpose(x, order) of nothing  ->  Broadcast(0, Gather(ShapeOf(x), order)): a Reshape would copy sizes, too."""
     data, order = transpose.input_values()
-    sizes = ops.gather(ops.shape_of(data), order, ops.constant(np.int64(0)))
-    replace_node(transpose, ops.broadcast(ops.constant(0, data.get_element_type()), sizes))
+    replace_node(transpose, ops.broadcast(ops.constant(0, data.get_element_type()), _at(ops.shape_of(data), order)))
+
+
+def _to_open_sizes(transpose: OpenvinoNode) -> None:
+    """Transpose(x, order) of axes of size 1  ->  Reshape(x, Gather(ShapeOf(x), order)), in which 0 is no copy."""
+    data, order = transpose.input_values()
+    replace_node(transpose, ops.reshape(data, _at(ops.shape_of(data), order), False))
 
 
 def _to_own_sizes(node: OpenvinoNode) -> None:
@@ -243,7 +248,12 @@ def _to_own_sizes(node: OpenvinoNode) -> None:
     kept = [axis for axis in range(max(rank, made)) if axis not in taken]
     order = kept if made < rank else [rank if axis in taken else kept.index(axis) for axis in range(made)]
     sizes = ops.concat([ops.shape_of(data), ops.constant(np.array([1]))], 0)
-    replace_node(node, ops.reshape(data, ops.gather(sizes, ops.constant(np.array(order)), ops.constant(np.int64(0))), False))
+    replace_node(node, ops.reshape(data, _at(sizes, ops.constant(np.array(order))), False))
+
+
+def _at(sizes: OpenvinoNode, order: OpenvinoNode | Output) -> OpenvinoNode:
+    """Return sizes in another order."""
+    return ops.gather(sizes, order, ops.constant(np.int64(0)))
 
 
 def _slice_none(topk: OpenvinoNode) -> None:
@@ -257,13 +267,6 @@ def _no_positions(non_zero: OpenvinoNode) -> None:
     """NonZero(x) of no elements  ->  a constant without elements."""
     shape = (non_zero.get_input_partial_shape(0).rank.get_length(), 0)
     replace_node(non_zero, ops.constant(np.empty(shape), non_zero.get_element_type()))
-
-
-def _to_open_sizes(transpose: OpenvinoNode) -> None:
-    """Transpose(x, order) of axes of size 1  ->  Reshape(x, Gather(ShapeOf(x), order)), in which 0 is no copy."""
-    data, order = transpose.input_values()
-    sizes = ops.gather(ops.shape_of(data), order, ops.constant(0))
-    replace_node(transpose, ops.reshape(data, sizes, False))
 
 
 def _only_input(node: OpenvinoNode) -> None:
@@ -446,12 +449,12 @@ REPAIRS: Mapping[str, Callable[[OpenvinoNode], None]] = {
     "tile_of_one_channel": _tile_of_six,
     "tile_run_time_repeats": _tile_by_pairs,
     "topk_of_none": _slice_none,
+    "transpose_of_nothing": _to_moved_sizes,
     "transpose_of_open_sizes": _to_open_sizes,
     "unique_along_later_axis": _first_axis,
     "unique_of_constants": _fold_unique,
     "unique_slices_of_bytes": _wide_unique,
     "unique_without_inverse": _read_inverse,
-    "transpose_of_nothing": _to_moved_sizes,
     "unsqueeze_of_nothing": _to_own_sizes,
 }
 """What repairs a fault, by its report."""

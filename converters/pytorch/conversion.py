@@ -16,8 +16,8 @@ from ov_gather.ir.element_types import F64, by_name
 
 from ..errors import ConversionError, explained
 from ..finishing import Conversion, finish, record
-from ..inexact_nodes import narrowing
-from ..inexactness import FLOATS, LOST_NAN, OUT_OF_BOUNDS, Inexactness, is_preserved
+from ..inexact_nodes import FLOATS, narrowing
+from ..inexactness import LOST_NAN, OUT_OF_BOUNDS, Inexactness, is_preserved
 from ..legalize import TARGETS
 from ..loading import naming
 from ..passes.rewriter import Rewrite

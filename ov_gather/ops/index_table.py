@@ -46,7 +46,8 @@ _UNWRITTEN = "may leave a part of the output unwritten"
 _LENGTH = "yields zeros in the place of the last state"
 _PAST = "the number of new tokens, not the index alone, decides how far the cache is written"
 _LABELS = IndexRow(1, 0, 1, counts_from_end=True, lenient="the label to ignore may have any value", if_given="ignore_index")
-_SEQUENCE = "how many tensors its sequence has is not known"
+OPEN_SEQUENCE = "how many tensors its sequence has is not known"
+"""Why nothing is proved of an index of a sequence."""
 _BATCHES = "the batch indices are the first column of a table of floats"
 
 ONNX_INDICES: Mapping[str, Sequence[IndexRow]] = {
@@ -71,8 +72,8 @@ ONNX_INDICES: Mapping[str, Sequence[IndexRow]] = {
     "RoiAlign": [IndexRow(2, outside=_UNWRITTEN)],
     "RotaryEmbedding": [IndexRow(3, 1, outside=_ZEROS)],
     "SequenceAt": [IndexRow(1, counts_from_end=True, outside=_LAST)],
-    "SequenceErase": [IndexRow(1, unknown=_SEQUENCE)],
-    "SequenceInsert": [IndexRow(2, unknown=_SEQUENCE)],
+    "SequenceErase": [IndexRow(1, unknown=OPEN_SEQUENCE)],
+    "SequenceInsert": [IndexRow(2, unknown=OPEN_SEQUENCE)],
     "SoftmaxCrossEntropyLoss": [_LABELS],
     "TensorScatter": [IndexRow(2, unknown=_PAST)],
 }

@@ -34,7 +34,7 @@ class KnownFault:
         report: the page in docs/evidence/upstream/ that reports it, with a reproducer.
         types: the types of the nodes that meet it.
         element_types: the element types of the first output of such a node; empty for all.
-        beside: types of nodes of which the graph must have one, too; empty if it needs none.
+        beside: the graph must have a node of one of these types as well; empty if it need not.
         occurs: whether a node of one of these types meets it. Operand counts are checked before by `operands`.
         instead: what OpenVINO does instead of what is right.
         remedy: how to write the model so that it is right.

@@ -59,20 +59,24 @@ def _of_none(graph: PatternGraph, node: Node) -> bool:
 def _of_moved_nothing(graph: PatternGraph, node: Node) -> bool:
     """Return True for a static shape without elements, if a Transpose before has moved axes of size 1 alone."""
     transpose, shape = producer_before_removed(graph, node), graph.shape(node)
-    order = graph.constant(transpose, 1) if transpose and transpose.type == "Transpose" else None
-    if transpose is None or order is None or not shape.is_static or 0 not in shape.sizes:
+    if transpose is None or transpose.type != "Transpose" or not shape.is_static or 0 not in shape.sizes:
         return False
-    return moves_ones_alone(order.ravel().tolist(), [size == 1 for size in graph.shape(transpose).sizes])
+    return bool(_order_of_ones(graph, transpose))
 
 
 def _moves_open_sizes(graph: PatternGraph, node: Node) -> bool:
-    """Return True for an order that moves axes of size 1 alone past several open sizes, one of which may be 0."""
-    dims, order = graph.shape(node).dims, graph.constant(node, 1)
-    axes = [] if order is None else order.ravel().tolist()
-    if not dims or not moves_ones_alone(axes, [dim.is_static and dim.upper == 1 for dim in dims]):
-        return False
-    moved = [dims[before] for axis, before in enumerate(axes) if axis != before and not dims[before].is_static]
+    """Return True for a Transpose that moves axes of size 1 alone past several open ones, one of which may have size 0."""
+    dims = graph.shape(node).dims or ()
+    places = enumerate(_order_of_ones(graph, node))
+    moved = [dims[before] for axis, before in places if axis != before and not dims[before].is_static]
     return len(moved) > 1 and any(0 in dim for dim in moved)
+
+
+def _order_of_ones(graph: PatternGraph, transpose: Node) -> list[int]:
+    """Return the order of a Transpose that moves axes of size 1 alone; nothing for others."""
+    order, dims = graph.constant(transpose, 1), graph.shape(transpose).dims
+    axes = [] if order is None or not dims else order.ravel().tolist()
+    return axes if dims and moves_ones_alone(axes, [dim.is_static and dim.upper == 1 for dim in dims]) else []
 
 
 def moves_ones_alone(order: Sequence[int], is_one: Sequence[bool]) -> bool:
@@ -83,11 +87,8 @@ def moves_ones_alone(order: Sequence[int], is_one: Sequence[bool]) -> bool:
 
 def _moves_nothing(graph: PatternGraph, node: Node) -> bool:
     """Return True for a Reshape in place of a Transpose that copies the size before where the size must be 0."""
-    order, dims, made = graph.constant(node, 1), graph.shape(node).dims, graph.made(node).dims
-    if order is None or not dims or not made or len(dims) != len(made):
-        return False
-    is_copied = any(dim.upper == 0 and before.upper != 0 for before, dim in zip(dims, made, strict=True))
-    return is_copied and moves_ones_alone(order.ravel().tolist(), [dim.is_static and dim.upper == 1 for dim in dims])
+    pairs = zip(graph.shape(node).dims or (), graph.made(node).dims or (), strict=False)
+    return any(dim.upper == 0 and before.upper != 0 for before, dim in pairs) and bool(_order_of_ones(graph, node))
 
 
 def _loses_size(graph: PatternGraph, node: Node) -> bool:

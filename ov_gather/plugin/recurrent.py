@@ -3,24 +3,23 @@
 from __future__ import annotations
 
 from ov_gather.graph.protocol import LOOPS, Node
+from ov_gather.ops.index_table import OPENVINO_INDICES
 from ov_gather.plugin.base import Effect, KnownFault
 from ov_gather.plugin.pattern_graph import PatternGraph
-
-_LENGTHS = {"GRUSequence": 2, "LSTMSequence": 3, "RNNSequence": 2}
-"""The input that holds the lengths, by operation."""
 
 
 def _ignores_lengths(graph: PatternGraph, node: Node) -> bool:
     """Return True in a loop, and if a size of the data is open, unless lengths are computed of sizes, as whole ones are."""
     if graph.shape(node).is_static and not any(one.startswith(LOOPS) for one in node.path):
         return False
-    return not any(one.type == "ShapeOf" for one in graph.origins(node, _LENGTHS[node.type], sizes=True))
+    (lengths,) = OPENVINO_INDICES[node.type]
+    return not any(one.type == "ShapeOf" for one in graph.origins(node, lengths.port, sizes=True))
 
 
 RECURRENT = (
     KnownFault(
         report="sequence_lengths_ignored",
-        types=tuple(_LENGTHS),
+        types=("GRUSequence", "LSTMSequence", "RNNSequence"),
         occurs=_ignores_lengths,
         operands=6,
         instead="in a loop, or if a size of data is open, lengths are ignored: states go on behind the end of a sequence",

@@ -50,7 +50,7 @@ class Blame:
         is_shown: executes a reproducer.
         of_body: yields the culprits of two bodies.
         open_orders: nodes that returned their results in another, permitted order.
-        quantised: what quantisations of the reference leave open, of which the model has something else.
+        quantised: the differences that quantisations of the reference permit, in words.
     """
 
     comparer: Comparer
