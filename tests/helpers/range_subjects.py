@@ -4,6 +4,7 @@ The CPU plugin executes a model of OpenVINO; onnxruntime executes an ONNX model,
 """
 
 from collections.abc import Callable, Mapping
+from dataclasses import replace
 
 import numpy as np
 import onnx
@@ -61,6 +62,7 @@ class OpenvinoSubject(Subject):
         unlike = {node.get_friendly_name() for node in nodes if _gives_out_freed_memory(node)}  # what is in their branches
         self.sites = [site for site in sites_of(self.sample) if site.index[0] not in unlike]
         self.operations = [_operation(node) for node in nodes]
+        self._names = {operation.name for operation in self.operations}
         self.not_judged = {node.get_friendly_name() for node in nodes if node.get_type_name() in NOT_JUDGED}
         self.miscomputed: set[str] = set()
         for node in nodes:
@@ -86,7 +88,11 @@ class OpenvinoSubject(Subject):
         return self._observer.observe_alone(one, trial.arrays, seen)
 
     def unsteady(self, seen: Arrays) -> set[str]:
-        outside = {site.name for site in self.sites if (found := site.outside(seen)) is not None and found.any()}
+        outside = {
+            site.name if site.name in self._names else site.index[0]  # the node whose body it is in
+            for site in self.sites
+            if (found := replace(site, when=None).outside(seen)) is not None and found.any()
+        }
         return outside | {
             node.get_friendly_name()
             for node in self._nodes
