@@ -225,6 +225,7 @@ OF_NUMBERS = {
         "d = Constant<value = int32 {16777216}>() y = Div(d, b)",
         "int32[1] y",
         ("ReduceMax", "Div"),
+        share=3,
     ),
     "arithmetic of a maximum": Idiom(
         {"x": CUBE + 2**24},
@@ -234,6 +235,7 @@ OF_NUMBERS = {
         "int32[2, 3, 1] y",
         ("ReduceMax",),
         layers=ANY_RANK,
+        share=3,
     ),
     "maximum": Idiom(
         {"x": BIG}, "a = Identity(x)", "int32", "y = ReduceMax<keepdims = 1>(b)", "int32[1] y", ("ReduceMax",), share=3
@@ -319,6 +321,7 @@ OF_NUMBERS = {
         "int32[2, 3, m] y",
         ("Slice",),
         closed=("x", "k"),
+        share=3,  # each form ends a process
     ),
     "Expand of no elements": Idiom(
         {"x": np.zeros((0, 1), np.float32)},
