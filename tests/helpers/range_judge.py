@@ -64,6 +64,10 @@ class Subject(ABC):
         """Return the names of operations whose results may differ in each inference, such as those that read memory."""
         return set()
 
+    def kept(self, seen: Arrays) -> set[str]:
+        """Return the names of operations that give out what an earlier inference has made."""
+        return set()
+
     def fits(self, one: Tensor, array: np.ndarray) -> bool:
         """Return True if an array has the shape that the runtime infers; from an index out of bounds it infers anything."""
         return True
@@ -205,6 +209,9 @@ class Judge:
     def _judge_site(self, trial: Trial, site: Site, by: str, verdict: Proof, seen: Arrays) -> None:
         if not self._misshapen(seen).isdisjoint((site.index[0], site.data[0])):
             self._counts["shapes that OpenVINO itself infers wrongly"] += 1
+            return
+        if verdict.status == "conditional" and site.index[0] in self._dependents(self._subject.kept(seen)):
+            self._counts["conditional sites of what an earlier inference has made, whose inputs may break the conditions"] += 1
             return
         claim = self._claims(by).get(site.data)
         if site.data[0] in self._dependents(self._subject.unsteady(seen)) and claim is not None:

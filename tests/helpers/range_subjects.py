@@ -103,6 +103,9 @@ class OpenvinoSubject(Subject):
             or _gives_out_memory(node, seen)
         }
 
+    def kept(self, seen: Arrays) -> set[str]:
+        return {node.get_friendly_name() for node in self._nodes if _has_no_iteration(node, seen)}
+
     def fits(self, one: Tensor, array: np.ndarray) -> bool:
         if one not in self._outputs:
             return True
@@ -216,18 +219,23 @@ def _gives_out_freed_memory(node: ov.Node) -> bool:
     return node.get_type_name() == "If" and sum(one.get_partial_shape().is_dynamic for one in node.outputs()) > 1
 
 
+def _has_no_iteration(node: ov.Node, seen: Arrays) -> bool:
+    """Whether a Loop is not repeated once: it then gives out the slices that it has joined in the inference before."""
+    numbers = [seen.get(tensor(value)) for value in node.input_values()[:2]]  # trips, and whether to begin
+    return node.get_type_name() == "Loop" and any(number is not None and number < 1 for number in numbers)
+
+
 def _gives_out_memory(node: ov.Node, seen: Arrays) -> bool:
     """Whether OpenVINO gives out what happens to be in memory.
 
     It does where elements are made of an operand without any, where a TopK wants more than there are, where a StridedSlice both
-    adds and removes axes, and where a branch of some Ifs is executed for the first time. A Loop without an iteration gives out
-    what it has joined in the inference before.
+    adds and removes axes, where a branch of some Ifs is executed for the first time, and in a Loop without an iteration.
     """
     if _gives_out_freed_memory(node):
         return True
     operands = [seen.get(tensor(value)) for value in node.input_values()]
-    if node.get_type_name() == "Loop":
-        return any(number is not None and number < 1 for number in operands[:2])  # trips, and whether to begin
+    if _has_no_iteration(node, seen):
+        return True
     if node.get_type_name() == "StridedSlice":
         attributes = node.get_attributes()
         if any(attributes["new_axis_mask"]) and any(attributes["shrink_axis_mask"]):
