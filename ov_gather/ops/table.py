@@ -334,12 +334,12 @@ bitwise:
  BitwiseXor            BitwiseXor                ^   .         disjunction      exact mod32 unfolded
 
 logical:
- And                   LogicalAnd                &   .         truth
+ And                   LogicalAnd                &   .         both
  .                     IsFinite                  .   .         truth            unfolded
  IsInf                 IsInf                     .   .         truth            unfolded
  IsNaN                 IsNaN                     .   .         truth            unfolded
- Not                   LogicalNot                ~   .         truth
- Or                    LogicalOr                 |   .         truth
+ Not                   LogicalNot                ~   .         negation
+ Or                    LogicalOr                 |   .         either
  Xor                   LogicalXor                ^   .         truth
 
 comparison:

@@ -8,7 +8,7 @@ from itertools import chain
 from math import inf
 from typing import TYPE_CHECKING
 
-from ov_gather.graph.protocol import Graph, Key, Node
+from ov_gather.graph.protocol import Body, Graph, Key, Node
 from ov_gather.graph.symbols import OfInputs
 from ov_gather.plugin.base import Effect, KnownFault
 from ov_gather.plugin.pattern_graph import Known, PatternGraph
@@ -40,7 +40,29 @@ class FaultFinder:
                 alike.setdefault(frozenset(chain(*element_types) if all(element_types) else ()), []).append(node_type)
         for of, types in alike.items():
             for node in self._graph.nodes(*types, of=of):
-                yield from ((fault, node) for fault in by_type[node.type] if fault.is_met(self._patterns, node))
+                met = [fault for fault in by_type[node.type] if fault.is_met(self._patterns, node)]
+                if met and not self._is_dropped(node):
+                    yield from ((fault, node) for fault in met)
+
+    def _is_dropped(self, node: Node) -> bool:
+        return node.within is not None and any(key in self._dropped for key in (*node.outputs, *node.sources))
+
+    @cached_property
+    def _dropped(self) -> Collection[Key]:
+        """The tensors in branches that OpenVINO drops, as it computes the condition of the If while it compiles the model."""
+        waiting = [body for node in self._graph.nodes("If") for body in self._never_taken(node)]
+        found: set[Key] = set()
+        while waiting:
+            for node in self._graph.nodes_in(waiting.pop()):
+                found.update(node.outputs)
+                waiting += node.bodies
+        return found
+
+    def _never_taken(self, node: Node) -> list[Body]:
+        if not self._patterns.is_folded(node, 0):
+            return []
+        low, high = self._patterns.known.bounds(node, 0)
+        return [body for body in node.bodies if low == high == (body.condition is False)]
 
 
 class _FromRanges(Known):
@@ -91,12 +113,12 @@ class _FromRanges(Known):
 
     @cached_property
     def _analysis(self) -> Analysis:
-        """The ranges of what the nodes read that may meet a fault for some values."""
+        """The ranges of what the nodes read that may meet a fault for some values, and of what chooses branches."""
         from ov_gather.ranges.analysis import Assumption, analyse  # imported late: few models need it
         from ov_gather.ranges.graph import AnalysedGraph, in_order
         from ov_gather.ranges.rules.call import CPU_PLUGIN
 
-        types = [one for one, faults in BY_TYPE.items() if any(fault.effect is Effect.DEPENDS for fault in faults)]
+        types = ["If", *(one for one, faults in BY_TYPE.items() if any(fault.effect is Effect.DEPENDS for fault in faults))]
         keys = [key for node in self._graph.nodes(*types) for key in node.inputs if key is not None]
         graph = AnalysedGraph(self._graph)
         return analyse(graph, in_order(graph, keys), CPU_PLUGIN, Assumption())

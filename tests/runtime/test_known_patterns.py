@@ -438,6 +438,23 @@ def test_slices(starts, stops, steps, dtype, size, agrees):
     agrees([op.convert(half, "boolean")], [data], [x], [expected])
 
 
+@pytest.mark.parametrize("condition", ["Identity(c)", "Not(c)", "Equal(rank, two)", "Not(same)", "And(same, c)"])
+def test_branches_of_other_ranks_in_a_branch(condition, tmp_path):
+    """OpenVINO drops a branch that is never taken, with what it would refuse, if it computes the condition from the rank."""
+    ranks = "then_branch = a () => (float p) { p = Unsqueeze(x, zero) }, else_branch = b () => (float q) { q = Relu(x) }"
+    both = f"then_branch = d () => (float p) {{ r = If(c)<{ranks}> p = ReduceSum<keepdims = 0>(r) }}"
+    text = f"""<ir_version: 8, opset_import: ["" : 18]> g (float[N,M] x, bool c) => (float y)
+        <int64[1] zero = {{0}}, int64 two = {{2}}> {{
+        sizes = Shape(x) rank = Size(sizes) same = Equal(rank, two) chosen = {condition}
+        y = If(chosen)<{both}, else_branch = e () => (float q) {{ q = ReduceSum<keepdims = 0>(x) }}> }}"""
+    model = ov.Core().read_model(onnx.parser.parse_model(text).SerializeToString())
+    as_ir(model, tmp_path / "model.xml")
+    warned = validate(tmp_path / "model.xml", select=["OVG711"])
+    assert bool(warned) is (condition != "Not(same)")
+    with pytest.raises(RuntimeError, match="dynamic rank") if warned else nullcontext():
+        ov.compile_model(model, "CPU")
+
+
 @pytest.mark.parametrize("sizes", [[3, 4], [3, -1]], ids=["static", "open"])
 @pytest.mark.parametrize("computed", [("axes",), ("start", "axes"), ("step", "axes"), ("start",), ()], ids="+".join)
 def test_slice_of_computed_axes(computed, sizes, tmp_path):

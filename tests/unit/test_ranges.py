@@ -96,6 +96,10 @@ def test_any_expression(data):
     check(proto, {"a": np.array(a, dtype), "b": np.array(b, dtype), "choice": choice})
 
 
+KNOWN_TRUTH = "s = Shape(x) h = Constant<value_int = 9>() yes = Less(s, h) no = Greater(s, h)"
+TRUTHS = {"Not(yes)": 0, "Not(no)": 1, "And(yes, yes)": 1, "And(yes, no)": 0, "Or(no, no)": 0, "Or(yes, no)": 1}
+
+
 @pytest.mark.parametrize(
     ("nodes", "expected"),
     [
@@ -117,6 +121,7 @@ def test_any_expression(data):
         ),
         ("s = Shape(x) y = ConstantOfShape<value = int64[1] {-4}>(s)", (-4, -4)),
         ("e = Equal(x, x) y = Cast<to = 7>(e)", (0, 1)),
+        *((f"{KNOWN_TRUTH} c = {truth} y = Cast<to = 7>(c)", (value, value)) for truth, value in TRUTHS.items()),
         ("s = Shape(x) p = Constant<value_ints = [1, 1]>() v = Constant<value_int = 20>() y = Pad(s, p, v)", (3, 20)),
         ("s = Shape(x) p = Constant<value_ints = [1, 1]>() y = Pad(s, p)", (0, 7)),
         ("s = Shape(x) y = Concat<axis = 0>(s, s)", (3, 7)),

@@ -12,6 +12,8 @@ from ov_gather.ranges.algebra.values import Value, count
 from ov_gather.ranges.rules.call import Operands
 from ov_gather.ranges.rules.elementwise import broadcast_shape, limited, together
 
+TRUE = Interval(1, 1)
+
 Comparison = Callable[[Algebra, Interval, Interval], "bool | None"]
 
 
@@ -19,6 +21,28 @@ def truth(call: Operands) -> Sequence[Value]:
     """Infer a boolean of unknown value."""
     shapes = [value.shape for value in call.inputs if value is not None]
     return [call.bounded(TRUTH, broadcast_shape(shapes, call.outputs[0].shape))]
+
+
+def negation(call: Operands) -> Sequence[Value]:
+    """Infer Not: 1 - x, as booleans are 0 or 1."""
+    return _of_truths(call, lambda algebra, one: algebra.subtract(TRUE, one))
+
+
+def both(call: Operands) -> Sequence[Value]:
+    """Infer And."""
+    return _of_truths(call, Algebra.minimum)
+
+
+def either(call: Operands) -> Sequence[Value]:
+    """Infer Or."""
+    return _of_truths(call, Algebra.maximum)
+
+
+def _of_truths(call: Operands, work: Callable[..., Interval]) -> Sequence[Value]:
+    values = [value for value in call.inputs if value is not None]
+    if any(value.elements.low < 0 or value.elements.high > 1 for value in values):
+        return truth(call)
+    return [together(call, values, partial(work, call.algebra))]
 
 
 def compare(call: Operands, work: Comparison) -> Sequence[Value]:
