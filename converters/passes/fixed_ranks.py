@@ -137,7 +137,7 @@ def _settle(rewriter: Rewriter, graph: Graph, wanted: Mapping[Value, Ranks], pos
 
 def _raise_in(rewriter: Rewriter, node: Node, name: str, body: Graph, position: int, rank: int) -> None:
     """Let an output of a branch have the rank, by a Reshape to one element too many if the branch is taken."""
-    value, condition, outside = body.outputs[position], node.inputs[0], node.outputs[position].name
+    value, condition = body.outputs[position], node.inputs[0]
     last = rewriter.identity(value, f"{value.name}.of_rank_{rank}")
     body.append(last)
     op = rewriter.before(last)
@@ -147,4 +147,4 @@ def _raise_in(rewriter: Rewriter, node: Node, name: str, body: Graph, position: 
     rewriter.instead(last).Reshape(value, op.Concat(first, rewriter.constant(last, [1] * (rank - 1)), axis=0))
     last.outputs[0].shape = onnx_ir.Shape([None] * rank)
     body.outputs[position] = last.outputs[0]
-    rewriter.report(node, f"its {name} raises an error, as consumers of '{outside}' take {rank} dimensions alone")
+    rewriter.report(node, f"its {name} raises an error if taken: what reads its results takes {rank} dimensions alone")

@@ -2,13 +2,18 @@
 
 from __future__ import annotations
 
+from collections import Counter
+from collections.abc import Iterable, Iterator
 from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
-from ov_gather.system.tables import InNotebooks, as_text, counted, table_of
+from ov_gather.system.tables import InNotebooks, as_text, counted, printable, table_of
 
 if TYPE_CHECKING:
     from rich.table import Table
+
+_MOST = 10
+"""Most proved gathers and scatters that are listed; more are counted."""
 
 
 @dataclass(slots=True)
@@ -55,11 +60,27 @@ class HardeningSummary(InNotebooks):
 
     def table(self) -> Table:
         """Return a table with one row per gather or scatter, for `rich.print`."""
-        rows = (
-            (site.layer, site.operation, site.status, site.done or "no", "; ".join(filter(None, (site.reason, site.kept))))
-            for site in self.sites
-        )
-        return table_of(("layer", "operation", "indices", "changed", "why"), rows)
+        return _table(self.sites)
+
+    def briefly(self) -> Iterator[Table | str]:
+        """Yield a table of what was changed or is not proved, and count the others by reason if they are more than _MOST."""
+        proved = [site for site in self.sites if site.status == "proved" and not site.done]
+        if len(proved) <= _MOST:
+            yield self.table() if self.sites else str(self)
+            return
+        if others := [site for site in self.sites if site not in proved]:
+            yield _table(others)
+        for reason, count in Counter(site.reason for site in proved).most_common():
+            yield f"{count} unchanged, proved: {printable(reason)}"
+        yield "--verbose lists them"
 
     def __str__(self) -> str:
         return as_text(self.table()) if self.sites else "no gathers or scatters: the model is unchanged"
+
+
+def _table(sites: Iterable[HardenedSite]) -> Table:
+    rows = (
+        (site.layer, site.operation, site.status, site.done or "no", "; ".join(filter(None, (site.reason, site.kept))))
+        for site in sites
+    )
+    return table_of(("layer", "operation", "indices", "changed", "why"), rows)

@@ -9,7 +9,7 @@ import click
 
 from ov_gather.cli.models import check_ir_output, read_model, write_model
 from ov_gather.cli.options import ASSUME, EXTENSION, FORCE, OPS, WRITTEN, Limits
-from ov_gather.cli.output import is_quiet, print_all, tell
+from ov_gather.cli.output import is_quiet, is_verbose, print_all, tell
 from ov_gather.cli.paths import FileOf, beside
 from ov_gather.system.kinds import IR
 
@@ -46,8 +46,8 @@ def command(
     nothing (zero). On an empty axis every index raises, whatever the policy. What is proved to be in bounds stays as it is. For
     indices in bounds, results in f32 stay the same, bit by bit.
 
-    Prints what was done to each gather and scatter, and why. To read a result of --policy raise, a core needs our extension
-    (`ov_gather.register`), unless --portable is given.
+    Prints what was done to each gather and scatter, and why; many that are proved are counted. To read a result of --policy
+    raise, a core needs our extension (`ov_gather.register`), unless --portable is given.
 
     Exit code: 0 done; 2 failed, and nothing is written.
     """
@@ -62,7 +62,7 @@ def command(
     summary = harden(read, policy=policy, portable=portable, guarded=guarded, assume=assume)
     write_model(read, output)
     if not is_quiet():
-        print_all([summary.table() if summary.sites else str(summary)])
+        print_all([str(summary)] if is_verbose() else summary.briefly())
     tell(f"{output}: {len(summary.changed)} of {len(summary.sites)} gathers and scatters changed; guards: {summary.guards}")
 
 

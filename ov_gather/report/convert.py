@@ -41,7 +41,7 @@ def tables(
 def _table(title: str, told: Sequence[tuple[str, str]], every_place: bool) -> Table:
     """Group messages and list the places of each."""
     places: dict[str, list[str]] = {}
-    for what, place in told:
+    for what, place in dict.fromkeys(told):  # one node may be told of for several of its outputs
         places.setdefault(what, []).append(place)
     columns = (Column(name, max_width=width, overflow="fold") for name, width in ((title, 40), ("where", 57)))
     table = new_table(*columns)  # at most 100 characters wide

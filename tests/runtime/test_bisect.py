@@ -18,6 +18,7 @@ from helpers.saved_models import saved
 from ov_gather.crosscheck.bisect.ir_side import IRSide
 from ov_gather.crosscheck.bisect.onnx_side import OnnxSide
 from ov_gather.ir.reader import read_ir
+from ov_gather.report.bisect.text import render
 
 pytestmark = [pytest.mark.onnxruntime, pytest.mark.openvino]
 
@@ -323,6 +324,20 @@ def test_a_gather_of_constants_before_a_matmul(tmp_path, rng):
     assert result.culprits[0].kind == "fusion"
     assert result.culprits[0].nodes == ("GatherElements 'take'", "Einsum 'scores'")
     assert not again(result.reproducer).passed
+
+
+@pytest.mark.parametrize("pad", [200, 60_000])
+def test_sizes_are_tried_until_the_reference_accepts_them(pad, tmp_path):
+    """A Pad that reflects 200 elements needs more of them; nothing is told of a comparison if no size suffices."""
+    text = f"""(float[n,m] x) => (float[] y) {{
+        pads = Constant<value_ints = [0, 0, 0, {pad}]>() y = Pad<mode = "reflect">(x, pads) }}"""
+    result = ov_gather.bisect(*as_ir(tmp_path, text))
+    told = [line for line in render(result) if isinstance(line, str)]
+    if pad == 200:
+        assert result.passed and result.input_shapes["x"] == "float32[1, 512]"
+        return
+    assert result.not_run.startswith("the reference accepts none of the inputs that were made up")
+    assert len(told) == 2 and told[1].startswith("openvino ")
 
 
 def test_a_reference_without_a_kernel_is_not_compared(tmp_path):

@@ -159,7 +159,11 @@ def test_bodies_keep_their_designed_cases(tmp_path):
 @pytest.mark.parametrize(
     ("make", "data", "why"),
     [
-        (lambda data: ops.matmul(ops.gather(data, [0, 1], 0), floats(8, 8), False, False), "f32[?,?]", "dimension"),
+        (
+            lambda data: ops.matmul(ops.gather(data, [0, 1], 0), floats(8, 8), False, False),
+            "f32[?,?]",
+            "OpenVINO refuses it with data [6, 6] (--input gives others): ",
+        ),
         (lambda data: (ops.relu(data), ops.gather(floats(5, 8), [0, 1], 0)), "f32[...]", "may have any type or rank"),
     ],
     ids=["wide", "any rank"],

@@ -12,6 +12,7 @@ from ov_gather.crosscheck.inputs.bounds import index_bounds
 from ov_gather.crosscheck.inputs.onnx import choices
 from ov_gather.crosscheck.models.trials import Attempt, ConversionTrial
 from ov_gather.graph.protocol import Node
+from ov_gather.ir.shapes import UNKNOWN, PartialShape
 from ov_gather.ops.table import ONNX
 
 
@@ -118,6 +119,10 @@ class Nodes:
     given: list[tuple[str, list[str], list[str]]]
     constants: dict[str, object]
     attributes: dict[str, int]
+    shape: PartialShape = UNKNOWN
+
+    def shape_of(self, key):
+        return self.shape
 
     def uses(self, key):
         for operator, inputs, outputs in self.given:
@@ -129,9 +134,9 @@ class Nodes:
         return None if number is None else np.asarray(number)
 
 
-def bounds(*nodes, constants=None, known_sizes=None, **attributes):
+def bounds(*nodes, constants=None, known_sizes=None, shape=UNKNOWN, **attributes):
     sizes = known_sizes or {}
-    graph = Nodes([*nodes], constants or {}, attributes)
+    graph = Nodes([*nodes], constants or {}, attributes, shape)
     return sorted(index_bounds(graph, "x", ONNX, lambda key: sizes.get(key, ())))
 
 
@@ -216,3 +221,12 @@ def test_a_row_of_classes(row, expected, inputs):
     shifted = [(low - 1, end - 1) for low, end in expected]
     moved = ["x2" if given == "x" else given for given in inputs]
     assert bounds(("Add", ["x", "one"], ["x2"]), ("Equal", moved, ["y"]), constants={"row": row, "one": 1}) == shifted
+
+
+@pytest.mark.parametrize(("shape", "expected"), [((), [(8, 9)]), ((1,), [(8, 9)]), ((2,), []), (None, [])])
+def test_a_number_that_chooses_what_is_computed(shape, expected):
+    """It is the first of the constants that it is compared with, unless it is an index."""
+    nodes = [("Equal", ["x", "low"], ["is_low"]), ("Equal", ["x", "high"], ["is_high"])]
+    of = {"constants": {"low": 8, "high": [16]}, "shape": UNKNOWN if shape is None else PartialShape.of(shape)}
+    assert bounds(*nodes, **of) == expected
+    assert bounds(*nodes, GATHER, known_sizes={"d": (5,)}, **of) == [(0, 5)]

@@ -5,7 +5,6 @@ from __future__ import annotations
 from collections import Counter
 from collections.abc import Iterator, Mapping
 from dataclasses import dataclass
-from itertools import islice
 from pathlib import Path
 from typing import Any, TypeAlias
 
@@ -29,9 +28,6 @@ from ov_gather.runtimes.configured import Setting
 Arrays = Mapping[str, NDArray[Any]]
 Read = onnx_ir.Model | Model | Arrays
 Reference: TypeAlias = "Source | Model | onnx.ModelProto | Mapping[str, ArrayLike]"
-
-MOST_CHOICES = 4
-"""Maximum number of choices of generated inputs that are tried until the reference accepts one."""
 
 
 @dataclass(frozen=True)
@@ -115,7 +111,7 @@ def _arrays(reference: Read, model: Model, names: Mapping[str, str], given: Arra
         if given is not None:
             yield check_inputs(reference, {names.get(name, name): array for name, array in given.items()})
         else:
-            yield from islice(made_up_inputs(reference, seed), MOST_CHOICES)
+            yield from made_up_inputs(reference, seed)
         return
     if not isinstance(reference, Model):
         arrays = {**{name: array for name, array in reference.items() if name in names}, **(given or {})}

@@ -7,6 +7,7 @@ number. `ov_gather.ops.table` defines the operators.
 from __future__ import annotations
 
 from collections.abc import Callable, Iterator, Sequence
+from math import prod
 from typing import Any
 
 from numpy.typing import NDArray
@@ -24,25 +25,42 @@ Sizes = Callable[[Key], tuple[int, ...]]
 """A function that returns the shape of a tensor, with the smallest size for open dimensions; () if the rank is unknown."""
 
 
-def index_bounds(graph: Graph, source: Key, operators: Operators, sizes: Sizes) -> Iterator[tuple[int, int]]:
-    """Yield the valid interval of `source` (lowest, exclusive end) for each node that it reaches as indices."""
+def index_bounds(graph: Graph, source: Key, operators: Operators, sizes: Sizes) -> list[tuple[int, int]]:
+    """Return the valid interval of `source` (lowest, exclusive end) for each node that it reaches as indices.
+
+    A single number that is no index but compared with constants, as a sampling rate is, chooses what the model computes: it is
+    the first of them.
+    """
+    found = []
+    modes = []
+    for node, position, shift in _uses(graph, source, operators):
+        op = operators[node.type]
+        indices = op.meaning.indices
+        rows = [row for row in _rows(node, operators) if row.port == position]
+        found += [(-shift, _size_of_row(node, row, sizes) - shift) for row in rows]
+        if indices is not None and indices.position == position:
+            found.append((-shift, _smallest_size(graph, node, indices, operators, sizes) - shift))
+        elif op.symbol == "==":
+            row = _constant(graph, node, 1 - position)
+            found += _compared_with(row, shift)
+            modes += [] if row is None or row.size != 1 else [int(row.item()) - shift]
+    shape = graph.shape_of(source)
+    is_single = shape.is_static and prod(shape.sizes) == 1
+    return found or [(mode, mode + 1) for mode in modes[:is_single]]
+
+
+def _uses(graph: Graph, source: Key, operators: Operators) -> Iterator[tuple[Node, int, int]]:
+    """Yield the nodes that a tensor reaches, each with the position of the input and the constant added so far."""
     seen: set[Key] = set()
-    waiting = [(source, 0)]  # each tensor with the constant added so far
+    waiting = [(source, 0)]
     while waiting:
         key, shift = waiting.pop()
         uses = () if key in seen else graph.uses(key)
         seen.add(key)
         for node, position in uses:
+            yield node, position, shift
             op = operators[node.type]
-            indices = op.meaning.indices
-            for row in _rows(node, operators):
-                if row.port == position:
-                    yield -shift, _size_of_row(node, row, sizes) - shift
-            if indices is not None and indices.position == position:
-                yield -shift, _smallest_size(graph, node, indices, operators, sizes) - shift
-            elif op.symbol == "==":
-                yield from _compared_with(_constant(graph, node, 1 - position), shift)
-            elif op.symbol in ("+", "-"):
+            if op.symbol in ("+", "-"):
                 waiting += [(output, shift + _added(graph, node, position, op)) for output in node.outputs]
             elif op.carries(position):
                 waiting += [(output, shift) for output in node.outputs]

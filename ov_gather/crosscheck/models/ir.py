@@ -67,13 +67,19 @@ class ModelRun:
         self._model = model
         self._inputs: Arrays = ()
         self._expected: Arrays | None = None
+        is_open = not all(layer.declared_shape and layer.declared_shape.is_static for layer in model.parameters)
         try:
             self._inputs = generate_inputs(model, seed, given)
-            if not all(layer.declared_shape and layer.declared_shape.is_static for layer in model.parameters):
+            if is_open:
                 self._run("openvino", _closed(model, self._inputs))
             self._expected = self._run("openvino", model)
         except _OBSTACLES as error:
-            self.not_run = _reason(error)
+            self.not_run = _reason(error, self._sizes() if is_open and self._inputs else "")
+
+    def _sizes(self) -> str:
+        """Return the sizes of inputs with open shapes, which may be why it is refused."""
+        shapes = zip(self._model.parameters, self._inputs, strict=True)
+        return f" with {', '.join(f'{layer.name} {list(array.shape)}' for layer, array in shapes)} (--input gives others)"
 
     def own_cases(self, views: Sequence[LayerView]) -> Iterator[list[Case | None]]:
         """Yield batches of cases, one per layer in order, with the operands that each layer has in the model.
@@ -188,9 +194,9 @@ def _own_divergences(layer: LayerResult) -> tuple[str, ...]:
     return tuple(name for comparison in own if comparison.runtime == "openvino" for name in comparison.divergences)
 
 
-def _reason(error: Exception) -> str:
+def _reason(error: Exception, sizes: str = "") -> str:
     if isinstance(error, RefusedError):
-        return f"OpenVINO refuses it: {error}"
+        return f"OpenVINO refuses it{sizes}: {error}"
     return f"OpenVINO {error}" if isinstance(error, CrashedError) else str(error)
 
 

@@ -56,15 +56,19 @@ def notes(result: BisectResult) -> Iterator[str]:
 
 
 def summary(result: BisectResult) -> Iterator[str]:
-    """Yield the numbers of outputs, nodes and runs, and the inputs, runtimes and CPU."""
+    """Yield the numbers of outputs, nodes and runs, unless nothing was compared, and the inputs, runtimes and CPU."""
     versions = ", ".join(f"{name} {version}" for name, version in result.environment.versions.items())
     right = [output for output in result.outputs if not output.outcome]
     same = sum(not far_off(output.deviation) for output in right)
     inputs = ", ".join(f"{name} {shape}" for name, shape in result.input_shapes.items())
     seed = "" if result.seed is None else f"; made up with seed {result.seed}"
+    excused = sum(bool(output.excuse) for output in result.outputs)
     outputs = f"outputs: {len(result.outputs)}, equal: {len(right)}{f' (same bits: {same})' if right else ''}"
-    yield f"{outputs}; nodes: {result.nodes}; runs until the first difference: {result.runs}"
-    yield f"inputs: {inputs or 'none'}{seed}; {result.setting}; {versions}; {result.environment.cpu}"
+    outputs += f", may differ: {excused}" if excused else ""
+    if not result.not_run:
+        yield f"{outputs}; nodes: {result.nodes}; runs until the first difference: {result.runs}"
+    given = f"inputs: {inputs or 'none'}{seed}" if result.nodes else ""
+    yield "; ".join(filter(None, (given, result.setting, versions, result.environment.cpu)))
 
 
 def facts(culprit: Culprit) -> dict[str, str]:
