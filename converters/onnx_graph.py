@@ -118,7 +118,8 @@ class OnnxGraph:
 
     def constant(self, key: Key) -> NDArray[Any] | None:
         """Return the elements of a constant; None if there are too many, or they are no numbers of 32 bits or more."""
-        tensor, element_type = constant_of(value_of(key)), self.type_of(key)
+        tensor = constant_of(value_of(key))
+        element_type = None if tensor is None else by_onnx(tensor.dtype.value)
         is_number = element_type is not None and element_type is not STRING
         if tensor is None or not is_number or tensor.dtype.bitwidth < 32 or tensor.size > CHUNK:
             return None

@@ -51,7 +51,7 @@ def repair_faults(model: Model) -> tuple[list[Rewrite], list[Inexactness]]:
             break
         for node, fault in repairable.items():
             REPAIRS[fault.report](node.handle)
-            repaired.append(Rewrite(_place(node), f"rewritten: {fault.instead}", True))
+            repaired.append(Rewrite(_place(node), f"avoided: {fault.instead}", True))
         model.validate_nodes_and_infer_types()
     return repaired, [Inexactness(_place(node), f"{RULE_OF[fault.effect]}: {fault.instead}") for fault, node in found]
 

@@ -37,6 +37,26 @@ def test_pictures_whose_sizes_must_be_a_multiple_of_eight(tmp_path):
     assert result.outputs[0].shape == (6, 3, 64, 64)
 
 
+def test_sizes_without_names_that_must_be_equal_and_long(tmp_path):
+    """As silero-vad declares them; the mode 16,000 chooses the branch that is computed."""
+    text = """(float[a,b] x, float[c,4] state, int64 rate) => (float[] z) {
+        last = Constant<value_ints = [0, 0, 0, 64]>() usual = Constant<value = int64 {16000}>() is_usual = Equal(rate, usual)
+        y = If(is_usual) <
+            then_branch = t () => (float[] p) { longer = Pad<mode = "reflect">(x, last) p = MatMul(longer, weights) },
+            else_branch = e () => (float[] q) { q = Identity(state) }
+        > z = Add(y, state) }"""
+    path = saved(tmp_path / "m.onnx", text, weights=np.ones((320, 4), np.float32))
+    model = onnx.load(path)
+    for given in model.graph.input:
+        for dim in given.type.tensor_type.shape.dim:
+            dim.ClearField("dim_param")
+    onnx.save(model, path)
+    result = verify(path)
+    assert result.passed, result
+    assert result.outputs[0].shape == (256, 4)
+    assert result.inputs["rate"] == 16_000
+
+
 def test_sizes_that_only_onnxruntime_accepts_are_told_and_others_tried(tmp_path):
     text = """(float[n,3,height,w] x) => (float[] y) { small = MaxPool<kernel_shape = [32, 32], strides = [32, 32]>(x)
         y = AveragePool<kernel_shape = [3, 3], pads = [0, 0, 0, 0]>(small) }"""

@@ -176,6 +176,19 @@ def test_why_a_model_is_not_run(tmp_path, make, data, why):
     assert result.outputs == ()
 
 
+def test_longer_inputs_are_tried_if_short_ones_are_refused(tmp_path):
+    """A Pad that reflects 64 elements needs more of them than the usual size has."""
+
+    def make(data):
+        padded = ops.pad(data, np.array([0, 64]), np.array([0, 64]), "reflect")
+        return ops.gather(padded, [0, 1], 0)
+
+    ov.save_model(made_of(make, data="f32[?,?]"), tmp_path / "m.xml", compress_to_fp16=False)
+    result = cross_check(tmp_path / "m.xml")
+    assert result.passed and not result.not_run, result
+    assert [output.shape for output in result.outputs] == [(2, 384)]
+
+
 def test_random_outputs_are_not_compared(tmp_path):
     shape, zero, one = ops.constant(np.array([6, 3])), ops.constant(np.float32(0)), ops.constant(np.float32(1))
     noise = ops.random_uniform(shape, zero, one, "f32", 0, 0)

@@ -35,6 +35,7 @@ _CHOICES = (
     (1, 3, 1, 16_000),
     (32, 32, 32, 32),
     (1, 1, 1, 1),
+    (256, 256, 256, 256),  # sizes without names that must be equal, and suffice for paddings of sound
 )
 _BATCH, _CHANNELS, _SIDE, _OTHER = range(4)
 _COLOURS = (1, 3, 4)

@@ -16,7 +16,7 @@ from typing import Any
 from numpy.typing import NDArray
 
 from ov_gather.crosscheck.cases.designed import OWN_OPERANDS, Case
-from ov_gather.crosscheck.inputs.ir import generate_inputs
+from ov_gather.crosscheck.inputs.ir import OPEN_DIMENSIONS, generate_inputs
 from ov_gather.crosscheck.models.definitions import compare_definitions
 from ov_gather.crosscheck.models.nondeterminism import RUNS, varying
 from ov_gather.crosscheck.results import Comparison, Definitions, Difference, LayerResult, OutputResult, Status
@@ -68,13 +68,26 @@ class ModelRun:
         self._inputs: Arrays = ()
         self._expected: Arrays | None = None
         is_open = not all(layer.declared_shape and layer.declared_shape.is_static for layer in model.parameters)
+        for size in OPEN_DIMENSIONS if is_open else OPEN_DIMENSIONS[:1]:
+            refusal = self._execute(seed, given, size, is_open=is_open)
+            if refusal is None:
+                self.not_run = ""
+                break
+            sizes = self._sizes() if is_open and self._inputs else ""
+            self.not_run = self.not_run or _reason(refusal, sizes)
+            if not isinstance(refusal, RefusedError):
+                break
+
+    def _execute(self, seed: int, given: Mapping[str, NDArray[Any]], size: int, *, is_open: bool) -> Exception | None:
+        """Execute the model with this size of open dimensions; return the error if that fails."""
         try:
-            self._inputs = generate_inputs(model, seed, given)
+            self._inputs = generate_inputs(self._model, seed, given, size)
             if is_open:
-                self._run("openvino", _closed(model, self._inputs))
-            self._expected = self._run("openvino", model)
+                self._run("openvino", _closed(self._model, self._inputs))
+            self._expected = self._run("openvino", self._model)
         except _OBSTACLES as error:
-            self.not_run = _reason(error, self._sizes() if is_open and self._inputs else "")
+            return error
+        return None
 
     def _sizes(self) -> str:
         """Return the sizes of inputs with open shapes, which may be why it is refused."""
