@@ -20,7 +20,7 @@ from ov_gather.crosscheck.bisect.search import CutObservation, SearchResult
 from ov_gather.crosscheck.bisect.sides import Part, Replacement, Side
 from ov_gather.crosscheck.deviation import measure
 from ov_gather.crosscheck.models.nondeterminism import picks_of
-from ov_gather.crosscheck.models.quantisation import quantum
+from ov_gather.crosscheck.models.quantisation import quantum, within_quantisation
 from ov_gather.crosscheck.results import Difference
 from ov_gather.crosscheck.tolerances import Tolerance
 from ov_gather.graph.protocol import Key
@@ -109,6 +109,17 @@ class Comparer:
             )
             for value in values
         }
+
+    def within_quantisation(self, wrong: Key) -> str:
+        """Return how a wrong output relates to what the dynamic quantisation of the reference changes; "" if it is wrong."""
+        try:
+            exact = self.reference.without_quantisation().get(self.pairs.reference[wrong])
+        except FAILURES:
+            return ""
+        if exact is None or wrong not in self.outputs:
+            return ""
+        expected, here = self.values_of_reference([wrong])[wrong], self.model.observe([])[wrong]
+        return within_quantisation(expected, exact, here, self.model.title)
 
     def share(self, value: Key) -> Share:
         """Return the relative error of a value that rounding may cause, or the tolerance for all values."""

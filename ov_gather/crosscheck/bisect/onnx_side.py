@@ -15,7 +15,7 @@ from ov_gather.crosscheck.bisect.bodies import Extracted, ObservedBody
 from ov_gather.crosscheck.bisect.graphs import onnx_graph
 from ov_gather.crosscheck.bisect.sides import Arrays, Part, Replacement, Side
 from ov_gather.crosscheck.models import intermediates
-from ov_gather.crosscheck.models.quantisation import with_exact_products
+from ov_gather.crosscheck.models.quantisation import with_exact_products, without_quantisation
 from ov_gather.graph.protocol import Body, Key, Node
 from ov_gather.runtimes.isolated import borrowed
 
@@ -41,6 +41,16 @@ class OnnxSide(Side):
         keys, given = list(self.graph.outputs.values()), list(self._inputs.values())
         with borrowed(["onnxruntime"]) as (runtime,), intermediates.activated(self._model, runtime):
             return [dict(zip(keys, runtime.execute(given), strict=True)) for _ in range(times)]
+
+    def without_quantisation(self) -> Mapping[Key, NDArray[Any]]:
+        """Return the outputs of the model without dynamic quantisation; nothing if it has none."""
+        floats = without_quantisation(self._model)
+        if floats is None:
+            return {}
+        self.runs += 1
+        with borrowed(["plain onnxruntime"]) as (runtime,):
+            found = intermediates.run(floats, self._inputs, runtime)
+        return dict(zip(self._model.graph.outputs, found, strict=True))
 
     def part(self, inputs: Mapping[Key, Replacement], outputs: Mapping[Key, str]) -> Part | None:
         """Extract nodes; None if the inputs do not bound them."""

@@ -69,6 +69,13 @@ class Side(ABC):
         """Return the outputs of several inferences of one session. Raises RefusedError, CrashedError, IndexError."""
         return [dict(self.outputs)] * times
 
+    def without_quantisation(self) -> Mapping[Key, NDArray[Any]]:
+        """Return the outputs of the model without dynamic quantisation; nothing if it has none.
+
+        Raises RefusedError, CrashedError.
+        """
+        return {}
+
     def part(self, inputs: Mapping[Key, Replacement], outputs: Mapping[Key, str]) -> Part | None:
         """Extract the nodes that compute `outputs` from `inputs`; None if that is impossible."""
         return None
