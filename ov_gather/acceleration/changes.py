@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections import Counter
-from collections.abc import Collection, Iterable, Iterator
+from collections.abc import Collection, Iterator
 from dataclasses import dataclass, field
 from typing import TYPE_CHECKING
 
@@ -24,15 +24,16 @@ from ov_gather.acceleration.graph import (
 from ov_gather.acceleration.quantised import is_low_precision
 from ov_gather.acceleration.rounding import rounds_elsewhere
 from ov_gather.extension.python_api import Model, Node, Output
-from ov_gather.system.tables import InNotebooks, as_text, printable, table_of
+from ov_gather.system.tables import InNotebooks, as_text, merged, printable, table_of
 
 if TYPE_CHECKING:
     from rich.table import Table
 
 
 ROUNDS_ELSEWHERE = "rounds elsewhere in bf16/f16"
+_COLUMNS = ("layer", "operation", "data, indices", "changed", "why no more")
 _MOST = 10
-"""Unchanged gathers and scatters that are listed one by one in a brief account."""
+"""Most gathers and scatters that are listed one by one in a brief account."""
 
 
 @dataclass(slots=True)
@@ -57,6 +58,11 @@ class Change:
         """The applied rewrites as text, with a note if results may round differently."""
         return [*self.done, *([ROUNDS_ELSEWHERE] if self.rounds_elsewhere else [])]
 
+    @property
+    def row(self) -> tuple[str, str, str, str | tuple[str, ...], str]:
+        """The cells of its row in a table."""
+        return self.layer, self.operation, self.shapes, tuple(self.steps) or "no", self.reason
+
 
 @dataclass(frozen=True, slots=True, repr=False)
 class Summary(InNotebooks):
@@ -76,27 +82,22 @@ class Summary(InNotebooks):
 
     def table(self) -> Table:
         """Return a table with one row per gather or scatter, for `rich.print`."""
-        return _table(self.changes)
+        return table_of(_COLUMNS, [change.row for change in self.changes])
 
     def briefly(self) -> Iterator[Table | str]:
-        """Yield a table of what was changed, and one line for each reason why the others, if more than _MOST, were not."""
-        unchanged = [change for change in self.changes if not change.steps]
-        if len(unchanged) <= _MOST:
+        """Yield a table; of more than _MOST changes, merge alike ones, and count what was not changed by reason."""
+        if len(self.changes) <= _MOST:
             yield self.table() if self.changes else str(self)
             return
-        if self.changed:
-            yield _table([change for change in self.changes if change.steps])
+        unchanged = [change for change in self.changes if not change.steps]
+        if len(unchanged) < len(self.changes):
+            yield table_of(_COLUMNS, merged(change.row for change in self.changes if change.steps))
         for reason, count in Counter(change.reason for change in unchanged).most_common():
             yield f"{count} unchanged: {printable(reason)}"
         yield "--verbose lists them"
 
     def __str__(self) -> str:
         return as_text(self.table()) if self.changes else "no gathers or scatters: the model is unchanged"
-
-
-def _table(changes: Iterable[Change]) -> Table:
-    rows = ((change.layer, change.operation, change.shapes, change.steps or "no", change.reason) for change in changes)
-    return table_of(("layer", "operation", "data, indices", "changed", "why no more"), rows)
 
 
 def why_not_ours(gather: Node, result: Node, *, open_size: int = 0) -> str:
@@ -197,7 +198,7 @@ def _as_it_is(place: str, node: Node) -> Change:
     if is_ours(node):
         reason = "ours already"
     elif is_scatter(node):
-        reason = "its indices repeat for no rows, and tell no block"
+        reason = "its indices neither repeat for whole rows nor address a contiguous block"
     else:
         reason = "OpenVINO's own is as fast" if name != "GatherElements-6" else ""
     return Change(place + node.get_friendly_name(), name, shapes, reason=reason)

@@ -3,17 +3,18 @@
 from __future__ import annotations
 
 from collections import Counter
-from collections.abc import Iterable, Iterator
+from collections.abc import Iterator
 from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
-from ov_gather.system.tables import InNotebooks, as_text, counted, printable, table_of
+from ov_gather.system.tables import InNotebooks, as_text, counted, merged, printable, table_of
 
 if TYPE_CHECKING:
     from rich.table import Table
 
+_COLUMNS = ("layer", "operation", "indices", "changed", "why")
 _MOST = 10
-"""Most proved gathers and scatters that are listed; more are counted."""
+"""Most gathers and scatters that are listed one by one."""
 
 
 @dataclass(slots=True)
@@ -35,6 +36,11 @@ class HardenedSite:
     reason: str
     done: str = ""
     kept: str = ""
+
+    @property
+    def row(self) -> tuple[str, ...]:
+        """The cells of its row in a table."""
+        return self.layer, self.operation, self.status, self.done or "no", "; ".join(filter(None, (self.reason, self.kept)))
 
 
 @dataclass(frozen=True, slots=True, repr=False)
@@ -60,27 +66,19 @@ class HardeningSummary(InNotebooks):
 
     def table(self) -> Table:
         """Return a table with one row per gather or scatter, for `rich.print`."""
-        return _table(self.sites)
+        return table_of(_COLUMNS, [site.row for site in self.sites])
 
     def briefly(self) -> Iterator[Table | str]:
-        """Yield a table of what was changed or is not proved, and count the others by reason if they are more than _MOST."""
-        proved = [site for site in self.sites if site.status == "proved" and not site.done]
-        if len(proved) <= _MOST:
+        """Yield a table; of more than _MOST sites, merge alike ones that were changed or not proved, and count the others."""
+        if len(self.sites) <= _MOST:
             yield self.table() if self.sites else str(self)
             return
-        if others := [site for site in self.sites if site not in proved]:
-            yield _table(others)
+        proved = [site for site in self.sites if site.status == "proved" and not site.done]
+        if others := [site.row for site in self.sites if site not in proved]:
+            yield table_of(_COLUMNS, merged(others))
         for reason, count in Counter(site.reason for site in proved).most_common():
             yield f"{count} unchanged, proved: {printable(reason)}"
         yield "--verbose lists them"
 
     def __str__(self) -> str:
         return as_text(self.table()) if self.sites else "no gathers or scatters: the model is unchanged"
-
-
-def _table(sites: Iterable[HardenedSite]) -> Table:
-    rows = (
-        (site.layer, site.operation, site.status, site.done or "no", "; ".join(filter(None, (site.reason, site.kept))))
-        for site in sites
-    )
-    return table_of(("layer", "operation", "indices", "changed", "why"), rows)

@@ -18,7 +18,7 @@ from ov_gather.divergences import cpu
 from ov_gather.graph.excerpts import Excerpt
 from ov_gather.runtimes.base import Runtime
 from ov_gather.system.platforms import core_count
-from ov_gather.system.tables import InNotebooks, cell, counted, new_table
+from ov_gather.system.tables import InNotebooks, and_others, cell, counted, new_table
 
 if TYPE_CHECKING:
     from rich.table import Table
@@ -302,13 +302,18 @@ class CrossCheckResult(InNotebooks):
         return model_table(self.outputs, self.layers) if self.original else layers_table(self.layers)
 
 
-def layers_table(layers: Sequence[LayerResult]) -> Table:
-    """Return a table with one row per layer and one column per runtime."""
+def layers_table(layers: Sequence[LayerResult], *, is_merged: bool = False) -> Table:
+    """Return a table with one row per layer and one column per runtime; if merged, one for all that passed alike."""
     runtimes = runtimes_of(layers)
     table = new_table("layer", "cases", *(name.partition(" ")[0] for name in runtimes))  # "expected output" is too wide
+    groups: dict[tuple[object, ...], list[LayerResult]] = {}
     for layer in layers:
-        name = cell(layer.path, f"  {layer.operation} '{layer.layer}'")
-        counts = layer.counts
+        found = [layer.counts.get(runtime, Counter()).items() for runtime in runtimes]
+        alike = (layer.path, layer.operation, len(layer.cases), *map(frozenset, found))
+        groups.setdefault(alike if is_merged and layer.passed else (id(layer),), []).append(layer)
+    for layer, *others in groups.values():
+        names = and_others([f"  {layer.operation} '{one.layer}'" for one in (layer, *others)])
+        name, counts = cell(layer.path, names), layer.counts
         cells = [counts_cell(counts.get(runtime, Counter())) for runtime in runtimes]
         table.add_row(name, str(len(layer.cases)), *cells, style=None if layer.passed else "red")
     return table

@@ -6,7 +6,7 @@ import re
 from abc import ABC, abstractmethod
 from collections.abc import Iterable, Iterator, Sequence
 from io import StringIO
-from typing import TYPE_CHECKING, TypeVar
+from typing import TYPE_CHECKING, Any, TypeVar
 
 if TYPE_CHECKING:
     from rich.table import Column, Table
@@ -122,10 +122,22 @@ def counted(number: int, noun: str) -> str:
     return f"{number} {noun}{'' if number == 1 else 's'}"
 
 
+def and_others(names: Sequence[str]) -> str:
+    """Return the first of several names, and the number of the others: "a and 2 others"."""
+    return f"{names[0]} and {counted(len(names) - 1, 'other')}" if len(names) > 1 else names[0]
+
+
+def merged(rows: Iterable[Sequence[Any]]) -> list[Sequence[Any]]:
+    """Merge rows that are alike but for the name in their first cell, in the order of the first ones."""
+    names: dict[Sequence[Any], list[str]] = {}
+    for name, *cells in rows:
+        names.setdefault(tuple(cells), []).append(name)
+    return [(and_others(alike), *cells) for cells, alike in names.items()]
+
+
 def joined(texts: Iterable[str]) -> str:
     """Return the first of several texts, and how many others differ from it and each other: "a and 2 others"."""
-    first, *others = dict.fromkeys(texts)
-    return f"{first} and {counted(len(others), 'other')}" if others else first
+    return and_others([*dict.fromkeys(texts)])
 
 
 class HtmlTable(ABC):

@@ -229,6 +229,18 @@ def test_a_constant_index_out_of_bounds_is_no_plain_success(cli, tmp_path):
     assert "Passed, with known divergences</h1>" in (tmp_path / "page.html").read_text()
 
 
+def test_layers_that_pass_alike_are_one_row(cli, tmp_path):
+    """--verbose lists each."""
+    x = opset13.parameter([4, 6], np.float32)
+    rows = opset13.parameter([3], np.int64)
+    made = [opset13.gather(x, rows, opset13.constant(0)) for _ in range(12)]
+    ov.save_model(ov.Model(made, [x, rows]), tmp_path / "m.xml", compress_to_fp16=False)
+    short = cli("check", tmp_path / "m.xml", code=0).stdout
+    whole = cli("check", tmp_path / "m.xml", "--verbose", code=0).stdout
+    assert re.findall(r"^  Gather-8 '\w+'(.*?)  ", short, re.M) == [" and 11 others"]
+    assert len(re.findall(r"^  Gather-8 '", whole, re.M)) == 12
+
+
 def test_what_plainly_passes_is_counted_and_listed_with_verbose(cli, samples):
     given = sorted((samples / "valid").glob("gather_*.xml"))
     short = cli("check", *given, "--cases", "1", code=0).stdout

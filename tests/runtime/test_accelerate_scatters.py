@@ -209,7 +209,7 @@ def test_what_is_overwritten_still_raises():
     ("where", "reason"),
     [
         (tuples((0, 6)), "it overwrites everything"),
-        *(([[a], [b]], "tell no block") for a, b in ((0, 2), (1, 0), (1, 1), (5, 6))),
+        *(([[a], [b]], "contiguous block") for a, b in ((0, 2), (1, 0), (1, 1), (5, 6))),
     ],
     ids=["everything", "a gap", "backwards", "twice", "out of bounds"],
 )

@@ -24,8 +24,8 @@ from ov_gather.system.worker import CrashedError
 
 _UNSHOWN = " Written to disk and executed by `ov-gather bisect`, it does not show the fault, so that no reproducer is kept."
 
-MOST_QUANTISED = 3
-"""Most differences of a quantised model that are excused one by one, before the output is compared with the model in floats."""
+EXCUSES = 3
+"""Number of excused differences after which an output of a quantised model is compared with the model in floats."""
 
 
 @dataclass(frozen=True)
@@ -80,8 +80,8 @@ class Blame:
             if suspect.excuse:
                 if found.value != wrong and not found.healed_by:
                     self.search.equal.add(found.value)
-                    excused += bool(self.quantised)
-                    is_asked = excused == MOST_QUANTISED and not passed_over  # each layer may round some elements otherwise
+                    excused += 1
+                    is_asked = excused == EXCUSES and not passed_over  # each layer may round some elements otherwise
                     if is_asked and (words := self.comparer.within_quantisation(wrong)):
                         return None, f"{suspect.excuse}; the output differs by {words}", wrong
                     continue

@@ -35,7 +35,8 @@ def render(report: CheckReport, *, by_operation: bool, every_row: bool = False) 
     """Yield tables and lines in the order of printing.
 
     `by_operation` makes one row per operation instead of one per layer, since a sweep has thousands of layers. Unless
-    `every_row`, more than _MOST layers or outputs are listed only if they did not plainly pass; the others are counted.
+    `every_row`, more than _MOST layers or outputs are listed only if they did not plainly pass, and the others are counted;
+    layers that passed alike are one row.
     """
     for result in report.onnx_results:
         yield from verification(result, every_row=every_row)
@@ -44,8 +45,9 @@ def render(report: CheckReport, *, by_operation: bool, every_row: bool = False) 
         if by_operation:
             yield _operations_table(layers)
         else:
-            told = layers if every_row or len(layers) <= _MOST else [one for one in layers if _is_told(one)]
-            yield from _listed(layers_table(told), len(layers) - len(told), "layer")
+            is_brief = not every_row and len(layers) > _MOST
+            told = [one for one in layers if _is_told(one)] if is_brief else layers
+            yield from _listed(layers_table(told, is_merged=is_brief), len(layers) - len(told), "layer")
         outputs = [(result, output) for result in results for output in result.outputs]
         if outputs:
             is_all = every_row or len(outputs) <= _MOST
