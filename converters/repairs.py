@@ -19,6 +19,7 @@ from ov_gather.graph.protocol import Node
 from ov_gather.plugin.base import KnownFault
 from ov_gather.plugin.reductions import OF_NOTHING
 from ov_gather.plugin.register import KNOWN
+from ov_gather.plugin.turns import PASSED, behind
 from ov_gather.ranges.known_faults import FaultFinder
 from ov_gather.rules.known_faults import RULE_OF
 
@@ -226,6 +227,37 @@ def _choose_infinity(reduce: OpenvinoNode) -> None:
 def _of_nothing(reduce: OpenvinoNode) -> OpenvinoNode:
     """Return what a reduction of nothing is. OpenVINO makes no infinite constant of bf16, but converts one."""
     return ops.convert(ops.constant(np.float32(OF_NOTHING[reduce.get_type_name()])), reduce.get_element_type())
+
+
+def _keep_axes(reduction: OpenvinoNode) -> None:
+    """ReduceSum(x, axes)  ->  Squeeze(ReduceSum(x, axes, keep_dims), axes)."""
+    kept = copied(reduction, reduction.input_values())
+    kept.set_keep_dims(True)
+    kept.validate_and_infer_types()
+    replace_node(reduction, ops.squeeze(kept, reduction.input_value(1)))
+
+
+def _moved_first(repair: Callable[[OpenvinoNode], None]) -> Callable[[OpenvinoNode], None]:
+    """Return a repair that of ReduceSum(Transpose(x, order), axes) makes Transpose(ReduceSum(x, order[axes]), left order).
+
+    OpenVINO does so, too. What is wrong then is repaired in the next round.
+    """
+
+    def repaired(node: OpenvinoNode) -> None:
+        if node.get_type_name() not in PASSED:
+            repair(node)
+            return
+        transpose = node
+        while transpose.get_type_name() != "Transpose":
+            node = transpose if transpose.get_type_name() in PASSED else node
+            transpose = next(one for one in transpose.input_values() if not is_constant_foldable([one])).get_node()
+        order, axes = (one.input_value(1).get_node().get_data().ravel().tolist() for one in (transpose, node))
+        taken, left = behind(order, axes, node.get_attributes().get("keep_dims", False))
+        data = ops.convert(transpose.input_value(0), node.get_input_element_type(0))
+        reduced = copied(node, [data.output(0), ops.constant(np.array(taken)).output(0)])
+        replace_node(node, ops.transpose(reduced, ops.constant(np.array(left))))
+
+    return repaired
 
 
 def _to_moved_sizes(transpose: OpenvinoNode) -> None:
@@ -442,6 +474,7 @@ REPAIRS: Mapping[str, Callable[[OpenvinoNode], None]] = {
     "range_away_from_its_limit": _limit,
     "reductions_of_nothing": _of_none,
     "relu_through_float32": _at_least_zero,
+    "reshape_after_reduction": _keep_axes,
     "select_through_float32": _choose_apart,
     "sequence_lengths_ignored": _iterate,
     "slice_of_computed_axes": _start_by_axes,
@@ -449,8 +482,8 @@ REPAIRS: Mapping[str, Callable[[OpenvinoNode], None]] = {
     "tile_of_one_channel": _tile_of_six,
     "tile_run_time_repeats": _tile_by_pairs,
     "topk_of_none": _slice_none,
-    "transpose_of_nothing": _to_moved_sizes,
-    "transpose_of_open_sizes": _to_open_sizes,
+    "transpose_of_nothing": _moved_first(_to_moved_sizes),
+    "transpose_of_open_sizes": _moved_first(_to_open_sizes),
     "unique_along_later_axis": _first_axis,
     "unique_of_constants": _fold_unique,
     "unique_slices_of_bytes": _wide_unique,

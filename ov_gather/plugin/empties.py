@@ -2,12 +2,11 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
-
 from ov_gather.graph.protocol import Node
 from ov_gather.plugin.base import Effect, KnownFault
 from ov_gather.plugin.pattern_graph import PatternGraph
 from ov_gather.plugin.removed import producer_before_removed
+from ov_gather.plugin.turns import PASSED, turn_of
 
 
 def _by_nothing(graph: PatternGraph, node: Node) -> bool:
@@ -61,34 +60,24 @@ def _of_moved_nothing(graph: PatternGraph, node: Node) -> bool:
     transpose, shape = producer_before_removed(graph, node), graph.shape(node)
     if transpose is None or transpose.type != "Transpose" or not shape.is_static or 0 not in shape.sizes:
         return False
-    return bool(_order_of_ones(graph, transpose))
+    return turn_of(graph, transpose) is not None
 
 
 def _moves_open_sizes(graph: PatternGraph, node: Node) -> bool:
     """Return True for a Transpose that moves axes of size 1 alone past several open ones, one of which may have size 0."""
-    dims = graph.shape(node).dims or ()
-    places = enumerate(_order_of_ones(graph, node))
-    moved = [dims[before] for axis, before in places if axis != before and not dims[before].is_static]
-    return len(moved) > 1 and any(0 in dim for dim in moved)
-
-
-def _order_of_ones(graph: PatternGraph, transpose: Node) -> list[int]:
-    """Return the order of a Transpose that moves axes of size 1 alone; nothing for others."""
-    order, dims = graph.constant(transpose, 1), graph.shape(transpose).dims
-    axes = [] if order is None or not dims else order.ravel().tolist()
-    return axes if dims and moves_ones_alone(axes, [dim.is_static and dim.upper == 1 for dim in dims]) else []
-
-
-def moves_ones_alone(order: Sequence[int], is_one: Sequence[bool]) -> bool:
-    """Return True if an order of axes moves axes of size 1 alone: OpenVINO makes a Reshape of such a Transpose."""
-    kept = [axis for axis in order if not is_one[axis]]
-    return list(order) != sorted(order) and kept == sorted(kept)
+    turn = turn_of(graph, node)
+    moved = (
+        [] if turn is None else [dim for dim, (at, axis) in zip(turn.made, enumerate(turn.order), strict=True) if at != axis]
+    )
+    opened = [dim for dim in moved if not dim.is_static]
+    return len(opened) > 1 and any(0 in dim for dim in opened)
 
 
 def _moves_nothing(graph: PatternGraph, node: Node) -> bool:
     """Return True for a Reshape in place of a Transpose that copies the size before where the size must be 0."""
-    pairs = zip(graph.shape(node).dims or (), graph.made(node).dims or (), strict=False)
-    return any(dim.upper == 0 and before.upper != 0 for before, dim in pairs) and bool(_order_of_ones(graph, node))
+    turn = turn_of(graph, node)
+    pairs = () if turn is None else zip(turn.dims, turn.made, strict=True)
+    return any(dim.upper == 0 and before.upper != 0 for before, dim in pairs)
 
 
 def _loses_size(graph: PatternGraph, node: Node) -> bool:
@@ -101,7 +90,7 @@ def _loses_size(graph: PatternGraph, node: Node) -> bool:
 EMPTIES = (
     KnownFault(
         report="transpose_of_nothing",
-        types=("Transpose",),
+        types=("Transpose", *PASSED),
         occurs=_moves_nothing,
         operands=2,
         instead="a Transpose that moves axes of size 1 alone gives the size before where a size of 0 belongs",
@@ -179,7 +168,7 @@ EMPTIES = (
     ),
     KnownFault(
         report="transpose_of_open_sizes",
-        types=("Transpose",),
+        types=("Transpose", *PASSED),
         occurs=_moves_open_sizes,
         operands=2,
         instead="where a size is 0, a Transpose that moves axes of size 1 alone has other sizes, or is refused",

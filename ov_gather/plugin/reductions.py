@@ -2,19 +2,21 @@
 
 from __future__ import annotations
 
+from collections.abc import Collection, Iterator, Sequence
 from itertools import islice
 from math import inf, nan, prod
 
 from ov_gather.graph.protocol import Node
+from ov_gather.ir.shapes import PartialShape
 from ov_gather.ops.table import OPENVINO, OpKind, where
 from ov_gather.plugin.base import REAL, Effect, KnownFault
 from ov_gather.plugin.pattern_graph import LAYERS, VIEWS, PatternGraph
-from ov_gather.plugin.removed import producer_before_removed, returned_input
+from ov_gather.plugin.removed import before_removed, producer_before_removed, returned_input
+from ov_gather.plugin.turns import REDUCING, keeps_axes, moved_behind, size_of, turn_of
 from ov_gather.system.traversal import reachable
 
 _INTEGERS = ("i8", "u8", "i16", "u16", "i32", "u32", "i64", "u64")
 _UNSIGNED = ("u8", "u16", "u32", "u64")
-_REDUCING = tuple(sorted(where(OPENVINO, lambda op: op.kind is OpKind.REDUCTION)))
 OF_NOTHING = {"ReduceMax": -inf, "ReduceMean": nan, "ReduceMin": inf}
 """What reductions of nothing must be."""
 _FUSED = ("Abs", "Broadcast", "Clamp", "Convert", "ConvertLike", "Negative", "ReLU")
@@ -119,17 +121,93 @@ def _of_reversed_axes(graph: PatternGraph, node: Node) -> bool:
 def _reduced_another(graph: PatternGraph, node: Node) -> bool:
     """Return True for a Reduce that keeps its axes, unless it reduces the last one alone."""
     rank, axes = graph.shape(node).rank, graph.constant(node, 1)
-    if not _keeps_axes(node) or not rank or axes is None or {int(axis) % rank for axis in axes.ravel()} <= {rank - 1}:
+    if not keeps_axes(node) or not rank or axes is None or {int(axis) % rank for axis in axes.ravel()} <= {rank - 1}:
         return False
     return _of_reversed_axes(graph, node)
 
 
 def _drops_reversed(graph: PatternGraph, node: Node) -> bool:
-    return not _keeps_axes(node) and _of_reversed_axes(graph, node)
+    return not keeps_axes(node) and _of_reversed_axes(graph, node)
 
 
-def _keeps_axes(node: Node) -> bool:
-    return node.attributes.get("keep_dims", "false") in ("true", "1")
+def _drops_shape(graph: PatternGraph, node: Node) -> bool:
+    """Return True for a reduction that drops axes, if OpenVINO takes a change of shape behind for one that restores them.
+
+    A Transpose of axes of size 1 alone is such a change, too, and so is one that OpenVINO moves behind the reduction.
+    """
+    axes, rank = graph.constant(node, 1), graph.shape(node).rank
+    if keeps_axes(node) or axes is None or not rank:
+        return False
+    turn = turn_of(graph, node)
+    if turn is not None and turn.made != list(turn.dims) and _restores(turn.target, turn.taken):
+        return True
+    if graph.is_output(node):
+        return False
+    changes = (one for one in _changes(graph, node) if _differ(graph.made(node), graph.made(one)))
+    return any(_restores(_target(graph, one), _taken(graph, node)) for one in changes)
+
+
+def _taken(graph: PatternGraph, node: Node) -> set[int]:
+    """Return the axes that a reduction drops, with those that others of its type drop before: OpenVINO makes one of them."""
+    turn = moved_behind(graph, node)
+    if turn and list(turn.order) == sorted(turn.order):
+        return set(turn.taken)
+    row = [node]
+    while len(row) < LAYERS:
+        before = producer_before_removed(graph, row[-1])
+        if before is None or before.type != node.type or keeps_axes(before) or not graph.only_node(before):
+            break
+        row.append(before)
+    taken = set[int]()
+    for one in reversed(row):
+        axes, rank = graph.constant(one, 1), graph.shape(one).rank
+        if axes is None or rank is None:
+            return set()
+        left = [axis for axis in range(rank + len(taken)) if axis not in taken]
+        taken |= {left[axis] for axis in axes.ravel().tolist()}
+    return taken
+
+
+def _differ(left: PartialShape, made: PartialShape) -> bool:
+    """Return True unless as many sizes are the same for certain; a single one that is open is what the others leave."""
+    pairs = [*zip(left.dims or (), made.dims or (), strict=False)]
+    is_other = any(one.intersect(other) is None for one, other in pairs)
+    return left.rank == made.rank and (is_other or sum(one != other or not one.is_static for one, other in pairs) > 1)
+
+
+def _restores(target: Sequence[int], taken: Collection[int]) -> bool:
+    """Return True for sizes of several axes that all but one, at most, are copied, or are 1 where an axis was taken."""
+    other = [axis for axis, size in enumerate(target) if size != 0 and (size != 1 or axis not in taken)]
+    return len(target) > 1 and len(other) <= 1
+
+
+def _target(graph: PatternGraph, node: Node) -> Sequence[int]:
+    """Return the sizes that a node changes a shape to, 0 for those that it copies, and -1 for others that are not known."""
+    if node.type == "Transpose":
+        turn = turn_of(graph, node)
+        return () if turn is None else turn.target
+    sizes = graph.constant(node, 1) if node.type == "Reshape" and node.is_set("special_zero") else None
+    return [size_of(dim) for dim in graph.made(node).dims or ()] if sizes is None else sizes.ravel().tolist()
+
+
+def _changes(graph: PatternGraph, node: Node) -> Iterator[Node]:
+    """Yield the nodes that change the shape of a result, unless a Reshape alone reads them, which then counts."""
+    waiting, seen = [node], set[Node]()
+    while waiting and len(seen) < LAYERS:
+        key = waiting.pop().outputs[0]
+        readers = [one for one in graph.readers(key) if not one.is_output]
+        undone = [one for reader in readers for port in reader.outputs for one in graph.readers(port)]
+        for reader in readers + [one for one in undone if not one.is_output]:
+            if reader in seen:
+                continue
+            seen.add(reader)
+            is_view = reader.type in VIEWS and graph.source(reader) == key
+            if before_removed(graph, reader) == key or (is_view and graph.only_node(reader)):
+                waiting.append(reader)
+            if is_view or (reader.type == "Transpose" and turn_of(graph, reader)):
+                following = graph.readers(reader.outputs[0])
+                if not all(one.type == "Reshape" for one in following):
+                    yield reader
 
 
 def _saturates(graph: PatternGraph, node: Node) -> bool:
@@ -182,7 +260,7 @@ _APART = "compute with the operand in the full shape of the result, which is not
 REDUCTIONS = (
     KnownFault(
         report="reduction_of_reversed_axes",
-        types=_REDUCING,
+        types=REDUCING,
         beside=("Transpose",),
         occurs=_reduced_another,
         operands=2,
@@ -192,13 +270,24 @@ REDUCTIONS = (
     ),
     KnownFault(
         report="squeeze_of_reversed_axes",
-        types=(*_REDUCING, "Squeeze"),
+        types=(*REDUCING, "Squeeze"),
         beside=("Transpose",),
         occurs=_drops_reversed,
         operands=2,
         instead="what removes an axis after a Transpose of the empty order is refused by compile_model",
         remedy=_REVERSED,
         effect=Effect.FATAL,
+    ),
+    KnownFault(
+        report="reshape_after_reduction",
+        types=REDUCING,
+        beside=(*VIEWS, "Transpose"),
+        occurs=_drops_shape,
+        operands=2,
+        instead="a Reshape, or a Transpose of axes of size 1, after a reduction that drops axes is dropped",
+        remedy="keep the axes of the reduction with size 1",
+        taints=True,
+        converter="avoids",
     ),
     KnownFault(
         report="reductions_of_nothing",

@@ -9,10 +9,10 @@ from math import inf
 from ov_gather.graph.protocol import Key, Node
 from ov_gather.ir.element_types import BOOLEAN
 from ov_gather.ops.table import OPENVINO, OpKind, Trait, where
-from ov_gather.plugin.empties import moves_ones_alone
 from ov_gather.plugin.overwritten import IN_PLACE
 from ov_gather.plugin.pattern_graph import UNFOLDED
 from ov_gather.plugin.register import BY_TYPE, KNOWN
+from ov_gather.plugin.turns import PASSED, moves_ones_alone
 from ov_gather.ranges.algebra.intervals import Interval
 from ov_gather.ranges.algebra.polynomials import Polynomial
 from ov_gather.ranges.algebra.symbols import DoubtfulSize
@@ -158,6 +158,17 @@ def _moved_nothing(at: Computation, found: Sequence[Value]) -> Sequence[Value]:
     elif len(doubtful) < 2 or all(at.call.algebra.sizes.least(shape[axis]) >= 1 for axis in doubtful):
         return found
     return [_with_doubtful_sizes(at.graph, at.step.outputs[0], at.call, found[0], doubtful)]
+
+
+def _moved_behind(at: Computation, found: Sequence[Value]) -> Sequence[Value]:
+    """A Transpose is computed behind the reduction or Squeeze that reads it, and is a Reshape if it moves axes of size 1 alone.
+
+    If sizes are 0, ReduceSum(Transpose(x, [2, 0, 1]), 0) of [0, 3, 1] may be [3, 1] instead of [1, 3].
+    """
+    if not _meets(at.graph, at.step, "transpose_of_nothing", "transpose_of_open_sizes"):
+        return found
+    unknown = _uninitialized(at.call, found)[0]
+    return [_with_doubtful_sizes(at.graph, at.step.outputs[0], at.call, unknown, range(len(unknown.shape or ())))]
 
 
 def _padded_with_zero(at: Computation, found: Sequence[Value]) -> Sequence[Value]:
@@ -503,7 +514,8 @@ DOUBTS = (
     Doubt(("clamp_limits_through_float32",), _EXTREMES, _compared_in_float32),
     Doubt(("non_zero_before_convert",), ("NonZero",), _not_converted),
     Doubt((), (), _broadcast_dropped),
-    Doubt(("transpose_of_open_sizes",), ("Transpose",), _moved_nothing),
+    Doubt(("transpose_of_nothing", "transpose_of_open_sizes"), ("Transpose",), _moved_nothing),
+    Doubt((), PASSED, _moved_behind),
     Doubt(("pad_value_of_run_time",), ("Pad",), _padded_with_zero),
     Doubt((), (), _folded_in_64_bits),
     Doubt(("abs_of_clamp", "abs_of_folded_convert"), ("Abs",), _sign_kept),

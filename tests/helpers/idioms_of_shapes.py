@@ -25,6 +25,15 @@ OF_SHAPES = {
         layers=ANY_RANK,
         share=3,
     ),
+    "a row of sums": Idiom(
+        {"x": np.arange(12, dtype=np.float32).reshape(2, 3, 2)},
+        "h = Constant<value = int64[1] {0}>() a = ReduceSum<keepdims = 0>(x, h)",
+        "float",
+        "y = Flatten<axis = 0>(b)",
+        "float[1, 6] y",
+        layers=ANY_RANK,
+        share=3,
+    ),
     "a byte less bytes": Idiom(
         {"x": np.uint8([250, 7])},
         "a = Identity(x)",

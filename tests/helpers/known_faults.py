@@ -126,6 +126,9 @@ IN_ONNX = {
     "non_zero_of_moved_nothing": """g (float[2, 0, 1] x) => (int64[3, n] y) {
         t = Transpose<perm = [2, 0, 1]>(x) y = NonZero(t)
     }""",
+    "reshape_after_reduction": """g (float[2, 3, 2] x) => (float[1, 6] y) {
+        axis = Constant<value_ints = [0]>() r = ReduceSum<keepdims = 0>(x, axis) y = Flatten<axis = 0>(r)
+    }""",
     "reductions_of_nothing": """g (float[2, 0] x) => (float[2] y) {
         axis = Constant<value_ints = [1]>() y = ReduceMax<keepdims = 0>(x, axis)
     }""",

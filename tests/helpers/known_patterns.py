@@ -63,7 +63,7 @@ def check_each(path: Path, cases: Mapping[str, Case]) -> None:
     found = iter(outputs)
     pairs = {name: [(next(found), values) for values in expected] for name, (*_, expected) in cases.items()}
     wrong = {name for name, each in pairs.items() if not all(_same(*pair) for pair in each)}
-    assert warned == wrong
+    assert warned == wrong, (warned - wrong, wrong - warned)
 
 
 def _same(found: NDArray, expected: NDArray) -> bool:

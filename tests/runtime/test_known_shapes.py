@@ -247,6 +247,63 @@ def test_transpose_of_nothing(order, opened):
         assert (found == right) != bool(repaired) or (opened is not None and shape[opened] == 0)
 
 
+@pytest.mark.sampled(4)
+@pytest.mark.parametrize("reduce", ["reduce_sum", "reduce_l1"])
+@pytest.mark.parametrize("opened", [None, 0, 1])
+@pytest.mark.parametrize("axes", [one for n in (1, 2) for one in combinations(range(4), n)], ids=str)
+def test_shapes_behind_reductions(axes, opened, reduce, each_agrees):
+    """OpenVINO drops a change of shape behind a reduction that drops axes, if it seems to restore them."""
+    cases = {}
+    for shape in ((2, 3, 1), (1, 3, 2), (2, 3, 2), (2, 1, 3, 2), (2, 3, 2, 3)):
+        if axes[-1] >= len(shape):
+            continue
+        x = np.arange(np.prod(shape), dtype=np.float32).reshape(shape)
+        total = x.sum(axes)
+        orders = [*permutations(range(total.ndim))] if total.ndim > 1 else []
+        targets = [*{total.transpose(order).shape for order in orders}, (1, total.size), (total.size, 1), (-1,), (1, -1, 1)]
+        for name in [*orders, *targets]:
+            data = op.parameter([-1 if axis == opened else size for axis, size in enumerate(shape)], np.float32)
+            reduced = getattr(op, reduce)(op.relu(data), constant(*axes), False)
+            is_order = name in orders
+            change = op.transpose(reduced, constant(*name)) if is_order else op.reshape(reduced, constant(*name), False)
+            expected = total.transpose(name) if is_order else total.reshape(name)
+            cases[f"{shape}{name}{is_order}"] = [op.abs(change)], [data], [x], [expected]
+    each_agrees(cases)
+
+
+@pytest.mark.parametrize("reduce", ["reduce_sum", "reduce_max", "squeeze"])
+@pytest.mark.parametrize("order", list(permutations(range(3))), ids=str)
+@pytest.mark.parametrize("opened", [(), (0,), (0, 1, 2)], ids=str)
+@pytest.mark.sampled(6)
+def test_reductions_of_transposes(opened, order, reduce):
+    """OpenVINO moves a Transpose behind a reduction, where it may move axes of size 1 alone: repaired ones are right."""
+    shapes = [(2, 3, 1), (1, 3, 2), (0, 3, 1), (2, 0, 1), (0, 3, 2), (0, 0, 1)]
+    for shape, axis, keeps in product(shapes, range(3), (False, True)):
+        moved = tuple(shape[one] for one in order)
+        if reduce == "squeeze" and (moved[axis] != 1 or keeps):
+            continue
+        data = op.parameter([-1 if one in opened else size for one, size in enumerate(shape)], np.float32)
+        turned = op.transpose(op.relu(data), constant(*order))
+        is_squeeze = reduce == "squeeze"
+        value = op.squeeze(turned, constant(axis)) if is_squeeze else getattr(op, reduce)(turned, constant(axis), keeps)
+        model = ov.Model([op.abs(value)], [data])
+        right = (*moved[:axis], *((1,) if keeps else ()), *moved[axis + 1 :])
+        found = _shape(model, shape)
+        repaired, _ = repair_faults(model)
+        assert _shape(model, shape) == right
+        assert found == right or repaired
+
+
+def test_prove_believes_no_size_of_a_reduction_of_moved_nothing():
+    """ReduceSum(Transpose(x, [2, 0, 1]), 0) of [0, 3, 1] has the sizes [3, 1]: indices of the size 1 are out of bounds."""
+    x = op.parameter([0, 3, 1], np.float32)
+    total = op.reduce_sum(op.transpose(op.relu(x), constant(2, 0, 1)), constant(2), True)
+    size = op.gather(op.shape_of(op.exp(total)), constant(1), op.constant(0))
+    model = ov.Model([op.gather(op.constant(np.zeros(1, np.float32)), size, op.constant(0))], [x])
+    proof = prove(model)[-1]
+    assert proof.status != "proved", proof
+
+
 def _shape(model, shape):
     """The shape of the result for an input of a shape; None if it is refused."""
     try:
