@@ -100,9 +100,11 @@ def refuse_nested(model: onnx_ir.Model) -> None:
 
 
 def refuse_endless(model: onnx_ir.Model) -> None:
-    """Raise ConversionError for a constant Range of 2^31 elements or more; shape inference would hang."""
+    """Raise ConversionError for a Range by 0, or a constant one of 2^31 elements or more; shape inference would hang."""
     for node in nodes_of(model, "Range"):
         tensors = [None if value is None else constant_of(value) for value in node.inputs]
+        if tensors[-1] is not None and not tensors[-1].numpy().any():
+            raise ConversionError(f"{describe(node)}: its step is 0, for which ONNX does not define a Range: use another step")
         if len(tensors) != 3 or None in tensors:
             continue
         start, limit, delta = (tensor.numpy().astype(object).item() for tensor in tensors if tensor is not None)

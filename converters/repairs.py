@@ -86,6 +86,19 @@ def _limit(node: OpenvinoNode) -> None:
     node.input(1).replace_source_output((ahead if sign > 0 else back if sign < 0 else either).output(0))
 
 
+def _none_by_zero(node: OpenvinoNode) -> None:
+    """Range(start, limit, step)  ->  Range(start, limit - (limit - start) * z, step + z), z = Convert(step == 0).
+
+    By a step of 0, for which ONNX defines no Range, it has no elements.
+    """
+    start, limit, step = node.input_values()
+    is_zero = ops.equal(step, ops.constant(0, step.get_element_type()))
+    whole = ops.subtract(limit, ops.convert(start, limit.get_element_type()))
+    left = ops.subtract(limit, ops.multiply(whole, ops.convert(is_zero, limit.get_element_type())))
+    node.input(1).replace_source_output(left.output(0))
+    node.input(2).replace_source_output(ops.add(step, ops.convert(is_zero, step.get_element_type())).output(0))
+
+
 def _choose_apart(select: OpenvinoNode) -> None:
     """Select(Less(a, b), x, y)  ->  Select(Convert(Convert(Less(a, b))), x, y), which is not fused."""
     condition = ops.convert(ops.convert(select.input_value(0), "i32"), "boolean")
@@ -472,6 +485,7 @@ REPAIRS: Mapping[str, Callable[[OpenvinoNode], None]] = {
     "pad_value_through_float32": _select_padding,
     "random_scalar": _draw_vector,
     "range_away_from_its_limit": _limit,
+    "range_by_zero": _none_by_zero,
     "reductions_of_nothing": _of_none,
     "relu_through_float32": _at_least_zero,
     "reshape_after_reduction": _keep_axes,

@@ -141,6 +141,17 @@ def _away(graph: PatternGraph, node: Node) -> bool:
     return not is_ahead and not (forward <= 0 and _is_of(graph, node, 1, "Minimum", start))
 
 
+def _by_zero(graph: PatternGraph, node: Node) -> bool:
+    """Return True if a step that is computed may be 0, unless 1 is added then, as `convert` does."""
+    least, most = graph.known.bounds(node, 2)
+    if least > 0 or most < 0 or graph.origins(node, 2):
+        return False
+    total = graph.producer(node, 2, "Add")
+    added = None if total is None else graph.viewed(total, 1, ("Convert",))
+    found = None if added is None else graph.graph.producer(added)
+    return found is None or total is None or found.type != "Equal" or graph.source(found) != graph.source(total)
+
+
 def _is_of(graph: PatternGraph, node: Node, position: int, kind: str, operand: Key | None) -> bool:
     """Return True if an input is the maximum, or minimum, of a tensor and another one."""
     found = graph.producer(node, position, kind)
@@ -356,6 +367,17 @@ NUMBERS = (
         occurs=_before_conversion,
         instead="a Convert before NonZero is removed: what it makes 0 counts as not 0",
         remedy="use NotEqual with 0 between Convert and NonZero",
+        effect=Effect.DEPENDS,
+        converter="avoids",
+    ),
+    KnownFault(
+        report="range_by_zero",
+        types=("Range",),
+        element_types=("i8", "u8", "i16", "u16", "i32", "u32", "i64", "u64"),
+        occurs=_by_zero,
+        operands=3,
+        instead="a Range of integers ends the process if its step is 0",
+        remedy="check that the step is not 0, or add 1 to it then",
         effect=Effect.DEPENDS,
         converter="avoids",
     ),

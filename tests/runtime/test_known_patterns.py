@@ -15,6 +15,8 @@ from openvino import opset16
 from helpers.known_faults import as_ir
 from helpers.known_patterns import constant
 from ov_gather import validate
+from ov_gather.converters.repairs import repair_faults
+from ov_gather.rules.releases import RELEASES
 from ov_gather.runtimes.isolated import borrowed
 from ov_gather.system.worker import CrashedError
 
@@ -401,14 +403,37 @@ def test_ranges(limit, steps, agrees):
     for (first, last), by in product([(-2, 5), (5, 2), (-9, -5), (-2, -5)], steps_of.get(steps, (steps,))):
         start, end = given(first), given(last)
         if steps == "size":
-            inputs.append(op.parameter([-1], np.int32))
+            inputs.append(op.parameter([ov.Dimension(1, 9)], np.int32))
             feeds.append(np.zeros(by, np.int32))
             step = op.squeeze(op.convert(op.shape_of(inputs[-1]), "i32"), constant(0))
         else:
-            step = given(by) if steps == "given" else op.constant(np.int32(by))
+            step = never_zero(given(by)) if steps == "given" else op.constant(np.int32(by))
         outputs.append(op.range(start, LIMITS[limit](op, start, end, step), step, "i32"))
         expected.append(np.arange(first, LIMITS[limit](NUMPY, first, last, by), by))
     agrees(outputs, inputs, feeds, expected, rules=["OVG712"])
+
+
+def never_zero(step):
+    """A step, or 1 for 0."""
+    return op.add(step, op.convert(op.equal(step, op.constant(np.int32(0))), "i32"))
+
+
+@pytest.mark.parametrize(("low", "high", "noted"), [(-9, 9, True), (0, 9, True), (-9, 0, True), (1, 9, False), (-9, -1, False)])
+def test_ranges_by_zero(low, high, noted, tmp_path):
+    """A step that may be 0 is noted; a repaired Range has no elements then, and all of them otherwise."""
+    given = op.parameter([], np.int32)
+    numbers = op.range(op.constant(np.int32(1)), op.constant(np.int32(7)), op.clamp(given, low, high), "i32")
+    model = ov.Model([numbers], [given])
+    as_ir(model, tmp_path / "model.xml")
+    found = validate(tmp_path / "model.xml", target=RELEASES[-1], select=["OVG712"])
+    assert any("step is 0" in one.message for one in found) is noted
+    repair_faults(model)
+    request = ov.compile_model(model, "CPU").create_infer_request()
+    for step in (-2, 0, 3):
+        request.start_async([np.array(step, np.int32)])
+        request.wait()
+        by = int(np.clip(step, low, high))
+        assert request.get_output_tensor().data.tolist() == (list(range(1, 7, by)) if by else [])
 
 
 def test_reshapes_of_open_sizes_stay(agrees):
