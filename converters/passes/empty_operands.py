@@ -4,12 +4,14 @@
    Gather(data[3, 0], i[2])  ->  Cast(ConstantOfShape([2, 0]))
    Gather(data[?], i[0])     ->  Slice(data, 0, 0), as the shape may be static for the plugin
    Flatten(x[0, 3], 0)       ->  Cast(ConstantOfShape([1, 0])), as OpenVINO's Reshape takes the 0 for another size
+   Flatten(x[?, ?, 2], 2)    ->  Reshape<allowzero = 1>(x, [n * m, 2]), as one of the sizes n and m may be 0
 2. A scatter without updates returns its data. OpenVINO loses constants without elements, and crashes for some.
    ScatterND(data, i[0, 2], updates[0])  ->  Identity(data)
 """
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from math import prod
 
 import onnx_ir
@@ -22,6 +24,7 @@ from ..graphs import axis_of, nodes_of
 from .rewriter import Rewriter
 
 _WITH_SLICE = 10  # the first opset whose Slice has its bounds as inputs
+_WITH_ALLOWZERO = 14  # the first opset whose Reshape may make a size of 0
 
 
 def empty_gathers(rewriter: Rewriter) -> None:
@@ -47,14 +50,32 @@ def empty_gathers(rewriter: Rewriter) -> None:
 
 
 def empty_flattened(rewriter: Rewriter) -> None:
-    """Rewrite in place Flattens of static shapes without elements."""
+    """Rewrite in place Flattens of static shapes without elements, and those of open ones that may have none."""
     for node in nodes_of(rewriter.model, "Flatten"):
         data = node.inputs[0]
         sizes, dtype = _sizes(data), None if data is None else data.dtype
+        axis = int(attribute(node, "axis", 1))
+        if sizes is None and data is not None and data.shape is not None:
+            _flatten_to_sizes(rewriter, node, data.shape.dims, axis % len(data.shape) if axis < 0 else axis)
         if sizes is None or 0 not in sizes or dtype in (None, onnx_ir.DataType.STRING) or rewriter.opset < 9:
             continue
-        axis = int(attribute(node, "axis", 1))
         _become_empty(rewriter, node, (prod(sizes[:axis]), prod(sizes[axis:])), dtype)
+
+
+def _flatten_to_sizes(rewriter: Rewriter, node: onnx_ir.Node, dims: Sequence[int | onnx_ir.SymbolicDim], axis: int) -> None:
+    """Turn a Flatten of an open shape into a Reshape to both sizes, if OpenVINO would take a 0 for another size."""
+    if not 2 <= axis <= len(dims) or rewriter.opset < _WITH_ALLOWZERO:
+        return
+    op = rewriter.before(node)
+    shape, sizes = op.Shape(node.inputs[0], shape=[None]), []
+    for part in (range(axis), range(axis, len(dims))):
+        known = [dim for dim in (dims[at] for at in part) if isinstance(dim, int)]
+        size = rewriter.constant(node, [prod(known)])
+        for at in (at for at in part if not isinstance(dims[at], int)):
+            size = op.Mul(size, op.Gather(shape, rewriter.constant(node, [at]), axis=0, shape=[1]), shape=[1])
+        sizes.append(size)
+    rewriter.instead(node).Reshape(node.inputs[0], op.Concat(*sizes, axis=0, shape=[2]), allowzero=1)
+    rewriter.report(node, "a Reshape to its sizes, one of which may be 0")
 
 
 def _become_empty(rewriter: Rewriter, node: onnx_ir.Node, shape: tuple[int, ...], dtype: onnx_ir.DataType | None) -> None:

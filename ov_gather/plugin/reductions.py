@@ -196,18 +196,18 @@ def _changes(graph: PatternGraph, node: Node) -> Iterator[Node]:
     while waiting and len(seen) < LAYERS:
         key = waiting.pop().outputs[0]
         readers = [one for one in graph.readers(key) if not one.is_output]
-        undone = [one for reader in readers for port in reader.outputs for one in graph.readers(port)]
-        for reader in readers + [one for one in undone if not one.is_output]:
+        following = [one for reader in readers for port in reader.outputs for one in graph.readers(port)]
+        undoing = [one for one in following if not one.is_output and before_removed(graph, one) == key]
+        for reader in readers + undoing:
             if reader in seen:
                 continue
             seen.add(reader)
             is_view = reader.type in VIEWS and graph.source(reader) == key
             if before_removed(graph, reader) == key or (is_view and graph.only_node(reader)):
                 waiting.append(reader)
-            if is_view or (reader.type == "Transpose" and turn_of(graph, reader)):
-                following = graph.readers(reader.outputs[0])
-                if not all(one.type == "Reshape" for one in following):
-                    yield reader
+            is_change = is_view or (reader.type == "Transpose" and turn_of(graph, reader) is not None)
+            if is_change and not all(one.type == "Reshape" for one in graph.readers(reader.outputs[0])):
+                yield reader
 
 
 def _saturates(graph: PatternGraph, node: Node) -> bool:

@@ -57,7 +57,7 @@ ELSEWHERE: Mapping[str, str] = {
     "sizes_after_an_error": _BY_USE,
     "swallowed_errors": _BY_USE,
     "empty_constant_becomes_scalar": _IN_FRONT_END,
-    "flatten_of_nothing": "occurs where OpenVINO reads ONNX; `ov-gather convert` avoids it for static sizes",
+    "flatten_of_nothing": "occurs where OpenVINO reads ONNX; `ov-gather convert` avoids it, for open sizes from opset 14 on",
     "numbers_of_wider_fields": _IN_FRONT_END,
     "split_of_one_into_two": _IN_FRONT_END,
     "newer_onnx_forms": _NAMED,

@@ -25,15 +25,6 @@ OF_SHAPES = {
         layers=ANY_RANK,
         share=3,
     ),
-    "a row of sums": Idiom(
-        {"x": np.arange(12, dtype=np.float32).reshape(2, 3, 2)},
-        "h = Constant<value = int64[1] {0}>() a = ReduceSum<keepdims = 0>(x, h)",
-        "float",
-        "y = Flatten<axis = 0>(b)",
-        "float[1, 6] y",
-        layers=ANY_RANK,
-        share=3,
-    ),
     "a byte less bytes": Idiom(
         {"x": np.uint8([250, 7])},
         "a = Identity(x)",
@@ -222,5 +213,49 @@ OF_SHAPES = {
         closed=("x",),
         unjudged=SOURCES,
         share=3,
+    ),
+    "a row of sums": Idiom(
+        {"x": np.arange(12, dtype=np.float32).reshape(2, 3, 2)},
+        "h = Constant<value = int64[1] {0}>() a = ReduceSum<keepdims = 0>(x, h)",
+        "float",
+        "y = Flatten<axis = 0>(b)",
+        "float[1, 6] y",
+        layers=ANY_RANK,
+        share=3,
+    ),
+    "an axis inserted into nothing": Idiom(
+        {"x": np.arange(6, dtype=np.float32).reshape(2, 3)},
+        """none = Constant<value = int64[1] {0}>() h = Constant<value = int64[1] {1}>() m = Slice(x, none, none, none)
+        a = Unsqueeze(m, h)""",
+        "float",
+        "y = Abs(b)",
+        "float[0, 1, 3] y",
+        layers=tuple(name for name in ANY_RANK if name != "Expand"),  # which is another fault for a constant
+        share=3,
+    ),
+    "a pool behind an If": Idiom(
+        {"x": np.arange(-4, 4, dtype=np.float32).reshape(1, 1, 2, 4), "c": np.array(True)},
+        """a = If(c) <then_branch = p1 () => (float[1, 1, n, 4] u) { u = Neg(x) },
+        else_branch = q1 () => (float[1, 1, m, 4] v) { v = Abs(x) }>""",
+        "float",
+        "y = MaxPool<kernel_shape = [1, 2]>(b)",
+        "float[1, 1, 2, 3] y",
+        closed=("c",),
+        layers=ANY_RANK,
+        places=("top",),
+        share=3,
+    ),
+    "slices of no trips": Idiom(
+        {"s": np.float32([1, 2]), "trip": np.int64(0)},
+        """going = Constant<value = bool {1}>()
+        y, z = Loop (trip, going, s) <body = inner (int64 k, bool go_on, float[2] p) =>
+        (bool still, float[2] v, float[2] w) { still = Identity(go_on) a = Add(p, p) w = Neg(p)""",
+        "float",
+        "v = Identity(b) }>",
+        "float[2] y, float[n, 2] z",
+        closed=("s",),
+        places=("top",),
+        unjudged=("constant",),
+        share=6,
     ),
 }

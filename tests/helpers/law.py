@@ -30,7 +30,13 @@ _OF_OTHER_INPUTS = ("i64 is computed as i32", "OVG712: Unique of no elements", "
 _RIGHT_FOR_SOME = (
     *("broadcast_by_no_sizes", "broadcast_of_no_elements", "gather_of_inserted_axis", "if_before_pool"),
     *("loop_overwrites_outer_value", "matmul_over_nothing", "non_zero_of_moved_nothing", "tile_of_one_channel"),
-    *("transpose_of_nothing", "unique_along_later_axis", "unique_of_constants", "unique_slices_of_bytes"),
+    *(
+        "reshape_after_reduction",
+        "transpose_of_nothing",
+        "unique_along_later_axis",
+        "unique_of_constants",
+        "unique_slices_of_bytes",
+    ),
 )
 """Faults that some nodes meet but do not show: it depends on more than the book looks at."""
 

@@ -1,6 +1,7 @@
 """Constants without elements, of which OpenVINO's front end makes one element, stay empty, or are named."""
 
 import numpy as np
+import onnx.parser
 import onnx_ir
 import openvino
 import pytest
@@ -88,3 +89,15 @@ def test_what_stays_as_it_is_is_named(nodes):
     assert legalize(changed) == []
     told = [loss.what for loss in find_inexactness(changed, target="stock") if loss.place == f"constant '{name}'"]
     assert told == ["OpenVINO makes one element of a constant that has none"]
+
+
+@pytest.mark.parametrize("axis", [-1, 0, 1, 2, 3])
+@pytest.mark.parametrize("shape", [(0, 3, 2), (2, 0, 3), (2, 3, 0), (0, 0, 3), (0, 3, 0), (2, 3, 4)], ids=str)
+@pytest.mark.parametrize("declared", ["A,B,C", "A,B,{}"])
+def test_flattened_open_sizes(declared, shape, axis):
+    """Flatten of open sizes has the sizes of ONNX where one of them is 0."""
+    graph = f"(float[{declared.format(shape[2])}] x) => (float[M,N] y) {{ y = Flatten<axis = {axis}>(x) }}"
+    proto = onnx.parser.parse_model(f'<ir_version: 8, opset_import: ["" : 17]> g {graph}')
+    split = axis % 3 if axis < 3 else axis
+    found = compile_onnx(proto)({"x": np.zeros(shape, np.float32)})["y"]
+    assert found.shape == (np.prod(shape[:split]), np.prod(shape[split:]))
