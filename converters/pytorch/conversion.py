@@ -14,13 +14,14 @@ from ov_gather.divergences.conditions import NARROWED_BY_CPU
 from ov_gather.extension.users import UserExtension, is_class
 from ov_gather.ir.element_types import F64, by_name
 
-from ..errors import ConversionError, explained
+from ..errors import ConversionError
 from ..finishing import Conversion, finish, record
 from ..inexact_nodes import FLOATS, narrowing
 from ..inexactness import LOST_NAN, OUT_OF_BOUNDS, Inexactness, is_preserved
 from ..legalize import TARGETS
 from ..loading import naming
 from ..passes.rewriter import Rewrite
+from .refusals import refusal, undecomposed
 from .sites import OPERATOR, IndexUse, mark
 from .sources import Program, load_program, quiet
 from .translation import FAR, refusing_negative, translate
@@ -157,7 +158,10 @@ def _read(program: torch.export.ExportedProgram, libraries: Sequence[str]) -> tu
         raise ImportError(f"this OpenVINO has no front end for exported programs: {error}") from error
 
     with quiet():
-        module = TorchFXPythonDecoder.from_exported_program(program, dynamic_shapes=False).pt_module
+        try:
+            module = TorchFXPythonDecoder.from_exported_program(program, dynamic_shapes=False).pt_module
+        except Exception as error:  # PyTorch raises errors without a common base
+            raise ConversionError(undecomposed(str(error))) from error
         sites = mark(module)
 
         def converted(context: Any) -> list[Any]:
@@ -173,7 +177,7 @@ def _read(program: torch.export.ExportedProgram, libraries: Sequence[str]) -> tu
         try:
             model = front_end.convert(front_end.load(decoder))
         except Exception as error:  # the front end raises errors without a common base
-            raise ConversionError(explained(str(error), "Summary", "Model")) from None
+            raise ConversionError(refusal(str(error), module)) from None
     _set_names(model.inputs, program.graph_signature.user_inputs)
     _set_names(model.outputs, program.graph_signature.user_outputs)
     _bound_sizes(model, program)

@@ -1,5 +1,6 @@
 """Exported programs of PyTorch do on OpenVINO what PyTorch does: with indices in bounds, and with those that it refuses."""
 
+import re
 import warnings
 
 import numpy as np
@@ -223,10 +224,47 @@ def test_strict():
         convert_model(program(*FUNCTIONS["index_select"]), strict=True)
 
 
+def index_reduce(x, i):
+    return x.index_reduce(0, i, x[:3], "mean")
+
+
+def scatter_reduce(x, i):
+    return x.scatter_reduce(0, i[:, None].expand(x[:3].shape), x[:3], "mean")
+
+
+INSTEAD = {
+    "masked_select": (lambda x, i: torch.masked_select(x, x > 3), lambda x, i: x[x > 3], "write x[mask], or name"),
+    "index_reduce": (index_reduce, scatter_reduce, "write x.scatter_reduce(dim, the index expanded"),
+    "take": (
+        lambda x, i: torch.take(x, i.max()),
+        lambda x, i: torch.take(x, i.max().reshape(1)).reshape(()),
+        "write torch.take(x, index.reshape(1)).reshape(())",
+    ),
+    "topk": (
+        lambda x, i: x.max().topk(1).values.reshape(1),
+        lambda x, i: x.max().reshape(1).topk(1).values,
+        "Input rank must be greater than 0; write x.reshape(1).topk(k)",
+    ),
+}
+
+
+@pytest.mark.parametrize("name", INSTEAD)
+def test_a_refusal_names_the_operator_and_what_to_write_instead(name):
+    function, instead, words = INSTEAD[name]
+    with pytest.raises(ConversionError, match=rf"node aten\.{name}\.default '{name}.*{re.escape(words)}"):
+        convert_model(program(function, X, ROWS))
+    (found,) = execute(converted(program(instead, X, ROWS)), X, ROWS)
+    np.testing.assert_array_equal(found, function(X, ROWS).numpy())
+
+
 def test_an_operator_that_openvino_does_not_have():
-    exported = program(lambda x, i: torch.special.bessel_j0(x), X, ROWS)
-    with pytest.raises(ConversionError, match=r"OpenVINO cannot convert it: .*special_bessel_j0"):
-        convert_model(exported)
+    function = program(lambda x, i: torch.unique(torch.special.bessel_j0(x), return_counts=True), X, ROWS)
+    with pytest.raises(ConversionError) as refused:
+        convert_model(function)
+    assert "no conversion for node aten.special_bessel_j0.default 'special_bessel_j0'" in str(refused.value)
+    assert "no conversion for node aten._unique2.default '_unique2'; write it with other operators" in str(refused.value)
+    assert "with a ConversionExtension for PyTorch by --extension" in str(refused.value)
+    assert "getitem" not in str(refused.value)
 
 
 @pytest.mark.parametrize("content", [b"", b"PK\x05\x06" + bytes(18), b"no zip file"])

@@ -35,6 +35,10 @@ MEASUREMENTS = {
     "open_gains": ("`accelerate` on small models and open shapes", "evidence/acceleration.md"),
     "planted_faults": ("how many planted faults `bisect` names", "evidence/bisection.md"),
     "proofs": ("what `prove` proves of real models", "evidence/proved_models.md"),
+    "pytorch_samples": (
+        "PyTorch's samples of operators that index, stock and through `convert_model`",
+        "evidence/conversion.md",
+    ),
     "quantised": ("real architectures, quantised by NNCF, accelerated and converted", "background/acceleration.md"),
     "random_models": ("random models before and after `accelerate`", "background/acceleration.md"),
 }
