@@ -65,7 +65,9 @@ def convert_program(
 _TRANSLATED = {
     "pick": "coordinates become a GatherND: OpenVINO's front end lets them run into the next row",
     "put": "coordinates become a ScatterNDUpdate: OpenVINO's front end lets them wrap around",
+    "put_masked": "becomes a ScatterNDUpdate: OpenVINO's front end refuses values that are broadcast to the places",
     "add_slices": "becomes a ScatterElementsUpdate",
+    "fill_slices": "becomes a ScatterElementsUpdate: OpenVINO's front end writes a number of another type",
 }
 
 
@@ -177,7 +179,7 @@ def _read(program: torch.export.ExportedProgram, libraries: Sequence[str]) -> tu
         try:
             model = front_end.convert(front_end.load(decoder))
         except Exception as error:  # the front end raises errors without a common base
-            raise ConversionError(refusal(str(error), module)) from None
+            raise ConversionError(refusal(str(error), module, sites)) from None
     _set_names(model.inputs, program.graph_signature.user_inputs)
     _set_names(model.outputs, program.graph_signature.user_outputs)
     _bound_sizes(model, program)

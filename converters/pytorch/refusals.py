@@ -3,10 +3,11 @@
 from __future__ import annotations
 
 import re
-from collections.abc import Iterator, Mapping
+from collections.abc import Iterator, Mapping, Sequence
 from typing import TYPE_CHECKING
 
 from ..errors import explained
+from .sites import IndexUse
 
 if TYPE_CHECKING:
     import torch
@@ -17,14 +18,14 @@ _INSTEAD: Mapping[str, str] = {
     "aten.take.default": "torch.take(x, index.reshape(1)).reshape(())",
     "aten.topk.default": "x.reshape(1).topk(k)",
 }
-"""What can be written instead, for a call that is refused. A call of take or topk is refused if a tensor is 0-d."""
+"""What to write instead of a call that is refused; those of take and topk are if a tensor is 0-d."""
 _LIBRARY = "name a library with a ConversionExtension for PyTorch by --extension (extensions= in Python)"
 _NOISE = ("Check '", "FrontEnd API", "Exception ", "While validating", "Shape inference input shapes")
 
 
-def refusal(message: str, module: torch.fx.GraphModule) -> str:
+def refusal(message: str, module: torch.fx.GraphModule, sites: Sequence[IndexUse]) -> str:
     """Return a message of the front end as sentences: operator and name of each node, the reason, and what to do instead."""
-    sentences = [*_unknown(message, module), *_failed(message)]
+    sentences = [*_unknown(message, module), *_failed(message, {site.name: site for site in sites})]
     return "; ".join(sentences) or explained(message, "Summary", "Model")
 
 
@@ -44,7 +45,7 @@ def _unknown(message: str, module: torch.fx.GraphModule) -> Iterator[str]:
         yield f"OpenVINO has no conversion for node {name} {', '.join(nodes)}{_instead(name)}, or {_LIBRARY}"
 
 
-def _failed(message: str) -> Iterator[str]:
+def _failed(message: str, sites: Mapping[str, IndexUse]) -> Iterator[str]:
     """Yield a sentence for each operator whose conversion failed; those that take an output of another only follow it."""
     details, _, summary = message.partition("Summary:")
     is_followed = "aten." in summary
@@ -53,7 +54,8 @@ def _failed(message: str) -> Iterator[str]:
         if operation is None or (is_followed and operation[2] == "<built-in function getitem>"):
             continue
         reason = [line.strip() for line in text.splitlines()[1:] if line.strip() and not line.strip().startswith(_NOISE)]
-        node = f"node {operation[2]} '{operation[1]}'"
+        site = sites.get(operation[1].removesuffix("_indexed"))
+        node = str(site or f"node {operation[2]} '{operation[1]}'")
         yield f"OpenVINO cannot convert {node}: {' '.join(reason).rstrip('.') or 'it gives no reason'}{_instead(operation[2])}"
 
 

@@ -172,12 +172,19 @@ def _slices(kind: str) -> _Reader:
 
 
 def _fill(node: torch.fx.Node, given: _Arguments) -> tuple[_Tensors, IndexUse] | None:
-    """Read index_fill of a 0-d tensor, which OpenVINO's front end does not convert."""
+    """Read index_fill. OpenVINO's front end fills with a value of the wrong type, and takes no 0-d tensor."""
     data, index, value = given["self"], given["index"], given["value"]
-    if _shape(data) != [] or _shape(index) is None or not isinstance(value, int | float):
+    shape = _vector(_shape(data))
+    if shape is None or _shape(index) is None or not isinstance(value, int | float):
         return None
-    options = {"reduction": "none", "use_init_val": True, "value": value}
-    return (data, index), _use(node, "scatter", (0,), options=options, **_scalars(data))
+    options = {"value": value, "rank": len(shape)}
+    dims = (given["dim"] % len(shape),)
+    return (data, index), _use(node, "fill_slices", dims, refuses_negative=False, options=options, **_scalars(data, index))
+
+
+def _nonzero(node: torch.fx.Node, given: _Arguments) -> tuple[_Tensors, IndexUse] | None:
+    """Read nonzero of a 0-d tensor, whose places have no coordinates. OpenVINO's front end gives them one."""
+    return ((given["self"],), _use(node, "places", ())) if _shape(given["self"]) == [] else None
 
 
 def _embedding(node: torch.fx.Node, given: _Arguments) -> tuple[_Tensors, IndexUse]:
@@ -185,17 +192,22 @@ def _embedding(node: torch.fx.Node, given: _Arguments) -> tuple[_Tensors, IndexU
 
 
 def _coordinates(kind: str) -> _Reader:
-    """Return a reader of x[i, j], or of its assignment. Masks are left to the front end."""
+    """Return a reader of x[i, j], or of its assignment. A mask is a list of coordinates if it is assigned to alone."""
 
     def read(node: torch.fx.Node, given: _Arguments) -> tuple[_Tensors, IndexUse] | None:
         data, indices = given["self"], given["indices"]
         shape = _shape(data)
         used = [(dim, index) for dim, index in enumerate(indices) if index is not None]
-        if shape is None or not used or any(_shape(index) is None or _is_mask(index) for _, index in used):
+        if shape is None or not used or any(_shape(index) is None for _, index in used):
             return None
         dims, tensors = tuple(dim for dim, _ in used), [index for _, index in used]
         options = {"rank": len(shape), "accumulate": given.get("accumulate", False)}
         options["index_rank"] = max(len(_shape(index) or ()) for index in tensors)
+        if any(_is_mask(index) for index in tensors):
+            if kind == "pick" or len(tensors) > 1 or not options["index_rank"]:
+                return None  # the front end converts it, or refuses it
+            dims, options["index_rank"] = tuple(range(dims[0], dims[0] + options["index_rank"])), 1
+            return (data, *tensors, given["values"]), _use(node, "put_masked", dims, refuses_negative=False, options=options)
         options["alike"] = len({str(_shape(index)) for index in tensors}) == 1
         if kind == "pick":
             name = "pick" if len(dims) > 1 else "take"
@@ -224,5 +236,6 @@ _READERS: Mapping[str, _Reader] = {
     "aten.embedding.default": _embedding,
     "aten.index.Tensor": _coordinates("pick"),
     "aten.index_put.default": _coordinates("put"),
+    "aten.nonzero.default": _nonzero,
 }
 """Reader of each operator. Nodes for which it returns None are left to the front end."""

@@ -76,11 +76,27 @@ def _write_slices(site: IndexUse, tensors: Sequence[Output]) -> Output:
     """Add or copy slices, with each index broadcast to all elements of its slice."""
     data, index, source = tensors
     if site.options["alpha"] != 1:
-        source = ops.multiply(source, _typed(ops.constant(site.options["alpha"]).output(0), source)).output(0)
+        times = ops.logical_and if source.get_element_type().get_type_name() == "boolean" else ops.multiply
+        source = times(source, _typed(ops.constant(site.options["alpha"]).output(0), source)).output(0)
+    index = _broadcast(_along(site, index), _shape_of(source))
+    return _scattered(site, data, index, source, "sum" if site.kind == "add_slices" else "none")
+
+
+def _fill_slices(site: IndexUse, tensors: Sequence[Output]) -> Output:
+    """Write a number into slices, as many as there are indices."""
+    data, index = tensors
+    (dim,), shape = site.dims, _shape_of(data)
+    before, after = (_sizes(shape, dims) for dims in (range(dim), range(dim + 1, site.options["rank"])))
+    sizes = ops.concat([before, _shape_of(index), after], 0).output(0)
+    value = _broadcast(_typed(ops.constant(site.options["value"]).output(0), data), sizes)
+    return _scattered(site, data, _broadcast(_along(site, index), sizes), value, "none")
+
+
+def _along(site: IndexUse, index: Output) -> Output:
+    """Reshape a vector of indices to broadcast along the dimension that they address."""
     sizes = [1] * site.options["rank"]
     sizes[site.dims[0]] = -1
-    index = _broadcast(_reshaped(index, sizes), _shape_of(source))
-    return _scattered(site, data, index, source, "sum" if site.kind == "add_slices" else "none")
+    return _reshaped(index, sizes)
 
 
 def _scattered(
@@ -99,7 +115,27 @@ def _pick(site: IndexUse, tensors: Sequence[Output]) -> Output:
 
 def _put(site: IndexUse, tensors: Sequence[Output]) -> Output:
     data, *indices, values = tensors
-    coordinates, front = _coordinates(site, data, indices), _in_front(site, data)
+    return _put_at(site, data, _coordinates(site, data, indices), values)
+
+
+def _put_masked(site: IndexUse, tensors: Sequence[Output]) -> Output:
+    data, mask, values = tensors
+    return _put_at(site, data, _places_of(mask), values)
+
+
+def _places_of(mask: Output) -> Output:
+    """Return the coordinates of what is not 0, one row a place."""
+    return _transposed(ops.non_zero(mask, "i64").output(0), [1, 0])
+
+
+def _nonzero(site: IndexUse, tensors: Sequence[Output]) -> Output:
+    """Return no coordinates for a 0-d tensor, in one row if it is not 0, or none."""
+    zero, one = ops.constant([0], np.int64), ops.constant([1], np.int64)
+    return _named(site, ops.slice(_places_of(_reshaped(tensors[0], [-1])), zero, zero, one, one))
+
+
+def _put_at(site: IndexUse, data: Output, coordinates: Output, values: Output) -> Output:
+    front = _in_front(site, data)
     rest = [dim for dim in range(site.options["rank"]) if dim not in site.dims]
     parts = [_sizes(_shape_of(coordinates), range(site.options["index_rank"])), _sizes(_shape_of(data), rest)]
     shape = ops.concat(parts, 0).output(0)
@@ -209,6 +245,9 @@ _BY_KIND: Mapping[str, Callable[[IndexUse, Sequence[Output]], Output]] = {
     "scatter": _scatter,  # case 3
     "add_slices": _write_slices,  # case 4
     "copy_slices": _write_slices,  # case 4, with reduction="none"
+    "fill_slices": _fill_slices,  # case 4, with a number as v and reduction="none"
     "pick": _pick,  # case 5
     "put": _put,  # case 6
+    "put_masked": _put_masked,  # case 6, with Transpose(NonZero(mask)) as coordinates
+    "places": _nonzero,
 }

@@ -123,6 +123,67 @@ def test_0_d_tensors(target):
         np.testing.assert_array_equal(ours, theirs.numpy(), err_msg=name)
 
 
+PUT_AT_MASK = {
+    "rows, number": lambda x, mask: x.index_put((mask,), x[0, 1]),
+    "rows, row": lambda x, mask: x.index_put((mask,), x[1]),
+    "rows, one row": lambda x, mask: x.index_put((mask,), x[1:2]),
+    "rows, sums": lambda x, mask: x.index_put((mask,), x[1], accumulate=True),
+    "columns": lambda x, mask: put_columns(x, mask[:4], x[:1, :1]),
+    "elements, number": lambda x, mask: x.index_put((mask[:, None] & (x > 2),), x[0, 1]),
+}
+
+
+def put_columns(x, mask, values):
+    y = x.clone()
+    y[:, mask] = values
+    return y
+
+
+@pytest.mark.parametrize("target", ["stock", "extension"])
+@pytest.mark.parametrize("mask", [[True, False, True, False, True], [False] * 5, [True] * 5], ids=["some", "none", "all"])
+def test_values_put_at_a_mask(mask, target):
+    mask = torch.tensor(mask)
+    exported = program(
+        lambda x, i: tuple(function(x, i) for function in PUT_AT_MASK.values()), X, torch.tensor([True, False] * 2 + [True])
+    )
+    found = execute(converted(exported, target=target), X, mask)
+    for name, ours, function in zip(PUT_AT_MASK, found, PUT_AT_MASK.values(), strict=True):
+        np.testing.assert_array_equal(ours, function(X, mask).numpy(), err_msg=name)
+
+
+def test_a_value_for_each_place_of_a_mask():
+    mask = torch.tensor([True, False, True, False, True])
+    exported = program(lambda x, i: x.index_put((i,), x[:3] + 1), X, mask)
+    (found,) = execute(converted(exported), X, mask)
+    np.testing.assert_array_equal(found, X.index_put((mask,), X[:3] + 1).numpy())
+
+
+@pytest.mark.parametrize("number", [0.0, 2.0])
+def test_places_of_a_0_d_tensor_have_no_coordinates(number):
+    tensors = torch.tensor(number), torch.tensor([0])
+    exported = program(lambda x, i: x.nonzero(), torch.tensor(1.0), tensors[1])
+    (found,) = execute(converted(exported), *tensors)
+    assert found.shape == tuple(tensors[0].nonzero().shape)
+
+
+OF_TYPES = {
+    "index_fill": lambda x, i: x.index_fill(1, i, 1),
+    "index_fill from the end": lambda x, i: x.index_fill(0, i - 2, 1),
+    "index_add": lambda x, i: x.index_add(0, i, x[:2], alpha=1),
+    "index_add, nothing": lambda x, i: x.index_add(0, i, x[:2], alpha=0),
+}
+
+
+@pytest.mark.parametrize("target", ["stock", "extension"])
+@pytest.mark.parametrize("element_type", ["float16", "int32", "uint8", "bool"])
+def test_types(element_type, target):
+    tensors = torch.tensor([[0, 1, 2], [1, 0, 0], [2, 0, 1]]).to(getattr(torch, element_type)), torch.tensor([0, 1])
+    exported = program(lambda x, i: tuple(function(x, i) for function in OF_TYPES.values()), *tensors)
+    found = execute(converted(exported, target=target), *tensors)
+    for name, ours, theirs in zip(OF_TYPES, found, exported.module()(*tensors), strict=True):
+        np.testing.assert_array_equal(ours, theirs.numpy(), err_msg=name, strict=True)
+
+
 @pytest.mark.parametrize("sizes", [(0,), (2, 0)], ids=str)
 def test_indices_of_bytes_and_without_elements(sizes):
     tensors = torch.arange(5.0), torch.ones(sizes, dtype=torch.uint8)
