@@ -22,7 +22,7 @@ from ..legalize import TARGETS
 from ..loading import naming
 from ..passes.rewriter import Rewrite
 from .refusals import refusal, undecomposed
-from .sites import OPERATOR, IndexUse, mark
+from .sites import OPERATOR, IndexUse, mark, padded_bags
 from .sources import Program, load_program, quiet
 from .translation import FAR, refusing_negative, translate
 
@@ -47,17 +47,17 @@ def convert_program(
         raise ValueError(f"target '{target}' is unknown: {' or '.join(TARGETS)}")
     program = load_program(source, trust)
     with naming(source):
-        model, sites = _read(program, [each.name for each in extensions if not is_class(each.name)])
+        model, sites, ignored = _read(program, [each.name for each in extensions if not is_class(each.name)])
     rewrites = [Rewrite(str(site), _TRANSLATED[site.kind], True) for site in sites if site.kind in _TRANSLATED]
     finished, left = finish(model)
     rewrites += finished
     known = {site.name: site for site in sites}
-    inexactness = [*_narrowed(model), *left]
+    inexactness = [*_narrowed(model), *ignored, *left]
     if target == "stock" and not assume_in_bounds:
         inexactness += _unchecked(model, known)
     elif target == "extension":
         rewrites += _checked(model, known)
-    inexactness += _losing_nan(model, known)
+    inexactness += _reducing(model, known)
     record(model, target, inexactness)
     return Conversion(model, rewrites, inexactness)
 
@@ -117,17 +117,22 @@ def _unchecked(model: openvino.Model, sites: dict[str, IndexUse]) -> Iterator[In
             yield Inexactness(place, f"an index out of bounds {instead}; {checked}")
 
 
-def _losing_nan(model: openvino.Model, sites: dict[str, IndexUse]) -> Iterator[Inexactness]:
-    """Yield the scatters of OpenVINO's own that reduce floats by max or min. Ours, for the target extension, keep NaN."""
+def _reducing(model: openvino.Model, sites: dict[str, IndexUse]) -> Iterator[Inexactness]:
+    """Yield the scatters of OpenVINO's own that lose NaN in max and min, or round means otherwise.
+
+    Ours, for the target extension, keep NaN, and leave means to OpenVINO.
+    """
     from ov_gather.acceleration.graph import is_ours, is_scatter
 
     for node in model.get_ops():
         if not is_scatter(node) or is_ours(node):
             continue
-        is_extreme = node.get_attributes().get("reduction") in ("max", "min")
-        if is_extreme and by_name(node.get_element_type().get_type_name()) in FLOATS:
-            name = node.get_friendly_name()
-            yield Inexactness(str(sites.get(name, f"{node.get_type_name()} '{name}'")), LOST_NAN)
+        name, reduction = node.get_friendly_name(), node.get_attributes().get("reduction")
+        place = str(sites.get(name, f"{node.get_type_name()} '{name}'"))
+        if reduction in ("max", "min") and by_name(node.get_element_type().get_type_name()) in FLOATS:
+            yield Inexactness(place, LOST_NAN)
+        if reduction == "mean" and node.get_element_type().is_signed() and node.get_element_type().is_integral_number():
+            yield Inexactness(place, "a mean of integers is rounded towards 0, which PyTorch rounds down")
 
 
 def _checked(model: openvino.Model, sites: dict[str, IndexUse]) -> Sequence[Rewrite]:
@@ -147,8 +152,10 @@ def _checked(model: openvino.Model, sites: dict[str, IndexUse]) -> Sequence[Rewr
     return rewrites
 
 
-def _read(program: torch.export.ExportedProgram, libraries: Sequence[str]) -> tuple[openvino.Model, list[IndexUse]]:
-    """Convert a program; return the model, with the program's names of inputs and outputs, and its sites of indices.
+def _read(
+    program: torch.export.ExportedProgram, libraries: Sequence[str]
+) -> tuple[openvino.Model, list[IndexUse], list[Inexactness]]:
+    """Convert a program; return the model with the program's names, its sites of indices, and what the front end ignores.
 
     `libraries` may convert more operators. Operations that use indices have the names of their nodes. Raises ConversionError.
     """
@@ -165,6 +172,9 @@ def _read(program: torch.export.ExportedProgram, libraries: Sequence[str]) -> tu
         except Exception as error:  # PyTorch raises errors without a common base
             raise ConversionError(undecomposed(str(error))) from error
         sites = mark(module)
+        ignored = [
+            Inexactness(place, "rows of padding_idx are added, which PyTorch leaves out") for place in padded_bags(module)
+        ]
 
         def converted(context: Any) -> list[Any]:
             number = int(context.get_values_from_const_input(context.get_input_size() - 1))
@@ -183,7 +193,7 @@ def _read(program: torch.export.ExportedProgram, libraries: Sequence[str]) -> tu
     _set_names(model.inputs, program.graph_signature.user_inputs)
     _set_names(model.outputs, program.graph_signature.user_outputs)
     _bound_sizes(model, program)
-    return model, sites
+    return model, sites, ignored
 
 
 def _set_names(ports: Sequence[Any], names: Sequence[Any]) -> None:

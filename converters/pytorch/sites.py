@@ -6,7 +6,7 @@ rejects other operators.
 
 from __future__ import annotations
 
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
 from typing import TYPE_CHECKING, Any
 
@@ -81,6 +81,13 @@ def mark(module: torch.fx.GraphModule) -> list[IndexUse]:
         module.graph.erase_node(node)
         sites.append(site)
     return sites
+
+
+def padded_bags(module: torch.fx.GraphModule) -> Iterator[str]:
+    """Yield the embedding bags with a padding_idx, which OpenVINO's front end ignores."""
+    for node in module.graph.nodes:
+        if str(node.target).startswith("aten._embedding_bag") and _arguments(node)["padding_idx"] >= 0:
+            yield f"node {node.target} '{node.name}'"
 
 
 def _use(node: torch.fx.Node, kind: str, dims: tuple[int, ...], **more: Any) -> IndexUse:

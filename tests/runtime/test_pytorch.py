@@ -226,6 +226,32 @@ def test_nan_that_loses_max_and_min_is_told(reduction, is_lost, target):
     assert any("NaN among the updates" in str(each.message) for each in warned) == is_lost
 
 
+def bag(x, i):
+    return functional.embedding_bag(i[None], x, mode="sum", padding_idx=2)
+
+
+def mean(x, i):
+    return x.long().scatter_reduce(0, i[:, None], -3 - x[:3, :1].long(), "mean")
+
+
+@pytest.mark.parametrize("target", ["stock", "extension"])
+@pytest.mark.parametrize(
+    ("function", "is_named"),
+    [
+        (bag, "rows of padding_idx are added, which PyTorch leaves out: node aten._embedding_bag"),
+        (mean, "a mean of integers is rounded towards 0, which PyTorch rounds down: node aten.scatter_reduce"),
+    ],
+)
+def test_what_the_front_end_computes_otherwise_is_told(function, is_named, target):
+    exported = program(function, X, ROWS)
+    with warnings.catch_warnings(record=True) as warned:
+        warnings.simplefilter("always")
+        model = convert_model(exported, target=target)
+    (found,) = execute(model, X, ROWS)
+    assert not np.array_equal(found, function(X, ROWS).numpy())  # or the warning has no reason left
+    assert any(is_named in str(each.message) for each in warned)
+
+
 def test_every_function_is_in_a_group():
     assert sorted(name for names in GROUPS for name in names) == sorted(FUNCTIONS)
 
