@@ -62,7 +62,7 @@ def measure(*operators: str, verbose: bool = False) -> Iterator[tuple[str, ...] 
             for way, found in outcomes.items():
                 counts[way].update(what for what, _ in found)
             for position, (stock, *ours) in enumerate(zip(*outcomes.values(), strict=True)):
-                is_bad = any(what in ("wrong", "crash") or what != "passed" == stock[0] for what, _ in ours)
+                is_bad = any(what in ("wrong", "crash") or (stock[0] == "passed" and what != "passed") for what, _ in ours)
                 bad += is_bad
                 if is_bad or (verbose and any(what != "passed" for what, _ in ours)):
                     told.append(f"{_told_group(group, position)}: {stock}, {', '.join(map(str, ours))}")
@@ -110,7 +110,8 @@ def judge(call: tuple[Group, Sequence[str]]) -> dict[str, list[Outcome]]:
     if calls not in _unknown:
         exported = _decomposed(exported)
         found = {way: _outcomes(way, exported, arrays, expected, axis) for way in ways}
-        if not all(UNKNOWN in reason for outcomes in found.values() for _, reason in outcomes):
+        is_unknown = any(UNKNOWN in outcomes[0][1] for outcomes in found.values())
+        if not is_unknown or any(outcome[0] != "refused" for outcomes in found.values() for outcome in outcomes):
             return found
         _unknown[calls] = {way: outcomes[0] for way, outcomes in found.items()}
     return {way: [_unknown[calls][way]] * len(samples) for way in ways}
