@@ -207,7 +207,7 @@ def _program(call: Callable[..., Any], sample: Any) -> Any:
     """Return a call of an operator as a program: its tensors are inputs, all else is constant."""
     import torch
 
-    class Program(torch.nn.Module):
+    class Program(torch.nn.Module):  # type: ignore[misc]
         def forward(self, *tensors: Any) -> Any:
             left = iter(tensors)
             given = [(name, next(left) if isinstance(one, torch.Tensor) else one) for name, one in _arguments(sample)]
