@@ -16,6 +16,7 @@ from ov_gather.extension.python_api import Node as OpenvinoNode
 from ov_gather.extension.python_api import opset13 as ops
 from ov_gather.graph.openvino import OpenvinoGraph
 from ov_gather.graph.protocol import Node
+from ov_gather.ops.table import OPENVINO
 from ov_gather.plugin.base import KnownFault
 from ov_gather.plugin.reductions import OF_NOTHING
 from ov_gather.plugin.register import KNOWN
@@ -261,7 +262,7 @@ def _moved_first(repair: Callable[[OpenvinoNode], None]) -> Callable[[OpenvinoNo
             repair(node)
             return
         transpose = node
-        while transpose.get_type_name() != "Transpose":
+        while OPENVINO[transpose.get_type_name()].rule != "transpose":
             node = transpose if transpose.get_type_name() in PASSED else node
             transpose = next(one for one in transpose.input_values() if not is_constant_foldable([one])).get_node()
         order, axes = (one.input_value(1).get_node().get_data().ravel().tolist() for one in (transpose, node))

@@ -10,6 +10,7 @@ from typing import TYPE_CHECKING
 
 from ov_gather.graph.protocol import Body, Graph, Key, Node
 from ov_gather.graph.symbols import OfInputs
+from ov_gather.ops.table import OPENVINO, OpKind, where
 from ov_gather.plugin.base import Effect, KnownFault
 from ov_gather.plugin.pattern_graph import Known, PatternGraph
 from ov_gather.plugin.register import BY_TYPE
@@ -20,6 +21,7 @@ if TYPE_CHECKING:
 
 _EXACT = 1 << 24
 """Integers up to this one are exact in float32."""
+_WITH_BODIES = where(OPENVINO, lambda op: op.kind is OpKind.BODY)
 
 
 class FaultFinder:
@@ -50,7 +52,7 @@ class FaultFinder:
     @cached_property
     def _dropped(self) -> Collection[Key]:
         """The tensors in branches that OpenVINO drops, as it computes the condition of the If while it compiles the model."""
-        waiting = [body for node in self._graph.nodes("If") for body in self._never_taken(node)]
+        waiting = [body for node in _choosing(self._graph) for body in self._never_taken(node)]
         found: set[Key] = set()
         while waiting:
             for node in self._graph.nodes_in(waiting.pop()):
@@ -63,6 +65,11 @@ class FaultFinder:
             return []
         low, high = self._patterns.known.bounds(node, 0)
         return [body for body in node.bodies if low == high == (body.condition is False)]
+
+
+def _choosing(graph: Graph) -> list[Node]:
+    """Return the nodes that choose one of their bodies."""
+    return [node for node in graph.nodes(*_WITH_BODIES) if any(body.condition is not None for body in node.bodies)]
 
 
 class _FromRanges(Known):
@@ -118,7 +125,8 @@ class _FromRanges(Known):
         from ov_gather.ranges.graph import AnalysedGraph, in_order
         from ov_gather.ranges.rules.call import CPU_PLUGIN
 
-        types = ["If", *(one for one, faults in BY_TYPE.items() if any(fault.effect is Effect.DEPENDS for fault in faults))]
-        keys = [key for node in self._graph.nodes(*types) for key in node.inputs if key is not None]
+        types = [one for one, faults in BY_TYPE.items() if any(fault.effect is Effect.DEPENDS for fault in faults)]
+        nodes = (*self._graph.nodes(*types), *_choosing(self._graph))
+        keys = [key for node in nodes for key in node.inputs if key is not None]
         graph = AnalysedGraph(self._graph)
         return analyse(graph, in_order(graph, keys), CPU_PLUGIN, Assumption())
