@@ -101,6 +101,7 @@ class OpenvinoSubject(Subject):
             or _is_truth_of_another_output(node)
             or _is_quotient_of_constants(node, seen)
             or _gives_out_memory(node, seen)
+            or _has_other_sizes(node, seen)
         }
 
     def kept(self, seen: Arrays) -> set[str]:
@@ -217,6 +218,20 @@ def _is_split_up(node: ov.Node, seen: Arrays) -> bool:
 def _gives_out_freed_memory(node: ov.Node) -> bool:
     """Whether outputs of a node, in the first inference that executes a branch, are not what the branch has computed."""
     return node.get_type_name() == "If" and sum(one.get_partial_shape().is_dynamic for one in node.outputs()) > 1
+
+
+def _has_other_sizes(node: ov.Node, seen: Arrays) -> bool:
+    """Whether a Transpose of nothing has not the sizes of its operand, which a ShapeOf that is executed without it has."""
+    operands = [seen.get(tensor(value)) for value in node.input_values()]
+    if (
+        node.get_type_name() != "Transpose"
+        or any(operand is None for operand in operands)
+        or tensor(node.output(0)) not in seen
+    ):
+        return False
+    data, order = operands
+    sizes = data.shape[::-1] if not order.size else tuple(data.shape[axis] for axis in order)
+    return seen[tensor(node.output(0))].shape != sizes
 
 
 def _has_no_iteration(node: ov.Node, seen: Arrays) -> bool:
