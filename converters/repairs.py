@@ -275,9 +275,9 @@ def _moved_first(repair: Callable[[OpenvinoNode], None]) -> Callable[[OpenvinoNo
 
 
 def _to_moved_sizes(transpose: OpenvinoNode) -> None:
-    """Transpose(x, order) of nothing  ->  Broadcast(0, Gather(ShapeOf(x), order)): a Reshape would copy sizes, too."""
+    """Transpose(x, order) of nothing  ->  Broadcast(0, Gather(ShapeOf(x), order))."""
     data, order = transpose.input_values()
-    replace_node(transpose, ops.broadcast(ops.constant(0, data.get_element_type()), _at(ops.shape_of(data), order)))
+    replace_node(transpose, _nothing(data, _at(ops.shape_of(data), order)))
 
 
 def _to_open_sizes(transpose: OpenvinoNode) -> None:
@@ -287,14 +287,22 @@ def _to_open_sizes(transpose: OpenvinoNode) -> None:
 
 
 def _to_own_sizes(node: OpenvinoNode) -> None:
-    """Unsqueeze(x, 1)  ->  Reshape(x, [a, 1, b]), ShapeOf(x) = [a, b]; the same for Squeeze."""
+    """Unsqueeze(x, 1) of nothing  ->  Broadcast(0, [a, 1, b]), ShapeOf(x) = [a, b]; the same for Squeeze."""
     data, axes = node.input_values()
     rank, made = (port.get_partial_shape().rank.get_length() for port in (data, node.output(0)))
     taken = {axis % max(rank, made) for axis in axes.get_node().get_data().ravel().tolist()}
     kept = [axis for axis in range(max(rank, made)) if axis not in taken]
     order = kept if made < rank else [rank if axis in taken else kept.index(axis) for axis in range(made)]
     sizes = ops.concat([ops.shape_of(data), ops.constant(np.array([1]))], 0)
-    replace_node(node, ops.reshape(data, _at(sizes, ops.constant(np.array(order))), False))
+    replace_node(node, _nothing(data, _at(sizes, ops.constant(np.array(order)))))
+
+
+def _nothing(data: Output, sizes: OpenvinoNode) -> OpenvinoNode:
+    """Return no elements in other sizes: a Reshape would copy some of them, but strings have no Broadcast."""
+    kind = data.get_element_type()
+    if kind == openvino.Type.string:
+        return ops.reshape(data, sizes, False)
+    return ops.broadcast(ops.constant(0, kind), sizes)
 
 
 def _at(sizes: OpenvinoNode, order: OpenvinoNode | Output) -> OpenvinoNode:

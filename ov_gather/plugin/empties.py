@@ -103,7 +103,7 @@ EMPTIES = (
         occurs=_loses_size,
         operands=2,
         instead="an open size beside a size of 0 is 0 for what reads the result, or the model is refused",
-        remedy="declare the size, or use a Reshape to the sizes of its input",
+        remedy="declare the size, or use a Broadcast of 0 to the sizes of its input",
         taints=True,
         converter="avoids",
     ),

@@ -13,7 +13,7 @@ from ov_gather.plugin.removed import producer_before_removed
 
 REDUCING = tuple(sorted(where(OPENVINO, lambda op: op.kind is OpKind.REDUCTION)))
 PASSED = (*REDUCING, "Squeeze")
-"""Operations behind which OpenVINO moves the Transpose that they read."""
+"""Operations behind which OpenVINO moves the Transpose that they read, Squeeze if its result is of an open shape."""
 _ONE = Dimension.of(1)
 
 
@@ -70,9 +70,9 @@ def moved_behind(graph: PatternGraph, node: Node) -> Turn | None:
 def _joined(graph: PatternGraph, node: Node) -> Sequence[Node]:
     """Return a node, and the Transposes, reductions and Squeezes before it that it alone reads, from the first Transpose on."""
     found = [node]
-    for _ in range(LAYERS):
+    while _may_join(graph, found[0]) and len(found) < LAYERS:
         before = producer_before_removed(graph, found[0], 0, "Convert")
-        if before is None or before.type not in (*PASSED, "Transpose") or not graph.only_node(before):
+        if before is None or not _may_join(graph, before) or not graph.only_node(before):
             break
         found.insert(0, before)
     return found[next((at for at, one in enumerate(found) if one.type == "Transpose"), 0) :]
@@ -81,8 +81,12 @@ def _joined(graph: PatternGraph, node: Node) -> Sequence[Node]:
 def _is_joined(graph: PatternGraph, node: Node) -> bool:
     """Return True if only a Transpose, reduction or Squeeze reads a node: it is then that one that counts."""
     readers = graph.readers(node.outputs[0])
-    types = (*PASSED, "Transpose")
-    return graph.only_node(node) and all(one.type in types and graph.constant(one, 1) is not None for one in readers)
+    return graph.only_node(node) and all(_may_join(graph, one) and graph.constant(one, 1) is not None for one in readers)
+
+
+def _may_join(graph: PatternGraph, node: Node) -> bool:
+    """Return True for a Transpose or what it is moved behind, unless it is a Squeeze to a static shape: a Reshape by then."""
+    return node.type in (*REDUCING, "Transpose") or (node.type == "Squeeze" and not graph.made(node).is_static)
 
 
 def behind(order: Sequence[int], axes: Collection[int], is_kept: bool) -> tuple[list[int], list[int]]:

@@ -294,6 +294,25 @@ def test_reductions_of_transposes(opened, order, reduce):
         assert found == right or repaired
 
 
+@pytest.mark.sampled(2)
+@pytest.mark.parametrize("order", list(permutations(range(3))), ids=str)
+@pytest.mark.parametrize("reduces", [False, True])
+def test_squeezes_of_static_transposes(reduces, order):
+    """A Transpose is moved behind no Squeeze to a static shape, of which OpenVINO makes a Reshape before."""
+    for shape, axis in product([(0, 1, 3), (3, 1, 0), (1, 0, 3), (0, 1, 1), (2, 1, 3)], range(3)):
+        moved = tuple(shape[one] for one in order)
+        if moved[axis] != 1:
+            continue
+        data = op.parameter(shape, np.float32)
+        value = op.squeeze(op.transpose(data, constant(*order)), constant(axis))
+        model = ov.Model([op.reduce_sum(value, constant(0), False) if reduces else op.abs(value)], [data])
+        right = (*moved[:axis], *moved[axis + 1 :])[int(reduces) :]
+        found = _shape(model, shape)
+        repaired, _ = repair_faults(model)
+        assert _shape(model, shape) == right
+        assert (found == right) != bool(repaired)
+
+
 def test_prove_believes_no_size_of_a_reduction_of_moved_nothing():
     """ReduceSum(Transpose(x, [2, 0, 1]), 0) may have other sizes than 1, n and m if one of them is 0."""
     x = op.parameter([-1, -1, 1], np.float32)
