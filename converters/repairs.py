@@ -18,6 +18,7 @@ from ov_gather.graph.openvino import OpenvinoGraph
 from ov_gather.graph.protocol import Node
 from ov_gather.ops.table import OPENVINO
 from ov_gather.plugin.base import KnownFault
+from ov_gather.plugin.empties import summed_axes
 from ov_gather.plugin.reductions import OF_NOTHING
 from ov_gather.plugin.register import KNOWN
 from ov_gather.plugin.turns import PASSED, behind
@@ -216,12 +217,27 @@ def _all_empty(concat: OpenvinoNode) -> None:
 def _sum_of_nothing(matmul: OpenvinoNode) -> None:
     """MatMul(x[m, 0], y[0, n])  ->  Add(ReduceSum(x, 1) [m, 1], ReduceSum(y, 0) [1, n]), which are zeros."""
     sums, attributes = [], matmul.get_attributes()
+    if "equation" in attributes:
+        _einsum_of_zeros(matmul)
+        return
     for value, axis, is_turned in zip(matmul.input_values(), (-1, -2), map(attributes.get, _TURNS), strict=True):
         total = ops.reduce_sum(value, ops.constant(np.array([-3 - axis if is_turned else axis])), True)
         rank = value.get_partial_shape().rank.get_length()
         order = ops.constant(np.array([*range(rank - 2), rank - 1, rank - 2]))
         sums.append(ops.transpose(total, order) if is_turned else total)
     replace_node(matmul, ops.add(*sums))
+
+
+def _einsum_of_zeros(einsum: OpenvinoNode) -> None:
+    """Einsum("ij,kj->ik", x[m, 0], y[n, 0])  ->  Einsum("i,k->ik", Broadcast(0, [m]), Broadcast(0, [n]))."""
+    equation, zeros = einsum.get_attributes()["equation"], []
+    summed = summed_axes(equation)
+    for value, axes in zip(einsum.input_values(), summed, strict=True):
+        rank = value.get_partial_shape().rank.get_length()
+        kept = np.setdiff1d(np.arange(rank), [axis % rank for axis in axes])
+        zeros.append(ops.broadcast(ops.constant(0, value.get_element_type()), _at(ops.shape_of(value), ops.constant(kept))))
+    labels = {ord(label): None for axes in summed for label in axes.values()}
+    replace_node(einsum, ops.einsum(zeros, equation.translate(labels)))
 
 
 def _of_none(reduce: OpenvinoNode) -> None:

@@ -36,7 +36,9 @@ def _beside_open(graph: PatternGraph, node: Node) -> bool:
 
 
 def _over_nothing(graph: PatternGraph, node: Node) -> bool:
-    """Return True for matrices of a static inner size of 0."""
+    """Return True for matrices of a static inner size of 0. OpenVINO makes a MatMul of an Einsum that sums over it."""
+    if node.type == "Einsum":
+        return _sums_over_nothing(graph, node)
     for position, name, is_second in ((0, "transpose_a", 0), (1, "transpose_b", 1)):
         dims = graph.shape(node, position).dims or ()
         if len(dims) < 2:
@@ -44,6 +46,23 @@ def _over_nothing(graph: PatternGraph, node: Node) -> bool:
         if dims[-1 if node.is_set(name) == bool(is_second) else -2].upper == 0:
             return True
     return False
+
+
+def _sums_over_nothing(graph: PatternGraph, node: Node) -> bool:
+    """Return True for an Einsum that sums over a static size of 0."""
+    axes = enumerate(summed_axes(node.text("equation")))
+    return any((graph.shape(node, at).dims or ())[axis].upper == 0 for at, summed in axes for axis in summed)
+
+
+def summed_axes(equation: str) -> list[dict[int, str]]:
+    """Return the axes of each operand that an Einsum sums over, from the end behind an ellipsis, and their labels."""
+    given, arrow, result = equation.replace(" ", "").replace("...", ".").partition("->")
+    operands = given.split(",")
+    kept = result if arrow else "".join(label for label in given if given.count(label) == 1)
+    return [
+        {at - len(labels) * ("." in labels[:at]): label for at, label in enumerate(labels) if label not in f"{kept}."}
+        for labels in operands
+    ]
 
 
 def _of_none(graph: PatternGraph, node: Node) -> bool:
@@ -119,10 +138,10 @@ EMPTIES = (
     ),
     KnownFault(
         report="matmul_over_nothing",
-        types=("MatMul",),
+        types=("Einsum", "MatMul"),
         occurs=_over_nothing,
         operands=2,
-        instead="MatMul over an inner size of 0 returns uninitialized memory instead of zeros, or is refused",
+        instead="a product over an inner size of 0 is uninitialized memory instead of zeros, or is refused",
         remedy="broadcast 0 to the shape of the result",
         taints=True,
         converter="avoids",

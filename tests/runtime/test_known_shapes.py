@@ -13,6 +13,8 @@ from ov_gather import guard, prove, validate
 from ov_gather.converters.repairs import repair_faults
 from ov_gather.rules.releases import RELEASES
 
+EXACT = {"INFERENCE_PRECISION_HINT": "f32"}
+
 
 @pytest.mark.sampled(16)
 @pytest.mark.parametrize("shape", [[3, 4], [-1, 4], [-1, -1], [ov.Dimension(1, 5), -1]], ids=str)
@@ -292,6 +294,37 @@ def test_reductions_of_transposes(opened, order, reduce):
         repaired, _ = repair_faults(model)
         assert _shape(model, shape) == right
         assert found == right or repaired
+
+
+@pytest.mark.parametrize("kind", [np.float32, np.int32])
+@pytest.mark.parametrize("opened", ["", "i", "ik"])
+@pytest.mark.parametrize(
+    "equation",
+    [
+        *("ij,kj->ik", "ij,jk->ik", "ji,jk->ik", "bij,bkj->bik", "ij,ij->i", "j,j->", "ij,k->ik", "ij,kj,lk->il", "ij,jk"),
+        *("b...j,b...j->b...", "...j,kj->...k", "jj,j->"),
+    ],
+)
+def test_einsum_over_nothing(equation, opened, kind):
+    """OpenVINO makes a MatMul of an Einsum, which may be refused; the sum is 0, whatever the operands hold."""
+    sizes = {"i": 2, "j": 0, "k": 3, "b": 4, "l": 5}
+    labels = [one.replace("...", "l") for one in equation.partition("->")[0].split(",")]
+    shapes = [[-1 if label in opened else sizes[label] for label in one] for one in labels]
+    data = [op.parameter(shape, kind) for shape in shapes]
+    model = ov.Model([op.einsum(data, equation)], data)
+    repaired, left = repair_faults(model)
+    assert (len(repaired), left) == (1, [])
+    given = [np.full([sizes[label] for label in one], np.inf if kind is np.float32 else 7, kind) for one in labels]
+    expected = np.einsum(equation, *given)
+    np.testing.assert_array_equal(ov.compile_model(model, "CPU", EXACT)(given)[0], expected, strict=True)
+
+
+@pytest.mark.parametrize("equation", ["ij->i", "ij,ij->ij", "ij,kj->ijk", "ij,jk->ik"])
+def test_einsum_over_something(equation, agrees):
+    sizes = {"i": 2, "j": 4 if equation == "ij,jk->ik" else 0, "k": 3}
+    given = [np.ones([sizes[label] for label in one], np.float32) for one in equation.partition("->")[0].split(",")]
+    data = [op.parameter(one.shape, np.float32) for one in given]
+    agrees([op.einsum(data, equation)], data, given, [np.einsum(equation, *given)])
 
 
 @pytest.mark.sampled(2)
