@@ -2,8 +2,11 @@
 
 from __future__ import annotations
 
+from collections.abc import Sequence
+
 import onnx_ir
 
+from ov_gather.ops.index_table import ONNX_INDICES
 from ov_gather.ops.onnx_nodes import is_branching
 from ov_gather.ops.table import ONNX, Trait, where
 from ov_gather.runtimes.base import NESTED_IFS
@@ -16,9 +19,12 @@ _ELEMENTS = 2**31
 # compute with strings have no conversion in the front end, which reports them.
 _MOVES_STRINGS = where(ONNX, lambda op: Trait.STRINGS in op.traits)
 
+_RECURRENT = tuple(name for name, rows in ONNX_INDICES.items() if any(row.axis == "layout" for row in rows))
+"""Recurrent layers, which have lengths of sequences."""
+
 
 def refuse_fatal(model: onnx_ir.Model) -> None:
-    """Raise ConversionError for a node or output that would crash OpenVINO's CPU plugin."""
+    """Raise ConversionError for a node or output that would crash OpenVINO's CPU plugin, or that it compiles for no input."""
     for node in model.graph.all_nodes():
         values = [value for value in (*node.inputs, *node.outputs) if value is not None and _is_string(value)]
         if values and node.domain == "" and node.op_type not in _MOVES_STRINGS:
@@ -40,10 +46,22 @@ def refuse_fatal(model: onnx_ir.Model) -> None:
             )
         there |= dict.fromkeys(values, f"the output '{output.name}'")
     for node in nodes_of(model, "Unique"):
-        data = node.inputs[0]
-        if data is not None and data.shape is not None and 0 in data.shape.dims:
+        if 0 in _dims(node):
             message = f"{describe(node)}: OpenVINO's CPU plugin dies of Unique of a tensor without elements"
             raise refused("unique-of-nothing", message)
+    for node in nodes_of(model, *_RECURRENT):
+        if 0 in _dims(node)[:2]:
+            raise refused(
+                "recurrent-layer-of-nothing",
+                f"{describe(node)}: OpenVINO compiles no {node.op_type} of no sequences, or of no steps; leave it out, and use "
+                "its initial states instead of the last ones",
+            )
+
+
+def _dims(node: onnx_ir.Node) -> Sequence[int | onnx_ir.SymbolicDim]:
+    """Return the sizes of the first input; none if its rank is unknown."""
+    data = node.inputs[0]
+    return () if data is None or data.shape is None else data.shape.dims
 
 
 def refuse_sequences(model: onnx_ir.Model) -> None:

@@ -15,6 +15,10 @@ REFUSALS = {
         "OpenVINO's CPU plugin ends the process in Unique of a tensor without elements. Leave the node out, or do without the "
         "empty tensor."
     ),
+    "recurrent-layer-of-nothing": (
+        "OpenVINO compiles no recurrent layer of a static number of 0 sequences, or of 0 steps. Leave the layer out: its "
+        "output has no elements, and its last states are the initial ones for ONNX, though zeros for onnxruntime."
+    ),
     "nested-ifs": (
         "OpenVINO takes twice as long to compile for each further level of nested Ifs; more than 12 levels are refused. Join "
         "conditions, or compute both branches and choose by Where."

@@ -1,7 +1,6 @@
 """Models of a few kilobytes that cost OpenVINO, or shape inference, hours: refused or left out, with the reason."""
 
 import onnx
-import onnx.parser
 import onnx_ir
 import openvino
 import pytest
@@ -28,14 +27,6 @@ def test_nested_ifs_are_not_compiled(tmp_path):
 @pytest.mark.filterwarnings("ignore::ov_gather.converters.LossyConversionWarning")
 def test_as_many_nested_ifs_as_openvino_compiles_soon():
     compile_onnx(model(nested_ifs(NESTED_IFS // 2)))
-
-
-def test_a_range_by_zero_is_refused():
-    model = onnx.parser.parse_model("""<ir_version: 8, opset_import: ["" : 18]> g (int64 s, int64 l) => (int64[n] y) {
-        d = Constant<value = int64 {0}>() y = Range(s, l, d)
-    }""")
-    with pytest.raises(ConversionError, match=r"node Range .*\(output y\): its step is 0, .*: use another step"):
-        convert_model(model)
 
 
 @pytest.mark.parametrize("size", [2**31, 2**62])

@@ -156,3 +156,22 @@ def test_what_is_unique_of_nothing_is_refused(text):
             match=r"node Unique '' \(output y\): .* dies of Unique .* ov-gather explain unique-of-nothing",
         ):
             convert(parsed(text))
+
+
+@pytest.mark.parametrize(("operator", "gates"), [("GRU", 3), ("LSTM", 4), ("RNN", 1)])
+@pytest.mark.parametrize("sizes", ["0, 2, 3", "5, 0, 3", "0, b, 3"])
+@pytest.mark.parametrize("convert", [convert_model, compile_onnx])
+def test_recurrent_layers_of_nothing_are_refused(convert, sizes, operator, gates):
+    text = f"""(float[{sizes}] x, float[1, {4 * gates}, 3] w, float[1, {4 * gates}, 4] r) => (float[a, 1, c, 4] y) {{
+        y = {operator}<hidden_size = 4>(x, w, r) }}"""
+    match = (
+        rf"node {operator} '' \(output y\): .* compiles no {operator} .*; leave it out, .* explain recurrent-layer-of-nothing"
+    )
+    with pytest.raises(ConversionError, match=match):
+        convert(parsed(text))
+
+
+def test_a_range_by_zero_is_refused():
+    text = "(int64 s, int64 l) => (int64[n] y) { d = Constant<value = int64 {0}>() y = Range(s, l, d) }"
+    with pytest.raises(ConversionError, match=r"node Range .*\(output y\): its step is 0, .*: use another step"):
+        convert_model(parsed(text))
