@@ -37,6 +37,7 @@ _SIGNED = "u32 is computed as i32, values from 2^31 on are negative"
 _ROUNDED = "OpenVINO's CPU plugin computes integers as f32, which rounds those beyond 2^24"
 _TIES = "OpenVINO's CPU plugin multiplies by a reciprocal: a number halfway between two levels may become the other one"
 _QUOTIENT = "OpenVINO's CPU plugin multiplies by a reciprocal: a quotient near an integer, or halfway, may become the next one"
+"""An exact quotient, with the residual of the product, takes 4 to 5 times as long: see docs/evidence/validation.md."""
 _QUIETED = "OpenVINO's CPU plugin makes signalling NaNs of float16 quiet"
 _QUIETING = where(ONNX, lambda op: Trait.QUIETS in op.traits)
 """Operators that only move values, but are not moved in lanes."""
@@ -189,7 +190,7 @@ def _leaves(node: onnx_ir.Node, position: int) -> bool:
 
 
 def _computes_scale(node: onnx_ir.Node) -> bool:
-    """Return True if a quantisation computes its scale. With a constant one, numbers halfway are rarer."""
+    """Return True if a quantisation computes its scale. With a constant one, only numbers halfway, or nearly so, are wrong."""
     return node.op_type == "DynamicQuantizeLinear" or (node.inputs[1] is not None and constant_of(node.inputs[1]) is None)
 
 
