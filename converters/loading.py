@@ -16,6 +16,7 @@ from ov_gather.system.kinds import LFS_ADVICE, LFS_REASON, is_lfs_pointer
 
 from .errors import ConversionError, describe
 from .external_data import check_locations, check_sizes, external_tensors, unmap_unused
+from .formalities import correct
 from .graphs import bodies_of, nodes_of
 from .refusals import refuse_endless
 from .sparse import dense
@@ -42,8 +43,7 @@ def load(source: OnnxSource) -> onnx_ir.Model:
         raise ConversionError("the path is not UTF-8, and ONNX can open no other: rename it")
     try:
         given = onnx.ModelProto.FromString(source) if isinstance(source, bytes) else source
-        _check(given)
-        model = _read(given)
+        model = _read(given, _corrected(given))
         check_sizes(model)
         _open_negative_dims(model)
         onnx_ir.to_proto(model)  # raises if a name is not UTF-8
@@ -61,11 +61,12 @@ def load(source: OnnxSource) -> onnx_ir.Model:
     return model
 
 
-def _read(source: str | os.PathLike[str] | onnx.ModelProto) -> onnx_ir.Model:
+def _read(source: str | os.PathLike[str] | onnx.ModelProto, proto: onnx.ModelProto) -> onnx_ir.Model:
+    """Read a checked model, whose external data is beside its source."""
     if isinstance(source, onnx.ModelProto):
-        check_locations(source, Path())
-        return onnx_ir.from_proto(dense(source))
-    proto = dense(onnx.load(source, load_external_data=False))
+        check_locations(proto, Path())
+        return onnx_ir.from_proto(dense(proto))
+    proto = dense(proto)
     check_locations(proto, Path(source).parent)
     model = onnx_ir.from_proto(proto)
     onnx_ir.external_data.set_base_dir(model.graph, Path(source).parent)
@@ -96,32 +97,43 @@ def refuse_to_overwrite(source: OnnxSource, model: onnx_ir.Model, *outputs: Path
 _TOLERATED = ("Field 'shape' of 'type' is required but missing", "Field 'type' of 'value_info' is required but missing")
 
 
-def _check(source: str | os.PathLike[str] | onnx.ModelProto) -> None:
-    """Run ONNX's checker, but accept inputs and outputs of unknown rank, and outputs without a type, as onnxruntime does."""
+def _corrected(source: str | os.PathLike[str] | onnx.ModelProto) -> onnx.ModelProto:
+    """Run ONNX's checker, and return the model; formal faults that it refuses are corrected, and it runs again."""
+    proto = source if isinstance(source, onnx.ModelProto) else onnx.load(source, load_external_data=False)
     try:
         onnx.checker.check_model(source)
     except onnx.checker.ValidationError as error:
-        if not any(words in str(error) for words in _TOLERATED):
+        corrected = onnx.ModelProto()
+        corrected.CopyFrom(proto)
+        correct(corrected)
+        if corrected == proto and not any(words in str(error) for words in _TOLERATED):
             raise
-        proto = onnx.ModelProto()
-        proto.CopyFrom(source if isinstance(source, onnx.ModelProto) else onnx.load(source, load_external_data=False))
-        if untyped := [value.name for value in proto.graph.input if not value.HasField("type")]:
-            raise ValueError(f"input '{untyped[0]}' has no type: declare its element type and shape") from None
-        inputs = {value.name for value in proto.graph.input}
-        tensors = list(proto.graph.initializer)
-        proto.graph.ClearField("initializer")
-        for tensor in tensors:
-            if not onnx.external_data_helper.uses_external_data(tensor):
-                proto.graph.initializer.append(tensor)
-            elif tensor.name not in inputs:  # the checker would look for its file in the working directory
-                proto.graph.input.append(onnx.helper.make_tensor_value_info(tensor.name, tensor.data_type, tensor.dims))
-        proto.graph.ClearField("value_info")
-        for value in (*proto.graph.input, *proto.graph.output):
-            if not value.HasField("type"):
-                value.type.tensor_type.elem_type = onnx.TensorProto.FLOAT
-            if value.type.HasField("tensor_type"):
-                value.type.tensor_type.shape.SetInParent()
-        onnx.checker.check_model(proto)
+        _check_leniently(corrected)
+        return corrected
+    return proto
+
+
+def _check_leniently(model: onnx.ModelProto) -> None:
+    """Run ONNX's checker, but accept inputs and outputs of unknown rank, and outputs without a type, as onnxruntime does."""
+    proto = onnx.ModelProto()
+    proto.CopyFrom(model)
+    if untyped := [value.name for value in proto.graph.input if not value.HasField("type")]:
+        raise ValueError(f"input '{untyped[0]}' has no type: declare its element type and shape")
+    inputs = {value.name for value in proto.graph.input}
+    tensors = list(proto.graph.initializer)
+    proto.graph.ClearField("initializer")
+    for tensor in tensors:
+        if not onnx.external_data_helper.uses_external_data(tensor):
+            proto.graph.initializer.append(tensor)
+        elif tensor.name not in inputs:  # the checker would look for its file in the working directory
+            proto.graph.input.append(onnx.helper.make_tensor_value_info(tensor.name, tensor.data_type, tensor.dims))
+    proto.graph.ClearField("value_info")
+    for value in (*proto.graph.input, *proto.graph.output):
+        if not value.HasField("type"):
+            value.type.tensor_type.elem_type = onnx.TensorProto.FLOAT
+        if value.type.HasField("tensor_type"):
+            value.type.tensor_type.shape.SetInParent()
+    onnx.checker.check_model(proto)
 
 
 def _open_negative_dims(model: onnx_ir.Model) -> None:
