@@ -26,6 +26,7 @@ from .passes.reduce_l1 import reduce_l1
 from .passes.reverse_sequence import reverse_sequence
 from .passes.rewriter import Rewrite, Rewriter
 from .passes.slice_data import keep_slices, slice_data
+from .passes.softmax import softmax
 from .passes.standard_domain import standard_domain
 from .passes.stored_constants import stored_constants
 from .passes.token_positions import token_positions
@@ -45,9 +46,9 @@ def legalize(model: onnx_ir.Model, *, target: str = "stock", assume_in_bounds: b
     The model's results stay the same; its functions are inlined. GatherElements with broadcast indices becomes Gather or
     GatherND, data is sliced to smaller indices, constant negative indices become non-negative, a Gather without elements
     becomes an empty tensor, a scatter without updates becomes its data, and constants without elements are computed. Compress
-    becomes a Gather, and a Split whose last part may be smaller gets sizes. A Loop without iterations becomes its states. Where
-    OpenVINO would change values, OneHot becomes a Gather and, for "extension", ReverseSequence a GatherND, and the indices of
-    other operators are checked.
+    becomes a Gather, a Softmax of several axes one of rows, and a Split whose last part may be smaller gets sizes. A Loop
+    without iterations becomes its states. Where OpenVINO would change values, OneHot becomes a Gather and, for "extension",
+    ReverseSequence a GatherND, and the indices of other operators are checked.
 
     Args:
         model: of any opset; added nodes have the same opset.
@@ -78,6 +79,7 @@ def legalize(model: onnx_ir.Model, *, target: str = "stock", assume_in_bounds: b
     exact_integers(rewriter)
     early_casts(rewriter)
     reduce_l1(rewriter)
+    softmax(rewriter)
     uneven_splits(rewriter)
     compress(rewriter)
     one_hot(rewriter)
