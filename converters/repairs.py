@@ -101,6 +101,19 @@ def _none_by_zero(node: OpenvinoNode) -> None:
     node.input(2).replace_source_output(ops.add(step, ops.convert(is_zero, step.get_element_type())).output(0))
 
 
+def _stride_last(node: OpenvinoNode) -> None:
+    """Convolution <strides> (x, w)  ->  Slice(Convolution <strides of 1> (x, w), step = strides)."""
+    data, filters = node.input_values()
+    given = node.get_attributes()
+    strides = np.array(given["strides"])
+    windows = ops.convolution(
+        data, filters, np.ones_like(strides), given["pads_begin"], given["pads_end"], given["dilations"], given["auto_pad"]
+    )
+    starts, axes = np.zeros_like(strides), np.arange(2, 2 + strides.size)
+    limits = (ops.constant(array) for array in (starts, np.full_like(strides, _ALL), strides, axes))
+    replace_node(node, ops.slice(windows, *limits))
+
+
 def _choose_apart(select: OpenvinoNode) -> None:
     """Select(Less(a, b), x, y)  ->  Select(Convert(Convert(Less(a, b))), x, y), which is not fused."""
     condition = ops.convert(ops.convert(select.input_value(0), "i32"), "boolean")
@@ -517,6 +530,7 @@ REPAIRS: Mapping[str, Callable[[OpenvinoNode], None]] = {
     "select_through_float32": _choose_apart,
     "sequence_lengths_ignored": _iterate,
     "slice_of_computed_axes": _start_by_axes,
+    "strides_of_padding": _stride_last,
     "tile_by_no_repeats": _only_input,
     "tile_of_one_channel": _tile_of_six,
     "tile_run_time_repeats": _tile_by_pairs,

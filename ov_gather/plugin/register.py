@@ -16,12 +16,13 @@ from ov_gather.plugin.recurrent import RECURRENT
 from ov_gather.plugin.reductions import REDUCTIONS
 from ov_gather.plugin.slices import SLICES
 from ov_gather.plugin.states import STATES
+from ov_gather.plugin.strides import STRIDES
 from ov_gather.plugin.strings import STRINGS
 from ov_gather.plugin.uniques import UNIQUES
 
 KNOWN = (
     *(*FOLDED, *MOVES, *REDUCTIONS, *LOOPS, *STRINGS, *STATES, *NUMBERS, *UNIQUES),
-    *(*EMPTIES, *BRANCHES, *SLICES, *OVERWRITTEN, *RECURRENT),
+    *(*EMPTIES, *BRANCHES, *SLICES, *STRIDES, *OVERWRITTEN, *RECURRENT),
 )
 
 BY_TYPE: Mapping[str, tuple[KnownFault, ...]] = {
@@ -53,6 +54,7 @@ ELSEWHERE: Mapping[str, str] = {
     "divide_folds_otherwise": _BY_VALUES,
     "loop_slices_of_several_shapes": "for models that ONNX does not define; `ov-gather convert` lets them raise an error",
     "max_of_nan": _BY_VALUES,
+    "onnx_softmax_of_several_axes": _IN_FRONT_END,
     "i64_region_of_a_tensor": _BY_USE,
     "sizes_after_an_error": _BY_USE,
     "swallowed_errors": _BY_USE,

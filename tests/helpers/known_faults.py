@@ -47,6 +47,9 @@ IN_ONNX = {
     }""",
     "transpose_of_open_sizes": "g (float[a, b, 1] x) => (float[1, a, b] y) { r = Relu(x) y = Transpose<perm = [2, 0, 1]>(r) }",
     "range_by_zero": "g (int32 s, int32 l, int32 d) => (int32[n] y) { y = Range(s, l, d) }",
+    "strides_of_padding": """g (float[1, 1, 3, 3] x, float[1, 1, 1, 1] w) => (float[1, 1, n, m] y) {
+        r = Relu(x) y = Conv<pads = [1, 1, 1, 1], strides = [2, 2]>(r, w)
+    }""",
     "random_scalar": "g (float x) => (float y) { r = RandomUniformLike<low = 5.0, high = 5.5, seed = 3.0>(x) y = Floor(r) }",
     "unique_without_inverse": "g (float[4] x) => (float[n] y) { y = Unique<sorted = 0>(x) }",
     "pad_value_of_run_time": """g (float[3] x, float v) => (float[6] y) {

@@ -7,6 +7,7 @@ from types import SimpleNamespace
 
 import numpy as np
 import onnx.parser
+import onnx.reference
 import openvino as ov
 import pytest
 from openvino import opset13 as op
@@ -14,6 +15,7 @@ from openvino import opset16
 
 from helpers.known_faults import as_ir
 from helpers.known_patterns import constant
+from helpers.saved_models import parsed
 from ov_gather import validate
 from ov_gather.converters.repairs import repair_faults
 from ov_gather.rules.releases import RELEASES
@@ -532,3 +534,35 @@ def test_gather_of_a_quantised_product(different, tmp_path):
     assert isinstance(found, (list, CrashedError))
     warned = [finding.rule for finding in validate(tmp_path / "model.xml", select=["OVG711"])]
     assert warned == ["OVG711"] * isinstance(found, CrashedError)
+
+
+@pytest.mark.parametrize(
+    ("before", "window", "strides", "pads", "noted"),
+    [
+        ("Relu (x)", 1, (2, 2), (1, 1, 1, 1), True),
+        ("Relu (x)", 1, (1, 3), (0, 0, 0, 2), True),
+        ("Conv (x, w)", 1, (2, 2), (0, 1, 0, 1), True),
+        ("Relu (x)", 1, (2, 2), (0, 0, 0, 0), False),
+        ("Relu (x)", 1, (1, 1), (1, 1, 1, 1), False),
+        ("Relu (x)", 1, (1, 2), (1, 0, 1, 0), False),
+        ("Relu (x)", 2, (2, 2), (1, 1, 1, 1), False),
+        ("Transpose <perm = [0, 1, 3, 2]> (x)", 1, (2, 2), (1, 1, 1, 1), False),
+    ],
+)
+@pytest.mark.parametrize("apart", [False, True], ids=["pads", "Pad"])
+def test_strides_of_padding(before, window, strides, pads, noted, apart):
+    """A convolution of windows of one element is exact after the repair, whether it pads or a Pad before it does."""
+    around, steps = ", ".join(map(str, pads)), ", ".join(map(str, strides))
+    inner = f"y = Conv <strides = [{steps}], pads = [{around}]> (b, f)"
+    if apart:
+        inner = f"p = Pad (b, around) y = Conv <strides = [{steps}]> (p, f)"
+    text = f"(float[1,2,5,7] x) => (float[1,3,m,n] y) {{ b = {before} {inner} }}"
+    shapes = (2, 2, 1, 1), (3, 2, window, window), (1, 2, 5, 7)
+    w, f, x = (np.arange(np.prod(shape), dtype=np.float32).reshape(shape) % 5 - 1 for shape in shapes)
+    proto = parsed(text, 18, around=[0, 0, *pads[:2], 0, 0, *pads[2:]], w=w, f=f)
+    expected = onnx.reference.ReferenceEvaluator(proto).run(None, {"x": x})[0]
+    model = ov.Core().read_model(proto.SerializeToString())
+    repaired, left = repair_faults(model)
+    assert [bool(repaired), bool(left)] == [noted, False]
+    found = ov.compile_model(model, "CPU", {"INFERENCE_PRECISION_HINT": "f32"})([x])[0]
+    np.testing.assert_allclose(found, expected, rtol=1e-5)
