@@ -51,6 +51,10 @@ def _ignored(node: onnx_ir.Node, opset: int) -> Iterator[str]:
         yield "past keys of Attention with is_causal=1: where query and key have other lengths, it masks other keys"
     if node.op_type == "Resize" and _may_be_fractional(node):
         yield "the fraction of an output size, by which align_corners of Resize divides"
+    if node.op_type == "Shrink" and "bias" in node.attributes and not _is_of_fractions(node):
+        bias = node.attributes["bias"].as_float()
+        if bias % 1:
+            yield f"the fraction of bias={bias:g} of Shrink, for integers"
     if opset > NEWEST_OPSET:
         yield from _newer(node, opset)
 
@@ -73,6 +77,11 @@ def _may_be_fractional(node: onnx_ir.Node) -> bool:
         return tensor is None or tensor.size > 0
     pairs = zip(data.shape, tensor.numpy(), strict=True)
     return any(scale != round(scale) if not isinstance(dim, int) else dim * scale % 1 != 0 for dim, scale in pairs)
+
+
+def _is_of_fractions(node: onnx_ir.Node) -> bool:
+    data = node.inputs[0]
+    return data is not None and data.dtype is not None and data.dtype.is_floating_point()
 
 
 def _newer(node: onnx_ir.Node, opset: int) -> Iterator[str]:

@@ -28,8 +28,16 @@ def resize(**attributes):
     return helper.make_node("Resize", ["x", "", "", "sizes"], ["y"], **attributes)
 
 
+def shrink(bias):
+    return helper.make_node("Shrink", ["x"], ["y"], bias=bias)
+
+
 IMAGE = (FLOATS, [1, 1, 4, 4])
+INTEGERS = (onnx.TensorProto.INT32, [4])
 FORMS = {
+    "a fraction added to integers": (shrink(1.5), 9, {"x": INTEGERS}, "the fraction of bias=1.5 of Shrink, for integers"),
+    "an integer added to integers": (shrink(2.0), 9, {"x": INTEGERS}, None),
+    "a fraction added to fractions": (shrink(1.5), 9, {"x": IMAGE}, None),
     "a new attribute": (space_to_depth(mode="CRD"), 28, {"x": IMAGE}, "mode=CRD of SpaceToDepth-28"),
     "its default": (space_to_depth(mode="DCR"), 28, {"x": IMAGE}, None),
     "a new version without the attribute": (space_to_depth(), 28, {"x": IMAGE}, None),
