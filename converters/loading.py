@@ -156,10 +156,15 @@ def _check_bodies(node: onnx_ir.Node) -> None:
 
 
 def _check_types(node: onnx_ir.Node, opset: int) -> None:
-    """Check the types of inputs against the operator's schema, which ONNX's checker leaves to shape inference."""
+    """Check the types of inputs against the operator's schema, which ONNX's checker leaves to shape inference.
+
+    Indices may be int32 in every operator, as OpenVINO takes them.
+    """
     schema = onnx.defs.get_schema(node.op_type, opset)
     for given, value in zip(schema.inputs, node.inputs, strict=True):
         if value is None or value.dtype is None or f"tensor({value.dtype.name.lower()})" in given.types:
+            continue
+        if given.name == "indices" and value.dtype is onnx_ir.DataType.INT32:
             continue
         known = ", ".join(sorted(kind.removeprefix("tensor(").removesuffix(")") for kind in given.types))
         raise ConversionError(

@@ -292,7 +292,7 @@ def test_denormals_in_weights_are_no_loss():
         ("[n] y = GatherElements <axis = -3> (x, i)", "node GatherElements 'n' .output y.*axis.*-3"),
         ("[n] y = Gather (x, far)", r"node Gather 'n' .output y.*\[1\] = 2 .*valid -2\.\.1"),
         ("[n] y = Gather (x, x)", "indices must not be float; Gather-13 takes int32, int64"),
-        ("[n] y = GatherND (x, short)", "indices must not be int32; GatherND-13 takes int64"),
+        ("[n] y = GatherND (x, short)", "indices must not be int16; GatherND-13 takes int64"),
         (
             "[a] z = my.domain.A (x) y = my.domain.B (z)",
             r"no conversion for node my.domain.A 'a' .output z.; node my.domain.B '' .output y.: name the library",
@@ -301,7 +301,7 @@ def test_denormals_in_weights_are_no_loss():
 )
 @TARGETS
 def test_what_is_wrong_is_named(nodes, text, target):
-    constants = {"i": np.zeros((2, 2), np.int64), "far": [0, 2], "short": np.zeros((2, 2), np.int32)}
+    constants = {"i": np.zeros((2, 2), np.int64), "far": [0, 2], "short": np.zeros((2, 2), np.int16)}
     with pytest.raises(ConversionError, match=text):
         convert_model(model(f"(float[2, 2] x) => (float[] y) {{ {nodes} }}", **constants), target=target)
 

@@ -167,3 +167,19 @@ def test_a_resize_without_regions():
     x = np.arange(4, dtype=np.float32).reshape(1, 1, 2, 2)
     (found,) = compile_onnx(model)({"x": x}).values()
     np.testing.assert_array_equal(found, x.repeat(2, 2).repeat(2, 3))
+
+
+@pytest.mark.parametrize("form", ["int32[2,1] i", "constant"])
+def test_indices_of_32_bits(form):
+    """ONNX has int64 alone for GatherND and ScatterND."""
+    text = f"""(float[3,4] x{", " + form if form != "constant" else ""}) => (float[2,4] y, float[3,4] z) {{
+        y = GatherND(x, i) z = ScatterND(x, i, y2) y2 = Neg(y) }}"""
+    model = parsed(text, 13)
+    i = np.array([[2], [0]], np.int32)
+    if form == "constant":
+        model.graph.initializer.append(helper.make_tensor("i", TensorProto.INT32, [2, 1], i.ravel()))
+    found = compile_onnx(model)({"x": X, "i": i} if form != "constant" else {"x": X})
+    expected = X.copy()
+    expected[[2, 0]] *= -1
+    np.testing.assert_array_equal(found["y"], X[[2, 0]])
+    np.testing.assert_array_equal(found["z"], expected)
