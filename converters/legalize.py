@@ -22,6 +22,7 @@ from .passes.inline_functions import inline_functions
 from .passes.loop_states import loop_states
 from .passes.no_sizes import no_sizes
 from .passes.one_hot import one_hot
+from .passes.quantised_operators import quantised_operators
 from .passes.reduce_l1 import reduce_l1
 from .passes.reverse_sequence import reverse_sequence
 from .passes.rewriter import Rewrite, Rewriter
@@ -70,6 +71,7 @@ def legalize(model: onnx_ir.Model, *, target: str = "stock", assume_in_bounds: b
     outputs = [(value.type, value.shape) for value in model.graph.outputs]
     infer_shapes(model)
     rewriter = Rewriter(model, Ranges(model))
+    quantised_operators(rewriter)
     fixed_ranks(rewriter)
     token_positions(rewriter)
     index_checks(rewriter, stock=target == "stock")

@@ -55,6 +55,7 @@ ELSEWHERE: Mapping[str, str] = {
     "loop_slices_of_several_shapes": "for models that ONNX does not define; `ov-gather convert` lets them raise an error",
     "max_of_nan": _BY_VALUES,
     "onnx_softmax_of_several_axes": _IN_FRONT_END,
+    "quantised_operators_wrap_around": _IN_FRONT_END,
     "i64_region_of_a_tensor": _BY_USE,
     "sizes_after_an_error": _BY_USE,
     "swallowed_errors": _BY_USE,

@@ -2,12 +2,15 @@
 
 import numpy as np
 import onnx
+import onnx.parser
+import onnxruntime
 import pytest
 from onnx import numpy_helper
 
 import ov_gather
 from helpers.accelerating import operations
 from helpers.legalized import model
+from ov_gather.converters import compile_onnx
 from ov_gather.converters.models import convert, written
 from ov_gather.runtimes.isolated import borrowed
 
@@ -70,3 +73,39 @@ def test_converted_models_have_the_bits_of_the_original(name, target, accelerate
         outputs = [runtime.run(tmp_path / name, [X]) for runtime, name in zip(runtimes, ("m.onnx", "m.xml"), strict=True)]
     assert not any(isinstance(found, Exception) for found in outputs), outputs
     assert outputs[0][0].tobytes() == outputs[1][0].tobytes()
+
+
+ONE, OTHER = "a, sa, za", "b, sb, zb"
+MICROSOFT = {
+    "QLinearAdd": f"QLinearAdd ({ONE}, {OTHER}, sy, zy)",
+    "QLinearMul": f"QLinearMul ({ONE}, {OTHER}, sy, zy)",
+    "QLinearSigmoid": f"QLinearSigmoid ({ONE}, sy, zy)",
+    "QLinearLeakyRelu": f"QLinearLeakyRelu <alpha = 0.3> ({ONE}, sy, zy)",
+    "QLinearAveragePool": f"QLinearAveragePool <kernel_shape = [2, 1], strides = [2, 1]> ({ONE}, sy, zy)",
+    "QLinearConcat": f"QLinearConcat <axis = 3> (sy, zy, {ONE}, {OTHER})",
+}
+
+
+@pytest.mark.onnxruntime
+@pytest.mark.parametrize("kind", ["uint8", "int8"])
+@pytest.mark.parametrize("place", [0, 3, 7])
+@pytest.mark.parametrize("node", MICROSOFT.values(), ids=MICROSOFT)
+def test_quantised_operators_of_onnxruntime_saturate(node, place, kind):
+    """OpenVINO's front end wraps around what is out of the range of the result; a number halfway may be off by one step."""
+    lowest = 0 if kind == "uint8" else -128
+    zero = lowest + 255 * place // 7
+    proto = onnx.parser.parse_model(
+        f"""<ir_version: 7, opset_import: ["" : 13, "com.microsoft" : 1]> g ({kind}[1,1,4,64] a, {kind}[1,1,4,64] b)
+        => ({kind}[1,1,m,n] y) <float sa = {{0.11}}, {kind} za = {{{lowest + 131}}}, float sb = {{0.23}},
+        {kind} zb = {{{lowest + 117}}}, float sy = {{0.0301}}, {kind} zy = {{{zero}}}> {{ y = com.microsoft.{node} }}"""
+    )
+    a, b = (
+        np.arange(start, start + 256 * step, step).astype(np.uint8).reshape(1, 1, 4, 64) for start, step in ((0, 1), (7, 3))
+    )
+    feed = {"a": a.view(kind), "b": b.view(kind)}
+    expected = onnxruntime.InferenceSession(proto.SerializeToString(), providers=["CPUExecutionProvider"]).run(None, feed)[0]
+    found = compile_onnx(proto)(feed)["y"]
+    assert (found.dtype, found.shape) == (expected.dtype, expected.shape)
+    off = np.abs(found.astype(int) - expected)
+    assert off.max() <= 1
+    assert np.mean(off) < 0.02
