@@ -19,14 +19,15 @@ from ov_gather.ops.onnx_nodes import attribute
 
 from .rewriter import Rewriter
 
-_OPERANDS = {"Add": 2, "Mul": 2, "Sigmoid": 1, "LeakyRelu": 1, "AveragePool": 1}
+_JOINS = "QLinearConcat"
+_NAMES = ("QLinearAdd", "QLinearMul", "QLinearSigmoid", "QLinearLeakyRelu", "QLinearAveragePool", _JOINS)
 _SINCE = 10
 """The opset in which QuantizeLinear came."""
 
 
 def quantised_operators(rewriter: Rewriter) -> None:
     """Rewrite in place, bodies included."""
-    names = {f"QLinear{name}" for name in (*_OPERANDS, "Concat")} if rewriter.opset >= _SINCE else ()
+    names = _NAMES if rewriter.opset >= _SINCE else ()
     for node in list(onnx_ir.traversal.RecursiveGraphIterator(rewriter.model.graph)):
         if node.domain == "com.microsoft" and node.op_type in names and not attribute(node, "channels_last", 0):
             _rewrite(rewriter, node)
@@ -34,8 +35,9 @@ def quantised_operators(rewriter: Rewriter) -> None:
 
 def _rewrite(rewriter: Rewriter, node: onnx_ir.Node) -> None:
     name = node.op_type.removeprefix("QLinear")
-    count = 3 * _OPERANDS.get(name, 0)
-    operands, result = (node.inputs[:count], node.inputs[count:]) if count else (node.inputs[2:], node.inputs[:2])
+    count = (len(node.inputs) - 1) // 3 * 3  # operands with scale and zero point; the zero point of the result may lack
+    is_joined = node.op_type == _JOINS
+    operands, result = (node.inputs[2:], node.inputs[:2]) if is_joined else (node.inputs[:count], node.inputs[count:])
     first, (scale, zero) = operands[0], (*result, None)[:2]
     if zero is None and first is not None and first.dtype is not None:
         zero = rewriter.constant(node, np.zeros((), first.dtype.numpy()))

@@ -216,8 +216,9 @@ def _made_finite(at: Computation, found: Sequence[Value]) -> Sequence[Value]:
     data = at.call.value(0)
     if data is None or is_integer(data.element_type):
         return found
-    finite = Interval(-_GREATEST, -_GREATEST_HALF) if at.step.type == "ReduceMax" else Interval(_GREATEST_HALF, _GREATEST)
-    is_met = data.elements.low == -inf if at.step.type == "ReduceMax" else data.elements.high == inf
+    is_greatest = at.step.type == "ReduceMax"
+    finite = Interval(-_GREATEST, -_GREATEST_HALF) if is_greatest else Interval(_GREATEST_HALF, _GREATEST)
+    is_met = data.elements.low == -inf if is_greatest else data.elements.high == inf
     if not is_met:
         return found
     return [replace(value, elements=at.call.algebra.join(value.elements, finite), parts=None) for value in found]

@@ -40,7 +40,7 @@ def either(call: Operands) -> Sequence[Value]:
 
 def _of_truths(call: Operands, work: Callable[..., Interval]) -> Sequence[Value]:
     values = [value for value in call.inputs if value is not None]
-    if any(value.elements.low < 0 or value.elements.high > 1 for value in values):
+    if len(values) < len(call.inputs) or any(value.elements.low < 0 or value.elements.high > 1 for value in values):
         return truth(call)
     return [together(call, values, partial(work, call.algebra))]
 
