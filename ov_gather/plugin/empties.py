@@ -110,6 +110,7 @@ EMPTIES = (
     KnownFault(
         report="transpose_of_nothing",
         types=("Transpose", *PASSED),
+        beside=("Transpose",),
         occurs=_moves_nothing,
         operands=2,
         instead="a Transpose that moves axes of size 1 alone gives the size before where a size of 0 belongs",
@@ -188,6 +189,7 @@ EMPTIES = (
     KnownFault(
         report="transpose_of_open_sizes",
         types=("Transpose", *PASSED),
+        beside=("Transpose",),
         occurs=_moves_open_sizes,
         operands=2,
         instead="where a size is 0, a Transpose that moves axes of size 1 alone has other sizes, or is refused",

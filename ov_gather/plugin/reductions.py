@@ -135,8 +135,7 @@ def _drops_shape(graph: PatternGraph, node: Node) -> bool:
 
     A Transpose of axes of size 1 alone is such a change, too, and so is one that OpenVINO moves behind the reduction.
     """
-    axes, rank = graph.constant(node, 1), graph.shape(node).rank
-    if keeps_axes(node) or axes is None or not rank:
+    if keeps_axes(node) or graph.constant(node, 1) is None or not graph.shape(node).rank:
         return False
     turn = turn_of(graph, node)
     if turn is not None and turn.made != list(turn.dims) and _restores(turn.target, turn.taken):

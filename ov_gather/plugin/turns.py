@@ -43,8 +43,10 @@ def size_of(dim: Dimension) -> int:
 
 def turn_of(graph: PatternGraph, node: Node) -> Turn | None:
     """Return a Transpose that moves axes of size 1 alone, be it moved behind the last reduction or Squeeze that reads it."""
-    turn = None if _is_joined(graph, node) else moved_behind(graph, node)
-    return turn if turn and moves_ones_alone(turn.order, [dim == _ONE for dim in turn.dims]) else None
+    turn = moved_behind(graph, node)
+    if turn is None or not moves_ones_alone(turn.order, [dim == _ONE for dim in turn.dims]) or _is_joined(graph, node):
+        return None
+    return turn
 
 
 def moved_behind(graph: PatternGraph, node: Node) -> Turn | None:
