@@ -3,6 +3,7 @@
 The CPU plugin executes a model of OpenVINO; onnxruntime executes an ONNX model, one node at a time.
 """
 
+from collections import Counter
 from collections.abc import Callable, Mapping
 from dataclasses import replace
 
@@ -42,7 +43,19 @@ def judge(
     make: Callable[[int], Sample] = sample,
 ) -> Judgement:
     """Make the model of a seed, and judge what each adapter of the analysis says of it."""
-    return Judge(seed, OpenvinoSubject(make(seed), about_to, adapters)).judgement()
+    made = make(seed)
+    if not _is_accepted(made.model):
+        return Judgement(seed, Counter({"models that OpenVINO refuses": 1}))
+    return Judge(seed, OpenvinoSubject(made, about_to, adapters)).judgement()
+
+
+def _is_accepted(model: ov.Model) -> bool:
+    """Whether the shapes that OpenVINO infers fit each other; while it makes a model node by node, it knows less of them."""
+    try:
+        model.clone().validate_nodes_and_infer_types()
+    except RuntimeError:
+        return False
+    return True
 
 
 def judge_onnx(seed: int, about_to: Callable[[str], bool]) -> Judgement:
@@ -82,7 +95,9 @@ class OpenvinoSubject(Subject):
 
     def observe(self, trial: Trial) -> Arrays | None:
         seen = self._observer.observe(trial.arrays) if _takes(self._model.clone(), trial) else None
-        return seen if seen is None or all(_is_split_up(node, seen) for node in self._nodes) else None
+        return (
+            seen if seen is None or all(_is_split_up(node, seen) and _is_spread(node, seen) for node in self._nodes) else None
+        )
 
     def observe_alone(self, one: Tensor, trial: Trial, seen: Arrays) -> np.ndarray | None:
         return self._observer.observe_alone(one, trial.arrays, seen)
@@ -213,6 +228,17 @@ def _is_split_up(node: ov.Node, seen: Arrays) -> bool:
     whole, axis, lengths = operands
     rest = whole.shape[int(axis)] - lengths[lengths != -1].sum()
     return bool(rest >= 0 if -1 in lengths else rest == 0)
+
+
+def _is_spread(node: ov.Node, seen: Arrays) -> bool:
+    """Whether a Broadcast has sizes of 1, or those of its target; OpenVINO may drop others before operations by element."""
+    operands = [seen.get(tensor(value)) for value in node.input_values()]
+    if node.get_type_name() != "Broadcast" or len(operands) > 2 or any(operand is None for operand in operands):
+        return True
+    data, target = operands
+    is_both = node.get_attributes()["mode"] == "bidirectional"
+    pairs = zip(data.shape[::-1], target.ravel()[::-1], strict=False)
+    return all(size in (1, wanted) or (is_both and wanted == 1) for size, wanted in pairs)
 
 
 def _gives_out_freed_memory(node: ov.Node) -> bool:
