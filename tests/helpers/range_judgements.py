@@ -10,6 +10,8 @@ from helpers.worker_process import DiedError, Worker
 
 MOST_RESTARTS = 12
 """How often a model is taken up again after a crash, without what crashed."""
+LONGEST = 600.0
+"""Seconds after which a model counts as one that crashes: a Tile by a large number does not end."""
 MEMORY = 12 << 30
 """Bytes that a worker process may take."""
 
@@ -52,7 +54,7 @@ def _judgement(worker: Worker[tuple[int, Sequence[str]], Judgement], seed: int) 
     crashes: list[str] = []
     while len(crashes) <= MOST_RESTARTS:
         try:
-            found = worker.call((seed, crashes))
+            found = worker.call((seed, crashes), LONGEST)
         except DiedError as death:
             if not worker.told:
                 raise RuntimeError(f"{death}, before it began") from None
