@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-from collections import Counter
 from collections.abc import Collection, Iterator
 from dataclasses import dataclass, field
 from typing import TYPE_CHECKING
@@ -24,7 +23,7 @@ from ov_gather.acceleration.graph import (
 from ov_gather.acceleration.quantised import is_low_precision
 from ov_gather.acceleration.rounding import rounds_elsewhere
 from ov_gather.extension.python_api import Model, Node, Output
-from ov_gather.system.tables import InNotebooks, as_text, merged, printable, table_of
+from ov_gather.system.tables import FEW, InNotebooks, as_text, briefly, table_of
 
 if TYPE_CHECKING:
     from rich.table import Table
@@ -32,8 +31,6 @@ if TYPE_CHECKING:
 
 ROUNDS_ELSEWHERE = "rounds elsewhere in bf16/f16"
 _COLUMNS = ("layer", "operation", "data, indices", "changed", "why no more")
-_MOST = 10
-"""Most gathers and scatters that are listed one by one in a brief account."""
 
 
 @dataclass(slots=True)
@@ -85,16 +82,12 @@ class Summary(InNotebooks):
         return table_of(_COLUMNS, [change.row for change in self.changes])
 
     def briefly(self) -> Iterator[Table | str]:
-        """Yield a table; of more than _MOST changes, merge alike ones, and count what was not changed by reason."""
-        if len(self.changes) <= _MOST:
+        """Yield a table; of more than FEW changes, merge alike ones, and count what was not changed by reason."""
+        if len(self.changes) <= FEW:
             yield self.table() if self.changes else str(self)
             return
-        unchanged = [change for change in self.changes if not change.steps]
-        if len(unchanged) < len(self.changes):
-            yield table_of(_COLUMNS, merged(change.row for change in self.changes if change.steps))
-        for reason, count in Counter(change.reason for change in unchanged).most_common():
-            yield f"{count} unchanged: {printable(reason)}"
-        yield "--verbose lists them"
+        listed = (change.row for change in self.changes if change.steps)
+        yield from briefly(_COLUMNS, listed, (change.reason for change in self.changes if not change.steps))
 
     def __str__(self) -> str:
         return as_text(self.table()) if self.changes else "no gathers or scatters: the model is unchanged"

@@ -2,19 +2,16 @@
 
 from __future__ import annotations
 
-from collections import Counter
 from collections.abc import Iterator
 from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
-from ov_gather.system.tables import InNotebooks, as_text, counted, merged, printable, table_of
+from ov_gather.system.tables import FEW, InNotebooks, as_text, briefly, counted, table_of
 
 if TYPE_CHECKING:
     from rich.table import Table
 
 _COLUMNS = ("layer", "operation", "indices", "changed", "why")
-_MOST = 10
-"""Most gathers and scatters that are listed one by one."""
 
 
 @dataclass(slots=True)
@@ -69,16 +66,13 @@ class HardeningSummary(InNotebooks):
         return table_of(_COLUMNS, [site.row for site in self.sites])
 
     def briefly(self) -> Iterator[Table | str]:
-        """Yield a table; of more than _MOST sites, merge alike ones that were changed or not proved, and count the others."""
-        if len(self.sites) <= _MOST:
+        """Yield a table; of more than FEW sites, merge alike ones that were changed or not proved, and count the others."""
+        if len(self.sites) <= FEW:
             yield self.table() if self.sites else str(self)
             return
-        proved = [site for site in self.sites if site.status == "proved" and not site.done]
-        if others := [site.row for site in self.sites if site not in proved]:
-            yield table_of(_COLUMNS, merged(others))
-        for reason, count in Counter(site.reason for site in proved).most_common():
-            yield f"{count} unchanged, proved: {printable(reason)}"
-        yield "--verbose lists them"
+        listed = (site.row for site in self.sites if site.done or site.status != "proved")
+        proved = (site.reason for site in self.sites if not site.done and site.status == "proved")
+        yield from briefly(_COLUMNS, listed, proved, "unchanged, proved")
 
     def __str__(self) -> str:
         return as_text(self.table()) if self.sites else "no gathers or scatters: the model is unchanged"

@@ -12,7 +12,7 @@ from ov_gather.ops.table import OPENVINO, OpKind, where
 from ov_gather.plugin.base import REAL, Effect, KnownFault
 from ov_gather.plugin.pattern_graph import LAYERS, VIEWS, PatternGraph
 from ov_gather.plugin.removed import before_removed, producer_before_removed, returned_input
-from ov_gather.plugin.turns import REDUCING, keeps_axes, moved_behind, size_of, turn_of
+from ov_gather.plugin.turns import REDUCING, moved_behind, size_of, turn_of
 from ov_gather.system.traversal import reachable
 
 _INTEGERS = ("i8", "u8", "i16", "u16", "i32", "u32", "i64", "u64")
@@ -121,13 +121,13 @@ def _of_reversed_axes(graph: PatternGraph, node: Node) -> bool:
 def _reduced_another(graph: PatternGraph, node: Node) -> bool:
     """Return True for a Reduce that keeps its axes, unless it reduces the last one alone."""
     rank, axes = graph.shape(node).rank, graph.constant(node, 1)
-    if not keeps_axes(node) or not rank or axes is None or {int(axis) % rank for axis in axes.ravel()} <= {rank - 1}:
+    if not node.is_set("keep_dims") or not rank or axes is None or {int(axis) % rank for axis in axes.ravel()} <= {rank - 1}:
         return False
     return _of_reversed_axes(graph, node)
 
 
 def _drops_reversed(graph: PatternGraph, node: Node) -> bool:
-    return not keeps_axes(node) and _of_reversed_axes(graph, node)
+    return not node.is_set("keep_dims") and _of_reversed_axes(graph, node)
 
 
 def _drops_shape(graph: PatternGraph, node: Node) -> bool:
@@ -135,7 +135,7 @@ def _drops_shape(graph: PatternGraph, node: Node) -> bool:
 
     A Transpose of axes of size 1 alone is such a change, too, and so is one that OpenVINO moves behind the reduction.
     """
-    if keeps_axes(node) or graph.constant(node, 1) is None or not graph.shape(node).rank:
+    if node.is_set("keep_dims") or graph.constant(node, 1) is None or not graph.shape(node).rank:
         return False
     turn = turn_of(graph, node)
     if turn is not None and turn.made != list(turn.dims) and _restores(turn.target, turn.taken):
@@ -154,7 +154,7 @@ def _taken(graph: PatternGraph, node: Node) -> set[int]:
     row = [node]
     while len(row) < LAYERS:
         before = producer_before_removed(graph, row[-1])
-        if before is None or before.type != node.type or keeps_axes(before) or not graph.only_node(before):
+        if before is None or before.type != node.type or before.is_set("keep_dims") or not graph.only_node(before):
             break
         row.append(before)
     taken = set[int]()

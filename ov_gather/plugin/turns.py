@@ -63,9 +63,9 @@ def moved_behind(graph: PatternGraph, node: Node) -> Turn | None:
         if one.type == "Transpose":
             order = [order[axis] for axis in numbers.ravel().tolist()]
             continue
-        taken, order = behind(order, numbers.ravel().tolist(), keeps_axes(one))
+        taken, order = behind(order, numbers.ravel().tolist(), one.is_set("keep_dims"))
         sizes = [_ONE if axis in taken else dim for axis, dim in enumerate(dims)]
-        dims = tuple(dim for axis, dim in enumerate(sizes) if keeps_axes(one) or axis not in taken)
+        dims = tuple(dim for axis, dim in enumerate(sizes) if one.is_set("keep_dims") or axis not in taken)
     return Turn(dims, order, taken)
 
 
@@ -96,11 +96,6 @@ def behind(order: Sequence[int], axes: Collection[int], is_kept: bool) -> tuple[
     taken = sorted({order[axis] for axis in axes})
     kept = [axis for axis in range(len(order)) if is_kept or axis not in taken]
     return taken, [kept.index(axis) for axis in order if axis in kept]
-
-
-def keeps_axes(node: Node) -> bool:
-    """Return True for a reduction that keeps its axes, with size 1."""
-    return node.attributes.get("keep_dims", "false") in ("true", "1")
 
 
 def moves_ones_alone(order: Sequence[int], is_one: Sequence[bool]) -> bool:

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import re
 from abc import ABC, abstractmethod
+from collections import Counter
 from collections.abc import Iterable, Iterator, Sequence
 from io import StringIO
 from typing import TYPE_CHECKING, Any, TypeVar
@@ -127,12 +128,27 @@ def and_others(names: Sequence[str]) -> str:
     return f"{names[0]} and {counted(len(names) - 1, 'other')}" if len(names) > 1 else names[0]
 
 
+FEW = 10
+"""Most gathers and scatters that are listed one by one in a brief account."""
+
+
 def merged(rows: Iterable[Sequence[Any]]) -> list[Sequence[Any]]:
     """Merge rows that are alike but for the name in their first cell, in the order of the first ones."""
     names: dict[Sequence[Any], list[str]] = {}
     for name, *cells in rows:
         names.setdefault(tuple(cells), []).append(name)
     return [(and_others(alike), *cells) for cells, alike in names.items()]
+
+
+def briefly(
+    columns: Sequence[str], listed: Iterable[Sequence[Any]], unchanged: Iterable[str], what: str = "unchanged"
+) -> Iterator[Table | str]:
+    """Yield a table of the rows that are listed, alike ones merged, and how many are unchanged for each reason."""
+    if rows := merged(listed):
+        yield table_of(columns, rows)
+    for reason, count in Counter(unchanged).most_common():
+        yield f"{count} {what}: {printable(reason)}"
+    yield "--verbose lists them"
 
 
 def joined(texts: Iterable[str]) -> str:

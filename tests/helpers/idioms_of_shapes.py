@@ -6,6 +6,10 @@ import numpy as np
 
 from helpers.idiom import ANY_RANK, OUTSIDE_OF_BODIES, SOURCES, Idiom, X
 
+_LOOP = """y, z = Loop (trip, going, s) <body = inner (int64 k, bool go_on, float[2] p) =>
+(bool still, float[2] v, float[2] w) { still = Identity(go_on) a = Add(p, p) w = Neg(p)"""
+"""The first half of a Loop with a state, whose negative is joined; `b` is to become `v`."""
+
 OF_SHAPES = {
     "Gather of an inserted axis": Idiom(
         {"x": np.arange(6, dtype=np.float32).reshape(2, 3)},
@@ -104,8 +108,8 @@ OF_SHAPES = {
     "a condition that is false": Idiom(
         {"s": np.float32([1, 2])},
         """trip = Constant<value = int64 {3}>() going = Constant<value = bool {0}>()
-        y, z = Loop (trip, going, s) <body = inner (int64 k, bool go_on, float[2] p) =>
-        (bool still, float[2] v, float[2] w) { still = Identity(go_on) a = Add(p, p) w = Neg(p)""",
+        """
+        + _LOOP,
         "float",
         "v = Identity(b) }>",
         "float[2] y, float[0, 2] z",
@@ -116,8 +120,8 @@ OF_SHAPES = {
     "no trips": Idiom(
         {"s": np.float32([1, 2])},
         """trip = Constant<value = int64 {0}>() going = Constant<value = bool {1}>()
-        y, z = Loop (trip, going, s) <body = inner (int64 k, bool go_on, float[2] p) =>
-        (bool still, float[2] v, float[2] w) { still = Identity(go_on) a = Add(p, p) w = Neg(p)""",
+        """
+        + _LOOP,
         "float",
         "v = Identity(b) }>",
         "float[2] y, float[0, 2] z",
@@ -127,8 +131,8 @@ OF_SHAPES = {
     "a condition of run time": Idiom(
         {"s": np.float32([1, 2]), "going": np.array(False)},
         """trip = Constant<value = int64 {3}>()
-        y, z = Loop (trip, going, s) <body = inner (int64 k, bool go_on, float[2] p) =>
-        (bool still, float[2] v, float[2] w) { still = Identity(go_on) a = Add(p, p) w = Neg(p)""",
+        """
+        + _LOOP,
         "float",
         "v = Identity(b) }>",
         "float[2] y, float[n, 2] z",
@@ -248,8 +252,8 @@ OF_SHAPES = {
     "slices of no trips": Idiom(
         {"s": np.float32([1, 2]), "trip": np.int64(0)},
         """going = Constant<value = bool {1}>()
-        y, z = Loop (trip, going, s) <body = inner (int64 k, bool go_on, float[2] p) =>
-        (bool still, float[2] v, float[2] w) { still = Identity(go_on) a = Add(p, p) w = Neg(p)""",
+        """
+        + _LOOP,
         "float",
         "v = Identity(b) }>",
         "float[2] y, float[n, 2] z",
