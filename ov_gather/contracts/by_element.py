@@ -1,0 +1,155 @@
+"""Contracts of operators that compute each element alone: arithmetic, functions, logic, comparison, selection, conversion."""
+
+from __future__ import annotations
+
+from ov_gather.contracts.call import (
+    BadRankError,
+    BadSizeError,
+    BadTypeError,
+    BadValueError,
+    Call,
+    Output,
+    UnjudgedError,
+)
+from ov_gather.contracts.sizes import broadcast
+from ov_gather.ir.element_types import BOOLEAN, INTEGERS, REALS
+from ov_gather.ir.shapes import PartialShape
+
+
+def unary(call: Call) -> list[Output]:
+    """The shape and the type of the operand."""
+    if call.kind(0) is BOOLEAN and call.type not in ("Identity", "ReLU", "Relu"):
+        raise BadTypeError("the input is boolean", f"{call.type} takes numbers", 0)
+    return [(call.kind(0), call.shapes[0])]
+
+
+def of_reals(call: Call) -> list[Output]:
+    """A function that only fractions have."""
+    call.takes(0, REALS, "the input")
+    return [(call.kind(0), call.shapes[0])]
+
+
+def same(call: Call) -> list[Output]:
+    """Anything, as it is."""
+    return [(call.kind(0), call.shapes[0])]
+
+
+def negated(call: Call) -> list[Output]:
+    """LogicalNot."""
+    call.takes(0, (BOOLEAN,), "the input")
+    return [(BOOLEAN, call.shapes[0])]
+
+
+def classified(call: Call) -> list[Output]:
+    """IsNaN, IsInf, IsFinite."""
+    call.takes(0, REALS, "the input")
+    return [(BOOLEAN, call.shapes[0])]
+
+
+def clamp(call: Call) -> list[Output]:
+    """Clamp: a minimum that is not above the maximum."""
+    low, high = call.number("min"), call.number("max")
+    if not low <= high:
+        raise BadValueError(f"min={low:g} is above max={high:g}", "min may be at most max")
+    return unary(call)
+
+
+def arithmetic(call: Call) -> list[Output]:
+    """Two numbers of one type."""
+    kind = call.same_type(0, 1)
+    if kind is BOOLEAN:
+        raise BadTypeError("the inputs are boolean", f"{call.type} takes numbers", 0)
+    return [(kind, _joined(call))]
+
+
+def bitwise(call: Call) -> list[Output]:
+    """Two integers, or booleans, of one type."""
+    kind = call.same_type(0, 1)
+    call.takes(0, (*INTEGERS, BOOLEAN), "the first input")
+    return [(kind, _joined(call))]
+
+
+def shifted(call: Call) -> list[Output]:
+    """Two integers of one type."""
+    kind = call.same_type(0, 1)
+    call.takes(0, INTEGERS, "the first input")
+    return [(kind, _joined(call))]
+
+
+def compared(call: Call) -> list[Output]:
+    """Two values of one type."""
+    call.same_type(0, 1)
+    return [(BOOLEAN, _joined(call))]
+
+
+def logic(call: Call) -> list[Output]:
+    """Two booleans."""
+    for port, name in enumerate(("the first input", "the second input")):
+        call.takes(port, (BOOLEAN,), name)
+    return [(BOOLEAN, _joined(call))]
+
+
+def select(call: Call) -> list[Output]:
+    """Select: a condition, and two values of one type."""
+    call.takes(0, (BOOLEAN,), "the condition")
+    kind = call.same_type(1, 2)
+    values = _broadcast(call, 1, 2)
+    if call.word("auto_broadcast", "numpy") == "numpy":
+        both = broadcast(values, call.shapes[0])
+        if both is None:
+            reason = f"the condition is {call.shapes[0]}, the values are {values}"
+            raise BadSizeError(reason, "they must broadcast to one shape", 0)
+        return [(kind, both)]
+    return [(kind, values)]
+
+
+def prelu(call: Call) -> list[Output]:
+    """PReLU: a slope for each channel, or for the last dimensions."""
+    kind = call.same_type(0, 1)
+    return [(kind, call.shapes[0])]
+
+
+def converted(call: Call) -> list[Output]:
+    """Convert: the type that it names."""
+    return [(call.element_type("destination_type"), call.shapes[0])]
+
+
+def converted_like(call: Call) -> list[Output]:
+    """ConvertLike: the type of the second input."""
+    return [(call.kind(1), call.shapes[0])]
+
+
+def swish(call: Call) -> list[Output]:
+    """Swish: of fractions, with a number as second input."""
+    call.takes(0, REALS, "the input")
+    if call.count > 1:
+        call.same_type(0, 1)
+        call.has_rank(1, "beta", 0)
+    return [(call.kind(0), call.shapes[0])]
+
+
+def with_scalars(call: Call) -> list[Output]:
+    """HardSigmoid and Selu: of fractions, with two numbers."""
+    kind = call.same_type(*range(call.count))
+    call.takes(0, REALS, "the input")
+    return [(kind, call.shapes[0])]
+
+
+def _joined(call: Call) -> PartialShape:
+    return _broadcast(call, 0, 1)
+
+
+def _broadcast(call: Call, one: int, other: int) -> PartialShape:
+    mode, first, second = call.word("auto_broadcast", "numpy"), call.shapes[one], call.shapes[other]
+    if mode in ("none", "explicit"):
+        both = first.intersect(second)
+        wanted = f"with auto_broadcast={mode} they must be the same"
+    elif mode == "numpy":
+        both = broadcast(first, second)
+        wanted = "they must broadcast to one shape"
+    else:  # PDPD's axis is read by few
+        raise UnjudgedError
+    if both is not None:
+        return both
+    fault = BadRankError if first.rank != second.rank and mode != "numpy" else BadSizeError
+    raise fault(f"the inputs are {first} and {second}", wanted, other)

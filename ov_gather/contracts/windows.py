@@ -1,0 +1,266 @@
+"""Contracts of convolutions and pools: operators whose windows move over the spatial axes of an image."""
+
+from __future__ import annotations
+
+from ov_gather.contracts.call import BadRankError, BadSizeError, BadValueError, Call, Output, UnjudgedError
+from ov_gather.contracts.sizes import Dims, broadcast, exactly, linear, open_shape, product, total
+from ov_gather.ir.element_types import I32, I64, REALS, ElementType
+from ov_gather.ir.shapes import ANY, Dimension, PartialShape
+
+
+def convolution(call: Call) -> list[Output]:
+    """Convolution: [N, C, ...] by [O, C, ...]."""
+    return _convolved(call, groups=False)
+
+
+def group_convolution(call: Call) -> list[Output]:
+    """GroupConvolution: [N, G * C, ...] by [G, O, C, ...]."""
+    return _convolved(call, groups=True)
+
+
+def _convolved(call: Call, *, groups: bool) -> list[Output]:
+    kind = call.same_type(0, 1)
+    data, filters = call.dims(0), call.dims(1)
+    if data is None or filters is None:
+        raise UnjudgedError
+    _check_ranks(call, data, filters, groups)
+    spatial = filters[2 + groups :]
+    if groups:
+        channels, outs = _times(filters[0], filters[2]), _times(filters[0], filters[1])
+        wanted = f"the filters take {filters[0]} groups of {filters[2]}"
+    else:
+        channels, outs = filters[1], filters[0]
+        wanted = f"the filters take {filters[1]}"
+    if data[1].intersect(channels) is None:
+        raise BadSizeError(f"the input has {data[1]} channels", wanted, 1)
+    sizes = _windows(call, data[2:], [dim if dim.is_static else None for dim in spatial])
+    return [(kind, PartialShape((data[0], outs, *sizes)))]
+
+
+def backprop(call: Call) -> list[Output]:
+    """ConvolutionBackpropData and its groups: [N, C, ...] by [C, O, ...], or [G, C, O, ...]."""
+    kind = call.same_type(0, 1)
+    groups = call.type == "GroupConvolutionBackpropData"
+    data, filters = call.dims(0), call.dims(1)
+    if data is None or filters is None:
+        raise UnjudgedError
+    _check_ranks(call, data, filters, groups)
+    if groups:
+        channels, outs = _times(filters[0], filters[1]), _times(filters[0], filters[2])
+    else:
+        channels, outs = filters[0], filters[1]
+    if data[1].intersect(channels) is None:
+        raise BadSizeError(f"the input has {data[1]} channels", f"the filters take {channels}", 1)
+    count = len(data) - 2
+    strides, dilations = _positive(call, "strides", count), _positive(call, "dilations", count)
+    begin, end, more = (_numbers(call, name, count) for name in ("pads_begin", "pads_end", "output_padding"))
+    if call.count > 2:
+        call.takes_integers(2, "output_shape")
+        call.has_rank(2, "output_shape", 1)
+        wanted = call.wholes_of(2)
+        length = call.dims(2)
+        if length is not None and count not in length[0]:
+            raise BadSizeError(f"output_shape has {length[0]} numbers", f"one for each of {count} spatial axes", 2)
+        if wanted is not None and any(size < 1 for size in wanted):
+            raise BadValueError(f"output_shape is {list(wanted)}", "a size is 1 or more", 2)
+        sizes = tuple(map(exactly, wanted)) if wanted is not None else (ANY,) * count
+        return [(kind, PartialShape((data[0], outs, *sizes)))]
+    if call.word("auto_pad", "explicit").startswith("same"):
+        begin = end = (0,) * count
+        return [(kind, PartialShape((data[0], outs, *(ANY,) * count)))]
+    if call.word("auto_pad", "explicit") == "valid":
+        begin = end = (0,) * count
+    found_sizes: list[Dimension] = []
+    for place in range(count):
+        kernel, size = filters[2 + groups + place], data[2 + place]
+        if not (kernel.is_static and size.is_static):
+            found_sizes.append(ANY)
+            continue
+        found = strides[place] * (size.lower - 1) + dilations[place] * (kernel.lower - 1) + 1
+        found += more[place] - begin[place] - end[place]
+        if found < 1:
+            raise BadValueError(f"spatial axis {place} of the output would have {found} elements", "pad less: 1 or more remain")
+        found_sizes.append(exactly(found))
+    return [(kind, PartialShape((data[0], outs, *found_sizes)))]
+
+
+def _check_ranks(call: Call, data: Dims, filters: Dims, groups: bool) -> None:
+    if not 3 <= len(data) <= 5:
+        raise BadRankError(f"the input has rank {len(data)}", f"{call.type} takes rank 3 to 5", 0)
+    if len(filters) != len(data) + groups:
+        raise BadRankError(
+            f"the filters have rank {len(filters)}", f"for an input of rank {len(data)}: {len(data) + groups}", 1
+        )
+
+
+def pool(call: Call) -> list[Output]:
+    """AvgPool and MaxPool."""
+    data = call.dims(0)
+    if data is None:
+        raise UnjudgedError
+    if not 3 <= len(data) <= 5:
+        raise BadRankError(f"the input has rank {len(data)}", f"{call.type} takes rank 3 to 5", 0)
+    count = len(data) - 2
+    kernel = _positive(call, "kernel", count)
+    shape = PartialShape((*data[:2], *_windows(call, data[2:], list(map(exactly, kernel)))))
+    outputs: list[Output] = [(call.kind(0), shape)]
+    if call.type == "MaxPool" and call.opset >= 8:
+        kind = call.element_type("index_element_type", I64)
+        if kind not in (I32, I64):
+            raise BadValueError(f"index_element_type is {kind}", "i32 or i64")
+        call.axis(call.whole("axis"), len(data))
+        outputs.append((kind, shape))
+    return outputs
+
+
+def _windows(call: Call, sizes: Dims, kernel: list[Dimension | None]) -> list[Dimension]:
+    """Return the numbers of windows along the spatial axes."""
+    count = len(sizes)
+    strides, dilations = _positive(call, "strides", count), _positive(call, "dilations", count)
+    begin, end = _numbers(call, "pads_begin", count), _numbers(call, "pads_end", count)
+    pad, rounding = call.word("auto_pad", "explicit"), call.word("rounding_type", "floor")
+    found = []
+    for place, (size, window) in enumerate(zip(sizes, kernel, strict=True)):
+        stride, dilation = strides[place], dilations[place]
+        if pad.startswith("same"):
+            found.append(linear(size, plus=stride - 1, over=stride))
+            continue
+        if window is None:
+            found.append(ANY)
+            continue
+        if window.lower < 1:
+            raise BadSizeError(f"spatial axis {place} of the filters is {window}", "a kernel has 1 or more", 1)
+        extent, padding = dilation * (window.lower - 1) + 1, 0 if pad == "valid" else begin[place] + end[place]
+        if size.upper is not None and size.upper + padding < extent:
+            reason = f"spatial axis {place} of size {size}, padded by {padding}, is shorter than a window of {extent}"
+            raise BadSizeError(reason, "a window lies within the padded axis", 0)
+        if rounding == "ceil_torch":
+            found.append(ANY)
+            continue
+        up = stride - 1 if rounding == "ceil" else 0
+        found.append(linear(size, plus=padding - extent + up + stride, over=stride))
+    return found
+
+
+def _positive(call: Call, name: str, count: int) -> tuple[int, ...]:
+    """Return an attribute with a positive number for each spatial axis; ones if it is missing or empty."""
+    values = call.wholes(name)
+    if any(value < 1 for value in values):
+        raise BadValueError(f"{name} are {list(values)}", "a number is 1 or more")
+    return _counted(name, values, count, 1)
+
+
+def _numbers(call: Call, name: str, count: int) -> tuple[int, ...]:
+    return _counted(name, call.wholes(name), count, 0)
+
+
+def _counted(name: str, values: tuple[int, ...], count: int, default: int) -> tuple[int, ...]:
+    if values and len(values) != count:
+        raise BadValueError(f"{name} has {len(values)} numbers", f"one for each of {count} spatial axes")
+    return values or (default,) * count
+
+
+def _times(one: Dimension, other: Dimension) -> Dimension:
+    return product((one, other))
+
+
+def matmul(call: Call) -> list[Output]:
+    """MatMul: rows by columns, with batches that broadcast."""
+    kind = call.same_type(0, 1)
+    first, second = call.dims(0), call.dims(1)
+    for port, dims in enumerate((first, second)):
+        if dims == ():
+            raise BadRankError(f"input {port} is a scalar", "MatMul takes vectors and matrices", port)
+    if first is None or second is None:
+        return [(kind, PartialShape(None))]
+    one = _matrix(first, call.flag("transpose_a"), 0)
+    other = _matrix(second, call.flag("transpose_b"), 1)
+    if one[-1].intersect(other[-2]) is None:
+        raise BadSizeError(
+            f"the inner sizes are {one[-1]} of {call.shapes[0]} and {other[-2]} of {call.shapes[1]}", "they are the same", 1
+        )
+    batch = broadcast(PartialShape(one[:-2]), PartialShape(other[:-2]))
+    if batch is None or batch.dims is None:
+        raise BadSizeError(f"the batches of {call.shapes[0]} and {call.shapes[1]} do not fit", "they broadcast to one shape", 1)
+    rows = () if len(first) == 1 else (one[-2],)
+    columns = () if len(second) == 1 else (other[-1],)
+    return [(kind, PartialShape((*batch.dims, *rows, *columns)))]
+
+
+def _matrix(dims: Dims, is_transposed: bool, port: int) -> Dims:
+    if len(dims) == 1:
+        return (exactly(1), *dims) if port == 0 else (*dims, exactly(1))
+    return (*dims[:-2], dims[-1], dims[-2]) if is_transposed else dims
+
+
+def einsum(call: Call) -> list[Output]:
+    """Einsum: one subscript for each axis, the same size for a letter."""
+    kind = call.same_type(*range(call.count))
+    equation = call.attributes.get("equation", "").replace(" ", "")
+    left, arrow, right = equation.partition("->")
+    terms = left.split(",")
+    if len(terms) != call.count:
+        raise BadValueError(f"equation='{equation[:60]}' has {len(terms)} terms", f"one for each of {call.count} inputs")
+    if not arrow or "." in equation:
+        raise UnjudgedError
+    sizes: dict[str, Dimension] = {}
+    for port, term in enumerate(terms):
+        dims = call.dims(port)
+        if not (term.isalpha() and term.isascii()) and term:
+            raise BadValueError(f"equation='{equation[:60]}' has a term '{term[:20]}'", "a term has letters")
+        if dims is None:
+            raise UnjudgedError
+        if len(dims) != len(term):
+            raise BadRankError(f"input {port} has rank {len(dims)}, '{term}' {len(term)}", "one letter for each axis", port)
+        for letter, dim in zip(term, dims, strict=True):
+            both = sizes.get(letter, dim).intersect(dim)
+            if both is None:
+                raise BadSizeError(f"{letter} has size {sizes[letter]} and {dim}", "a letter has one size", port)
+            sizes[letter] = both
+    if len(set(right)) < len(right) or any(letter not in sizes for letter in right):
+        raise BadValueError(f"equation='{equation[:60]}' has an output '{right}'", "letters of the inputs, each once")
+    return [(kind, PartialShape(tuple(sizes[letter] for letter in right)))]
+
+
+def interpolate(call: Call) -> list[Output]:
+    """Interpolate since opset 4: sizes or scales for each axis."""
+    dims, sizes_mode = call.dims(0), call.word("shape_calculation_mode") == "sizes"
+    if call.opset < 4 or dims is None:
+        raise UnjudgedError
+    port, axes_port = 1 + (call.opset < 11 and not sizes_mode), 3 if call.opset < 11 else 2
+    axes = call.wholes_of(axes_port) if call.count > axes_port else tuple(range(len(dims)))
+    if call.count > axes_port:
+        call.takes_integers(axes_port, "axes")
+    begin, end = call.wholes("pads_begin"), call.wholes("pads_end")
+    if any(pads and len(pads) > len(dims) for pads in (begin, end)):
+        raise BadValueError("pads_begin or pads_end has more numbers than the input has axes", f"at most {len(dims)}")
+    if axes is None:
+        return [(call.kind(0), open_shape(len(dims)))]
+    places = call.axes(axes, len(dims), "axes", axes_port if call.count > axes_port else None)
+    given = call.dims(port)
+    if given is not None and len(given) == 1 and len(places) not in given[0]:
+        raise BadSizeError(f"input {port} has {given[0]} numbers for {len(places)} axes", "one for each axis", port)
+    found = [_padded(dim, begin, end, place) for place, dim in enumerate(dims)]
+    numbers = call.constant(port)
+    for number, place in enumerate(places):
+        if numbers is None:
+            found[place] = ANY
+        elif sizes_mode:
+            if numbers[number] < 1:
+                raise BadValueError(f"the sizes are {[int(value) for value in numbers]}", "a size is 1 or more", port)
+            found[place] = exactly(int(numbers[number]))
+        else:
+            found[place] = ANY
+    return [(call.kind(0), PartialShape(tuple(found)))]
+
+
+def _padded(dim: Dimension, begin: tuple[int, ...], end: tuple[int, ...], place: int) -> Dimension:
+    pads = [pad[place] for pad in (begin, end) if place < len(pad)]
+    return total([dim, exactly(sum(pads))]) if pads and sum(pads) >= 0 else dim if not pads else ANY
+
+
+def of_images(call: Call, *ranks: int) -> ElementType | None:
+    """Return the element type of an image of one of these ranks."""
+    call.takes(0, REALS, "the input")
+    call.has_rank(0, "the input", *ranks)
+    return call.kind(0)
