@@ -69,6 +69,12 @@ def bitwise(call: Call) -> list[Output]:
     return [(kind, _joined(call))]
 
 
+def inverted(call: Call) -> list[Output]:
+    """BitwiseNot: integers, or booleans."""
+    call.takes(0, (*INTEGERS, BOOLEAN), "the input")
+    return [(call.kind(0), call.shapes[0])]
+
+
 def shifted(call: Call) -> list[Output]:
     """Two integers of one type."""
     kind = call.same_type(0, 1)

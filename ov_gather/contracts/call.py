@@ -42,6 +42,10 @@ class BadSizeError(ContractError):
     """An input has a size that is not allowed."""
 
 
+class BadCountError(ContractError):
+    """The layer has too few inputs, or too many."""
+
+
 class UnjudgedError(Exception):
     """The rest cannot be judged: something is open, or another rule reports it."""
 

@@ -8,6 +8,7 @@ from dataclasses import dataclass
 
 from ov_gather.contracts.call import MANY, Call, ContractError, Numbers, Output, UnjudgedError
 from ov_gather.contracts.register import CONTRACTS
+from ov_gather.graph.ir import decompresses
 from ov_gather.ir.constants import payload
 from ov_gather.ir.element_types import DYNAMIC, ElementType
 from ov_gather.ir.errors import IRError
@@ -33,6 +34,21 @@ class Judged:
     error: ContractError | None
     outputs: list[Output]
 
+    @property
+    def output_types(self) -> list[ElementType | None]:
+        """The element types of the outputs, as far as they are known."""
+        return [kind for kind, _ in self.outputs]
+
+    @property
+    def output_shapes(self) -> list[PartialShape]:
+        """The shapes of the outputs, as far as they are known."""
+        return [shape for _, shape in self.outputs]
+
+    @property
+    def operation_name(self) -> str:
+        """The type and the opset."""
+        return f"{self.layer.type} of {self.layer.version}"
+
 
 class Judge:
     """Judges the layers of a graph. Where a port contradicts its contract, what reads it is judged by the contract's shape."""
@@ -47,7 +63,7 @@ class Judge:
         """Yield the layers that have a contract, in document order."""
         for layer in self._graph.layers:
             opset = _opset(layer)
-            if layer.type in CONTRACTS and opset and find_operation(layer) is None:
+            if layer.type in CONTRACTS and opset and find_operation(layer) is None and not decompresses(layer):
                 error, outputs = self._verdict(layer, opset)
                 for port, (_, shape) in zip(layer.outputs, outputs, strict=False):
                     if port.dims and PartialShape.of(port.dims).intersect(shape) is None:
@@ -82,7 +98,7 @@ class Judge:
 
 def _applied(call: Call) -> Verdict:
     try:
-        return None, CONTRACTS[call.type](call)
+        return None, CONTRACTS[call.type].outputs(call)
     except ContractError as error:
         return error, []
     except (UnjudgedError, IndexError):

@@ -1,87 +1,105 @@
-"""The contract of each operator of OpenVINO."""
+"""The contract of each operator of OpenVINO, and how many inputs it takes."""
 
 from __future__ import annotations
 
-from collections.abc import Callable, Mapping
+from collections.abc import Callable, Iterable, Mapping
+from dataclasses import dataclass
 
 from ov_gather.contracts import along_axes, by_element, moves, recurrent, windows
-from ov_gather.contracts.call import Call, Output
+from ov_gather.contracts.call import BadCountError, Call, Output
 from ov_gather.ops.table import OPENVINO, OpKind, where
 
+MANY = 2**31
 Contract = Callable[[Call], list[Output]]
 
 
-def _of(contract: Contract, *types: str) -> dict[str, Contract]:
-    return dict.fromkeys(types, contract)
+@dataclass(frozen=True, slots=True)
+class Row:
+    """A contract, and the least and the most inputs."""
+
+    contract: Contract
+    least: int
+    most: int
+
+    def outputs(self, call: Call) -> list[Output]:
+        """Return what the outputs are. Raises ContractError; UnjudgedError if that is not known."""
+        if not self.least <= call.count <= self.most:
+            wanted = f"{self.least}" if self.least == self.most else f"{self.least} to {self.most}"
+            wanted = f"{self.least} or more" if self.most == MANY else wanted
+            raise BadCountError(f"the layer has {call.count} inputs", f"{call.type} takes {wanted}")
+        return self.contract(call)
 
 
-CONTRACTS: Mapping[str, Contract] = {
-    **_of(by_element.unary, *where(OPENVINO, lambda op: op.kind in (OpKind.ARITHMETIC, OpKind.FUNCTION))),
-    **_of(by_element.compared, *where(OPENVINO, lambda op: op.kind is OpKind.COMPARISON)),
-    **_of(along_axes.reduction, *where(OPENVINO, lambda op: op.kind is OpKind.REDUCTION)),
-    **_of(by_element.arithmetic, "Add", "Divide", "FloorMod", "Maximum", "Minimum", "Mod", "Multiply", "Power"),
-    **_of(by_element.arithmetic, "SquaredDifference", "Subtract"),
-    **_of(by_element.bitwise, "BitwiseAnd", "BitwiseOr", "BitwiseXor"),
-    **_of(by_element.shifted, "BitwiseLeftShift", "BitwiseRightShift"),
-    **_of(by_element.logic, "LogicalAnd", "LogicalOr", "LogicalXor"),
-    **_of(by_element.negated, "LogicalNot"),
-    **_of(by_element.classified, "IsFinite", "IsInf", "IsNaN"),
-    **_of(by_element.with_scalars, "HardSigmoid", "Selu"),
-    **_of(by_element.same, "Identity"),
-    "Clamp": by_element.clamp,
-    "Convert": by_element.converted,
-    "ConvertLike": by_element.converted_like,
-    "PReLU": by_element.prelu,
-    "Select": by_element.select,
-    "Swish": by_element.swish,
-    "BatchToSpace": moves.batch_to_space,
-    "Broadcast": moves.broadcasted,
-    "Concat": moves.concat,
-    "DepthToSpace": moves.depth_to_space,
-    "Pad": moves.pad,
-    "Reshape": moves.reshape,
-    "Reverse": moves.reverse,
-    "ReverseSequence": moves.reverse_sequence,
-    "Roll": moves.roll,
-    "ShuffleChannels": moves.shuffle_channels,
-    "Slice": moves.slice_8,
-    "SpaceToBatch": moves.space_to_batch,
-    "SpaceToDepth": moves.space_to_depth,
-    "Split": moves.split,
-    "Squeeze": moves.squeeze,
-    "StridedSlice": moves.strided_slice,
-    "Tile": moves.tile,
-    "Transpose": moves.transpose,
-    "Unsqueeze": moves.unsqueeze,
-    "VariadicSplit": moves.variadic_split,
-    "AvgPool": windows.pool,
-    "Convolution": windows.convolution,
-    "ConvolutionBackpropData": windows.backprop,
-    "Einsum": windows.einsum,
-    "GroupConvolution": windows.group_convolution,
-    "GroupConvolutionBackpropData": windows.backprop,
-    "Interpolate": windows.interpolate,
-    "MatMul": windows.matmul,
-    "MaxPool": windows.pool,
-    "BatchNormInference": along_axes.batch_norm,
-    "Bucketize": along_axes.bucketized,
-    "CumSum": along_axes.cumulated,
-    "Eye": along_axes.eye,
-    "FakeQuantize": along_axes.fake_quantize,
-    "GroupNormalization": along_axes.group_norm,
-    "LRN": along_axes.lrn,
-    "LogSoftmax": along_axes.of_axis,
-    "MVN": along_axes.mvn,
-    "NonZero": along_axes.non_zero,
-    "NormalizeL2": along_axes.normalize_l2,
-    "OneHot": along_axes.one_hot,
-    "RandomUniform": along_axes.random_uniform,
-    "Range": along_axes.counted,
-    "ShapeOf": along_axes.shape_of,
-    "SoftMax": along_axes.of_axis,
-    "TopK": along_axes.top_k,
-    "Unique": along_axes.unique,
-    **_of(recurrent.cell, "GRUCell", "LSTMCell", "RNNCell"),
-    **_of(recurrent.sequence, "GRUSequence", "LSTMSequence", "RNNSequence"),
+def _rows(contract: Contract, least: int, most: int, *types: str | Iterable[str]) -> dict[str, Row]:
+    names = (name for given in types for name in ((given,) if isinstance(given, str) else given))
+    return dict.fromkeys(names, Row(contract, least, most))
+
+
+CONTRACTS: Mapping[str, Row] = {
+    **_rows(by_element.unary, 1, 1, where(OPENVINO, lambda op: op.kind in (OpKind.ARITHMETIC, OpKind.FUNCTION))),
+    **_rows(by_element.compared, 2, 2, where(OPENVINO, lambda op: op.kind is OpKind.COMPARISON)),
+    **_rows(along_axes.reduction, 2, 2, where(OPENVINO, lambda op: op.kind is OpKind.REDUCTION)),
+    **_rows(by_element.arithmetic, 2, 2, "Add", "Divide", "FloorMod", "Maximum", "Minimum", "Mod", "Multiply", "Power"),
+    **_rows(by_element.arithmetic, 2, 2, "SquaredDifference", "Subtract"),
+    **_rows(by_element.bitwise, 2, 2, "BitwiseAnd", "BitwiseOr", "BitwiseXor"),
+    **_rows(by_element.inverted, 1, 1, "BitwiseNot"),
+    **_rows(by_element.shifted, 2, 2, "BitwiseLeftShift", "BitwiseRightShift"),
+    **_rows(by_element.logic, 2, 2, "LogicalAnd", "LogicalOr", "LogicalXor"),
+    **_rows(by_element.negated, 1, 1, "LogicalNot"),
+    **_rows(by_element.classified, 1, 1, "IsFinite", "IsInf", "IsNaN"),
+    **_rows(by_element.with_scalars, 3, 3, "HardSigmoid", "Selu"),
+    **_rows(by_element.same, 1, 1, "Identity"),
+    **_rows(by_element.clamp, 1, 1, "Clamp"),
+    **_rows(by_element.converted, 1, 1, "Convert"),
+    **_rows(by_element.converted_like, 2, 2, "ConvertLike"),
+    **_rows(by_element.prelu, 2, 2, "PReLU"),
+    **_rows(by_element.select, 3, 3, "Select"),
+    **_rows(by_element.swish, 1, 2, "Swish"),
+    **_rows(moves.batch_to_space, 4, 4, "BatchToSpace"),
+    **_rows(moves.broadcasted, 2, 3, "Broadcast"),
+    **_rows(moves.concat, 1, MANY, "Concat"),
+    **_rows(moves.depth_to_space, 1, 1, "DepthToSpace"),
+    **_rows(moves.pad, 3, 4, "Pad"),
+    **_rows(moves.reshape, 2, 2, "Reshape"),
+    **_rows(moves.reverse, 2, 2, "Reverse"),
+    **_rows(moves.reverse_sequence, 2, 2, "ReverseSequence"),
+    **_rows(moves.roll, 3, 3, "Roll"),
+    **_rows(moves.shuffle_channels, 1, 1, "ShuffleChannels"),
+    **_rows(moves.slice_8, 4, 5, "Slice"),
+    **_rows(moves.space_to_batch, 4, 4, "SpaceToBatch"),
+    **_rows(moves.space_to_depth, 1, 1, "SpaceToDepth"),
+    **_rows(moves.split, 2, 2, "Split"),
+    **_rows(moves.squeeze, 1, 2, "Squeeze"),
+    **_rows(moves.strided_slice, 3, 4, "StridedSlice"),
+    **_rows(moves.tile, 2, 2, "Tile"),
+    **_rows(moves.transpose, 2, 2, "Transpose"),
+    **_rows(moves.unsqueeze, 2, 2, "Unsqueeze"),
+    **_rows(moves.variadic_split, 3, 3, "VariadicSplit"),
+    **_rows(windows.pool, 1, 1, "AvgPool", "MaxPool"),
+    **_rows(windows.convolution, 2, 2, "Convolution"),
+    **_rows(windows.group_convolution, 2, 2, "GroupConvolution"),
+    **_rows(windows.backprop, 2, 3, "ConvolutionBackpropData", "GroupConvolutionBackpropData"),
+    **_rows(windows.einsum, 1, MANY, "Einsum"),
+    **_rows(windows.interpolate, 2, 4, "Interpolate"),
+    **_rows(windows.matmul, 2, 2, "MatMul"),
+    **_rows(along_axes.batch_norm, 5, 5, "BatchNormInference"),
+    **_rows(along_axes.bucketized, 2, 2, "Bucketize"),
+    **_rows(along_axes.cumulated, 1, 2, "CumSum"),
+    **_rows(along_axes.eye, 3, 4, "Eye"),
+    **_rows(along_axes.fake_quantize, 5, 5, "FakeQuantize"),
+    **_rows(along_axes.group_norm, 3, 3, "GroupNormalization"),
+    **_rows(along_axes.lrn, 2, 2, "LRN"),
+    **_rows(along_axes.of_axis, 1, 1, "LogSoftmax", "SoftMax"),
+    **_rows(along_axes.mvn, 1, 2, "MVN"),
+    **_rows(along_axes.non_zero, 1, 1, "NonZero"),
+    **_rows(along_axes.normalize_l2, 2, 2, "NormalizeL2"),
+    **_rows(along_axes.one_hot, 4, 4, "OneHot"),
+    **_rows(along_axes.random_uniform, 3, 3, "RandomUniform"),
+    **_rows(along_axes.counted, 3, 3, "Range"),
+    **_rows(along_axes.shape_of, 1, 1, "ShapeOf"),
+    **_rows(along_axes.top_k, 2, 2, "TopK"),
+    **_rows(along_axes.unique, 1, 2, "Unique"),
+    **_rows(recurrent.cell, 4, 7, "GRUCell", "LSTMCell", "RNNCell"),
+    **_rows(recurrent.sequence, 6, 7, "GRUSequence", "LSTMSequence", "RNNSequence"),
 }
 """By the type that <layer type> writes. An operator without a row is not judged."""

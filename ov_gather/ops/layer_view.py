@@ -14,7 +14,7 @@ from ov_gather.ir.model import Layer, Model, Port
 from ov_gather.ir.shapes import PartialShape
 from ov_gather.ops import OPERATIONS, find_operation, known_types
 from ov_gather.ops.fields import OperationError
-from ov_gather.ops.spec import Attributes, IndexRule, Operation, ShapeError
+from ov_gather.ops.spec import Attributes, IndexRule, Operation, ShapeError, TypeRuleError
 
 if TYPE_CHECKING:
     from numpy.typing import NDArray
@@ -99,6 +99,19 @@ class LayerView:
             return None if self.attributes is None else self.operation.infer_shapes(self.input_shapes, self.attributes)
         except ShapeError:
             return None
+
+    @property
+    def output_types(self) -> tuple[ElementType | None, ...] | None:
+        """The element types that the operation infers; None if those of the inputs contradict each other."""
+        try:
+            return self.operation.infer_types(self.input_types)
+        except TypeRuleError:  # OVG308 reports it
+            return None
+
+    @property
+    def operation_name(self) -> str:
+        """The versioned name of the operation."""
+        return self.operation.name
 
     @property
     def is_of_family(self) -> bool:

@@ -4,10 +4,13 @@ from __future__ import annotations
 
 from collections.abc import Iterator, Mapping
 
+from ov_gather.contracts.call import BadValueError
+from ov_gather.contracts.judging import Judged
 from ov_gather.ir.model import Layer, Model
 from ov_gather.ops import find_operation
 from ov_gather.ops.layer_view import LayerView
 from ov_gather.rules.base import Violation, rule
+from ov_gather.rules.contracts import of_contract
 from ov_gather.rules.findings import Severity
 from ov_gather.rules.fixes import Fix, SetAttribute
 from ov_gather.rules.opsets import attribute_kinds, is_of_kind
@@ -74,13 +77,17 @@ def malformed_attribute(graph: Model) -> Iterator[Violation]:
                     yield Violation.at(layer, f"{name}: '{text[:40]}' is not {what}", advice, line=layer.data_line)
 
 
-@rule("OVG204", LayerView)
-def attribute_out_of_range(view: LayerView) -> Iterator[Violation]:
+@rule("OVG204", LayerView | Judged)
+def attribute_out_of_range(layer: LayerView | Judged) -> Iterator[Violation]:
     """The value of an attribute lies outside its range, e.g. an axis outside [-r, r-1] for data of rank r.
 
-    Outside its range the value has no meaning. The rule also covers constant inputs that act as attributes, such as the axis of
-    Gather. Write a value in the range that the finding names.
+    Outside its range the value has no meaning, and OpenVINO refuses it, or computes something else. The rule also covers
+    constant inputs that act as attributes, such as the axis of Gather. Write a value in the range that the finding names.
     """
+    return of_contract(layer, BadValueError) if isinstance(layer, Judged) else _of_family(layer)
+
+
+def _of_family(view: LayerView) -> Iterator[Violation]:
     stated = [attribute for attribute in view.operation.attributes if attribute.name in view.layer.attributes]
     for attribute in stated:
         try:

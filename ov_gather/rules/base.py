@@ -5,6 +5,7 @@ from __future__ import annotations
 import inspect
 from collections.abc import Callable, Iterable, Iterator
 from dataclasses import dataclass
+from types import UnionType
 from typing import Any, TypeVar
 
 from ov_gather.ir.location import Location
@@ -58,12 +59,12 @@ class Violation:
 class Rule:
     """One thing that validation checks.
 
-    `check` takes a subject of the type `scope`, such as a Model, and yields its violations. `unless` is a cheap test that
+    `check` takes a subject of a type of `scope`, such as a Model, and yields its violations. `unless` is a cheap test that
     returns True only if there can be none; the check does not run then.
     """
 
     id: str
-    scope: type
+    scope: type | UnionType
     severity: Severity
     check: Callable[[Any], Iterator[Violation]]
     unless: Callable[[Any], bool] | None = None
@@ -89,11 +90,12 @@ class Rule:
 
 
 def rule(
-    rule_id: str, scope: type[T], severity: Severity = Severity.ERROR, *, unless: Callable[[T], bool] | None = None
+    rule_id: str, scope: type[T] | UnionType, severity: Severity = Severity.ERROR, *, unless: Callable[[T], bool] | None = None
 ) -> Callable[[Callable[[T], Iterator[Violation]]], Rule]:
     """Decorate a check to make it a rule. The check's docstring is the documentation of the rule.
 
     A scope is a Document; a Model, which is one graph: the top-level one or the body of a sub-graph; a LayerView, which is one
-    gather-family layer with all its ports; or a class that a module defines for its own rules.
+    gather-family layer with all its ports; a Judged, which is a layer of another operator that has a contract; a class that a
+    module defines for its own rules; or a union of these.
     """
     return lambda check: Rule(rule_id, scope, severity, check, unless)

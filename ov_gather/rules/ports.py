@@ -5,21 +5,28 @@ from __future__ import annotations
 from collections.abc import Collection, Iterator
 from itertools import pairwise
 
+from ov_gather.contracts.call import BadCountError
+from ov_gather.contracts.judging import Judged
 from ov_gather.ir.model import Layer, Model, Port, split_names
 from ov_gather.ops import find_operation, known_types
 from ov_gather.rules.base import Violation, rule
+from ov_gather.rules.contracts import of_contract
 from ov_gather.rules.findings import Severity
 from ov_gather.rules.fixes import Fix, NumberPorts, SetAttribute
 from ov_gather.rules.opset_table import PORTS
 
 
-@rule("OVG104", Model)
-def port_count(graph: Model) -> Iterator[Violation]:
-    """A Parameter, Const, Result, Assign or gather-family layer has too many or too few ports for its operation.
+@rule("OVG104", Model | Judged)
+def port_count(subject: Model | Judged) -> Iterator[Violation]:
+    """A layer has too many or too few ports for its operation.
 
     The position of a port defines its role, e.g. data or indices, so the roles are ambiguous. Declare exactly the inputs and
     outputs of the operation. Most rules about gathers skip such a layer.
     """
+    return of_contract(subject, BadCountError) if isinstance(subject, Judged) else _miscounted(subject)
+
+
+def _miscounted(graph: Model) -> Iterator[Violation]:
     for layer in graph.of_type(*PORTS, *known_types()):
         if layer.type in PORTS:
             name, (inputs, outputs) = layer.type, PORTS[layer.type]

@@ -4,45 +4,48 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 
+from ov_gather.contracts.call import BadRankError, BadSizeError
+from ov_gather.contracts.judging import Judged
 from ov_gather.ir.model import Model, Port
 from ov_gather.ir.shapes import PartialShape, listed
 from ov_gather.ops.layer_view import LayerView
 from ov_gather.ops.spec import RankError, ShapeError
 from ov_gather.rules.base import Violation, rule
+from ov_gather.rules.contracts import of_contract
 from ov_gather.rules.fixes import Fix, SetDims
 
 
-@rule("OVG401", LayerView)
-def input_ranks(view: LayerView) -> Iterator[Violation]:
-    """The ranks of the inputs of a gather-family layer do not fit its operation.
+@rule("OVG401", LayerView | Judged)
+def input_ranks(layer: LayerView | Judged) -> Iterator[Violation]:
+    """The ranks of the inputs of a layer do not fit its operation.
 
     For example, the indices of GatherElements must have the rank of data. No runtime can execute the layer. Correct the shape
     that the finding names.
     """
-    return _shape_errors(view, are_ranks=True)
+    return of_contract(layer, BadRankError) if isinstance(layer, Judged) else _shape_errors(layer, are_ranks=True)
 
 
-@rule("OVG402", LayerView)
-def input_dimensions(view: LayerView) -> Iterator[Violation]:
-    """The dimensions of the inputs of a gather-family layer do not fit its operation.
+@rule("OVG402", LayerView | Judged)
+def input_dimensions(layer: LayerView | Judged) -> Iterator[Violation]:
+    """The dimensions of the inputs of a layer do not fit its operation.
 
     For example, the indices of GatherElements-6 must have the sizes of data in all dimensions but the axis. Correct the shape
     that the finding names.
     """
-    return _shape_errors(view, are_ranks=False)
+    return of_contract(layer, BadSizeError) if isinstance(layer, Judged) else _shape_errors(layer, are_ranks=False)
 
 
-@rule("OVG403", LayerView)
-def output_shape(view: LayerView) -> Iterator[Violation]:
-    """The shape of an output port of a gather-family layer differs from what the operation produces.
+@rule("OVG403", LayerView | Judged)
+def output_shape(layer: LayerView | Judged) -> Iterator[Violation]:
+    """The shape of an output port of a layer differs from what the operation produces.
 
     OpenVINO infers its own, but other tools may trust the port. Declare what the operation produces.
     """
-    for inferred, port in zip(view.output_shapes or (), view.layer.outputs, strict=False):
+    for inferred, port in zip(layer.output_shapes or (), layer.layer.outputs, strict=False):
         if not fits_declaration(port, inferred):
-            message = f"declares {dims_text(port)}, but {view.operation.name} gives {inferred} for these inputs"
+            message = f"declares {dims_text(port)}, but {layer.operation_name} gives {inferred} for these inputs"
             hint = f"declare the dims {listed(inferred.sizes)}"
-            yield Violation.at(view.layer, message, hint, port=port, fix=_dims(inferred.sizes))
+            yield Violation.at(layer.layer, message, hint, port=port, fix=_dims(inferred.sizes))
 
 
 @rule("OVG404", Model)

@@ -4,12 +4,15 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 
+from ov_gather.contracts.call import BadTypeError
+from ov_gather.contracts.judging import Judged
 from ov_gather.graph.ir import decompresses
 from ov_gather.ir.element_types import DYNAMIC, by_name, by_precision
 from ov_gather.ir.model import Model
 from ov_gather.ops.layer_view import LayerView
 from ov_gather.ops.spec import TypeRuleError
 from ov_gather.rules.base import Violation, rule
+from ov_gather.rules.contracts import of_contract
 from ov_gather.rules.fixes import Fix, SetAttribute
 from ov_gather.rules.opset_table import OWN_TYPES
 from ov_gather.rules.opsets import attribute_kinds
@@ -72,12 +75,16 @@ def attribute_and_output_type(graph: Model) -> Iterator[Violation]:
                 yield Violation.at(layer, f"{name} is {stated}, which no output declares", hint, line=layer.data_line)
 
 
-@rule("OVG303", LayerView)
-def input_type(view: LayerView) -> Iterator[Violation]:
-    """An input of a gather-family layer has an element type that the operation does not accept.
+@rule("OVG303", LayerView | Judged)
+def input_type(layer: LayerView | Judged) -> Iterator[Violation]:
+    """An input of a layer has an element type that the operation does not accept.
 
     For example, indices must be i32 or i64. Convert the tensor to a type that the finding names.
     """
+    return of_contract(layer, BadTypeError) if isinstance(layer, Judged) else _unaccepted(layer)
+
+
+def _unaccepted(view: LayerView) -> Iterator[Violation]:
     for given, actual, port in zip(view.operation.inputs, view.input_types, view.layer.inputs, strict=True):
         if given.element_types and actual not in (None, DYNAMIC, *given.element_types):
             allowed = " or ".join(map(str, given.element_types))
@@ -97,22 +104,18 @@ def input_types_together(view: LayerView) -> Iterator[Violation]:
         yield Violation.at(view.layer, error.reason, error.hint, port=view.layer.inputs[error.port])
 
 
-@rule("OVG304", LayerView)
-def output_type(view: LayerView) -> Iterator[Violation]:
-    """The precision of an output port of a gather-family layer differs from what the operation produces.
+@rule("OVG304", LayerView | Judged)
+def output_type(layer: LayerView | Judged) -> Iterator[Violation]:
+    """The precision of an output port of a layer differs from what the operation produces.
 
     OpenVINO infers its own, but other tools may trust the port. Declare what the operation produces.
     """
-    try:
-        types = view.operation.infer_types(view.input_types)
-    except TypeRuleError:  # OVG308 reports it
-        return
-    for inferred, port in zip(types, view.layer.outputs, strict=True):
+    for inferred, port in zip(layer.output_types or (), layer.layer.outputs, strict=False):
         if inferred not in (None, DYNAMIC) and port.element_type not in (None, inferred):
             assert inferred is not None
-            name, precision = view.operation.name, inferred.precision
-            message = f"declares {port.precision}, but {name} gives {precision} for these inputs"
-            yield Violation.at(view.layer, message, f"declare {precision}", port=port, fix=_precision(precision))
+            precision = inferred.precision
+            message = f"declares {port.precision}, but {layer.operation_name} gives {precision} for these inputs"
+            yield Violation.at(layer.layer, message, f"declare {precision}", port=port, fix=_precision(precision))
 
 
 @rule("OVG305", Model)

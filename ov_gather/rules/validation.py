@@ -4,8 +4,9 @@ from __future__ import annotations
 
 from collections.abc import Iterable, Iterator
 from dataclasses import replace
-from typing import Any
+from typing import Any, get_args
 
+from ov_gather.contracts.judging import Judge, Judged
 from ov_gather.extension.users import Given, UserExtension, loaded
 from ov_gather.ir.errors import NOWHERE
 from ov_gather.ir.files import Place
@@ -143,8 +144,8 @@ def _has_error(findings: Iterable[Finding]) -> bool:
     return any(finding.severity is Severity.ERROR for finding in findings)
 
 
-def _subjects(document: Document) -> Iterator[tuple[tuple[str, ...], Document | Payloads | Model | LayerView]]:
-    """Yield the subjects of rules with their sub-graph paths: document, payloads, graphs, gather-family layers."""
+def _subjects(document: Document) -> Iterator[tuple[tuple[str, ...], Document | Payloads | Model | LayerView | Judged]]:
+    """Yield the subjects of rules with their sub-graph paths: document, payloads, graphs, layers of known operators."""
     yield (), document
     if document.model is None or document.damaged:
         return  # rules need a model that was read completely
@@ -154,12 +155,15 @@ def _subjects(document: Document) -> Iterator[tuple[tuple[str, ...], Document | 
         for view in family_layers(graph):
             if view.has_all_ports:  # OVG104 reports the others
                 yield subgraph_path, view
+        for judged in Judge(graph).judged():
+            yield subgraph_path, judged
 
 
 def _findings(path: str, rules: Iterable[Rule], subjects: Iterable[tuple[tuple[str, ...], Any]]) -> Iterator[Finding]:
     by_scope: dict[type, list[Rule]] = {}
     for rule in rules:
-        by_scope.setdefault(rule.scope, []).append(rule)
+        for scope in get_args(rule.scope) or (rule.scope,):
+            by_scope.setdefault(scope, []).append(rule)
     for subgraph_path, subject in subjects:
         for rule in by_scope.get(type(subject), ()):
             for violation in _violations(rule, subject, subgraph_path):

@@ -1,0 +1,145 @@
+"""Single changes of valid calls, the IRs that hold them, and what OpenVINO says of them."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from dataclasses import replace
+from itertools import chain
+
+import numpy as np
+from lxml import etree
+
+from helpers.operator_samples import Given, Sample
+from ov_gather.ir.element_types import by_name
+
+Declared = list[tuple[str, tuple[int, ...]]]
+"""The element types and shapes of outputs."""
+
+
+def changed(sample: Sample) -> Iterator[tuple[str, Sample]]:
+    """Yield single changes of a call, each with its name. Whether one is a fault, OpenVINO tells."""
+    for name, value in sample.attributes.items():
+        for other in dict.fromkeys(_other_texts(value)):
+            yield f"{name}={other}", replace(sample, attributes={**sample.attributes, name: other})
+    for port, given in enumerate(sample.inputs):
+        for what, other_given in _other_inputs(given):
+            inputs = (*sample.inputs[:port], other_given, *sample.inputs[port + 1 :])
+            yield f"input {port}: {what}", replace(sample, inputs=inputs)
+    if len(sample.inputs) > 1:
+        yield "without the last input", replace(sample, inputs=sample.inputs[:-1])
+    yield "with one more input", replace(sample, inputs=(*sample.inputs, Given("f32", (2,))))
+
+
+def _other_texts(value: str) -> Iterator[str]:
+    parts = value.split(",")
+    if all(part.removeprefix("-").isdecimal() for part in parts):
+        for place in range(len(parts)):
+            for other in ("0", "-1", "1", "100", "-100"):
+                yield ",".join((*parts[:place], other, *parts[place + 1 :]))
+        if "," in value:
+            yield ",".join(parts[:-1])
+            yield f"{value},1"
+    elif "." in value:
+        yield from ("-1.0", "0.0")
+    elif value in ("true", "false"):
+        yield "false" if value == "true" else "true"
+
+
+def _other_inputs(given: Given) -> Iterator[tuple[str, Given]]:
+    for kind in ("f16", "i32", "boolean", "f32", "i64"):
+        if kind != given.kind:
+            yield kind, replace(given, kind=kind)
+    if given.elements is not None:
+        yield from _other_elements(given, given.elements)
+        return
+    for place, size in enumerate(given.shape):
+        for other in (size + 1, 1, 0, 2 * size):
+            if other != size:
+                shape = (*given.shape[:place], other, *given.shape[place + 1 :])
+                yield f"dimension {place} is {other}", replace(given, shape=shape)
+    yield "one dimension more", replace(given, shape=(1, *given.shape))
+    if given.shape:
+        yield "one dimension less", replace(given, shape=given.shape[:-1])
+
+
+def _other_elements(given: Given, elements: tuple[float, ...]) -> Iterator[tuple[str, Given]]:
+    for place in range(len(elements)):
+        for other in (0, 1, -1, 2, 100, -100):
+            if other != elements[place]:
+                changed_elements = (*elements[:place], float(other), *elements[place + 1 :])
+                yield f"element {place} is {other}", replace(given, elements=changed_elements)
+    yield "one dimension more", replace(given, shape=(1, *given.shape))
+    if given.shape:
+        yield "one element more", replace(given, shape=(len(elements) + 1,), elements=(*elements, elements[-1]))
+        yield "one element less", replace(given, shape=(len(elements) - 1,), elements=elements[:-1])
+
+
+def ir_of(sample: Sample, declared: Declared) -> tuple[bytes, bytes]:
+    """Return the .xml and the .bin of a model of one call, whose outputs are declared so."""
+    net = etree.Element("net", name="sample", version="11")
+    layers, edges = etree.SubElement(net, "layers"), etree.Element("edges")
+    content = b""
+    call = len(sample.inputs)
+    for number, given in enumerate(sample.inputs):
+        kind = "Parameter" if given.elements is None else "Const"
+        layer = etree.SubElement(layers, "layer", id=str(number), name=f"in{number}", type=kind, version="opset1")
+        data = {"element_type": given.kind, "shape": ",".join(map(str, given.shape))}
+        if given.elements is not None:
+            element_type = by_name(given.kind)
+            assert element_type is not None
+            payload = np.array(given.elements).astype(element_type.dtype).tobytes() or b"\0"
+            data |= {"offset": str(len(content)), "size": str(len(payload))}
+            content += payload
+        etree.SubElement(layer, "data", data)
+        _port(etree.SubElement(layer, "output"), 0, given.kind, given.shape)
+        etree.SubElement(edges, "edge", {"from-layer": str(number), "from-port": "0", "to-layer": str(call), "to-port": str(number)})
+    layer = etree.SubElement(layers, "layer", id=str(call), name="call", type=sample.type, version=f"opset{sample.opset}")
+    if sample.attributes:
+        etree.SubElement(layer, "data", dict(sample.attributes))
+    inputs, outputs = etree.SubElement(layer, "input"), etree.SubElement(layer, "output")
+    for number, given in enumerate(sample.inputs):
+        _port(inputs, number, given.kind, given.shape)
+    for number, (kind, shape) in enumerate(declared):
+        port = call + number
+        _port(outputs, port, kind, shape)
+        result = etree.SubElement(layers, "layer", id=str(call + 1 + number), name=f"out{number}", type="Result", version="opset1")
+        _port(etree.SubElement(result, "input"), 0, kind, shape)
+        ends = {"from-layer": str(call), "from-port": str(port), "to-layer": str(call + 1 + number), "to-port": "0"}
+        etree.SubElement(edges, "edge", ends)
+    net.append(edges)
+    return etree.tostring(net), content
+
+
+def _port(side: etree._Element, number: int, kind: str, shape: tuple[int, ...]) -> None:
+    element_type = by_name(kind)
+    port = etree.SubElement(side, "port", id=str(number), precision="FP32" if element_type is None else element_type.precision)
+    for size in shape:
+        etree.SubElement(port, "dim").text = str(size)
+
+
+def judged_by_openvino(item: tuple[bytes, bytes]) -> tuple[str, Declared]:
+    """Return what OpenVINO does with a model: "ok", or the step at which it refuses it; and the outputs that it infers."""
+    import openvino as ov
+
+    core = ov.Core()
+    try:
+        model = core.read_model(item[0], ov.Tensor(np.frombuffer(item[1] or b"\0", np.uint8)))
+    except RuntimeError:
+        return "read", []
+    outputs = [
+        (value.get_element_type().get_type_name(), tuple(d.get_length() if d.is_static else -1 for d in value.get_partial_shape()))
+        if value.get_partial_shape().rank.is_static
+        else (value.get_element_type().get_type_name(), ())
+        for value in chain.from_iterable(result.input_values() for result in model.get_results())
+    ]
+    try:
+        compiled = core.compile_model(model, "CPU", {"INFERENCE_PRECISION_HINT": "f32", "INFERENCE_NUM_THREADS": 1})
+    except RuntimeError:
+        return "compilation", outputs
+    request = compiled.create_infer_request()
+    try:
+        request.start_async({i: np.zeros(list(one.shape), one.get_element_type().to_dtype()) for i, one in enumerate(compiled.inputs)})
+        request.wait()
+    except RuntimeError:
+        return "inference", outputs
+    return "ok", outputs

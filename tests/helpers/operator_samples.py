@@ -1,0 +1,157 @@
+"""One valid call of each operator of OpenVINO, as text; others are made of these by single changes.
+
+A row has the type, the opset, attributes, then the inputs: a type with a shape, and the elements if it is a constant. The last
+word, if it is a number, is how many outputs there are.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Mapping
+from dataclasses import dataclass, field
+
+_WINDOWS = "strides=1,2 dilations=1,1 pads_begin=0,1 pads_end=0,1 auto_pad=explicit"
+_POOL = "strides=1,2 pads_begin=0,1 pads_end=0,1 kernel=2,3 rounding_type=floor auto_pad=explicit"
+_NUMPY = "auto_broadcast=numpy"
+_CELL = "hidden_size=4 activations={} activations_alpha= activations_beta= clip=0"
+_RESIZE = (
+    "mode=nearest coordinate_transformation_mode=half_pixel nearest_mode=round_prefer_floor antialias=false pads_begin=0,0,0,0 "
+    "pads_end=0,0,0,0 cube_coeff=-0.75"
+)
+_UNARY = (
+    "Abs Acos Acosh Asin Asinh Atan Atanh Ceiling Cos Cosh Erf Exp Floor HSigmoid HSwish Log Mish Negative ReLU Sigmoid Sign Sin "
+    "Sinh SoftPlus SoftSign Sqrt Tan Tanh"
+)
+_BINARY = "Add FloorMod Maximum Minimum Mod Multiply Power SquaredDifference Subtract"
+_REDUCTIONS = "ReduceL1 ReduceL2 ReduceMax ReduceMean ReduceMin ReduceProd ReduceSum"
+_ROWS = f"""
+AvgPool 14 {_POOL} exclude-pad=true f32[1,3,8,9]
+BatchNormInference 5 epsilon=0.001 f32[2,3,4] f32[3] f32[3] f32[3] f32[3]
+BatchToSpace 2 f32[12,3,4,5] i64[4]=1,2,3,1 i64[4]=0,1,0,0 i64[4]=0,0,2,0
+BitwiseLeftShift 15 {_NUMPY} i32[2,3] i32[3]
+BitwiseNot 13 i32[2,3]
+Broadcast 3 mode=numpy f32[3,1] i64[3]=2,3,4
+Broadcast 3 mode=bidirectional f32[3,1] i64[2]=1,4
+Broadcast 3 mode=explicit f32[3,4] i64[3]=3,2,4 i64[2]=0,2
+Bucketize 3 output_type=i64 with_right_bound=true f32[2,3] f32[4]
+Clamp 1 min=-1.0 max=2.0 f32[2,3]
+Concat 1 axis=1 f32[2,3,4] f32[2,5,4]
+Convert 1 destination_type=i32 f32[2,3]
+ConvertLike 8 f32[2,3] i32[4]
+Convolution 1 {_WINDOWS} f32[1,3,8,9] f32[4,3,3,3]
+ConvolutionBackpropData 1 {_WINDOWS} output_padding=0,1 f32[1,3,8,9] f32[3,4,3,3]
+CumSum 3 exclusive=false reverse=false f32[2,3] i64[]=1
+DepthToSpace 1 mode=blocks_first block_size=2 f32[1,12,3,4]
+Divide 1 {_NUMPY} m_pythondiv=true f32[2,3] f32[3]
+Einsum 7 equation=ij,jk->ik f32[2,3] f32[3,4]
+Elu 1 alpha=1.0 f32[2,3]
+Eye 9 output_type=f32 i64[]=3 i64[]=4 i64[]=1
+FakeQuantize 1 levels=256 {_NUMPY} f32[1,3,4,5] f32[] f32[] f32[] f32[]
+GRUCell 3 {_CELL.format("sigmoid,tanh")} linear_before_reset=false f32[2,3] f32[2,4] f32[12,3] f32[12,4] f32[12]
+GRUSequence 5 {_CELL.format("sigmoid,tanh")} linear_before_reset=true direction=forward f32[2,5,3] f32[2,1,4] i64[2] f32[1,12,3] \
+f32[1,12,4] f32[1,16] 2
+Gelu 7 approximation_mode=ERF f32[2,3]
+GroupConvolution 1 {_WINDOWS} f32[1,6,8,9] f32[2,4,3,3,3]
+GroupConvolutionBackpropData 1 {_WINDOWS} output_padding=0,0 f32[1,6,8,9] f32[2,3,4,3,3]
+GroupNormalization 12 num_groups=2 epsilon=0.001 f32[2,4,5] f32[4] f32[4]
+HardSigmoid 1 f32[2,3] f32[] f32[]
+Identity 16 f32[2,3]
+Interpolate 4 shape_calculation_mode=sizes {_RESIZE} f32[1,2,4,5] i64[2]=8,9 f32[2]=2,2 i64[2]=2,3
+Interpolate 11 shape_calculation_mode=scales {_RESIZE} f32[1,2,4,5] f32[2]=2,2 i64[2]=2,3
+IsFinite 10 f32[2,3]
+IsInf 10 detect_negative=true detect_positive=true f32[2,3]
+IsNaN 10 f32[2,3]
+LRN 1 alpha=0.1 beta=0.75 bias=1.0 size=3 f32[1,3,4,5] i64[1]=1
+LSTMCell 4 {_CELL.format("sigmoid,tanh,tanh")} f32[2,3] f32[2,4] f32[2,4] f32[16,3] f32[16,4] f32[16] 2
+LSTMSequence 5 {_CELL.format("sigmoid,tanh,tanh")} direction=bidirectional f32[2,5,3] f32[2,2,4] f32[2,2,4] i64[2] f32[2,16,3] \
+f32[2,16,4] f32[2,16] 3
+LogSoftmax 5 axis=1 f32[2,3]
+LogicalNot 1 boolean[2,3]
+MVN 6 normalize_variance=true eps=0.001 eps_mode=inside_sqrt f32[2,3,4] i64[2]=1,2
+MatMul 1 transpose_a=false transpose_b=true f32[2,3,4] f32[5,4]
+MaxPool 8 {_POOL} dilations=1,1 index_element_type=i64 axis=2 f32[1,3,8,9] 2
+NonZero 3 output_type=i64 f32[2,3]
+NormalizeL2 1 eps=0.001 eps_mode=add f32[2,3] i64[1]=1
+OneHot 1 axis=-1 i64[2,3] i64[]=5 f32[] f32[]
+PReLU 1 f32[2,3,4] f32[3]
+Pad 12 pad_mode=constant f32[2,3] i64[2]=1,0 i64[2]=0,2 f32[]
+Pad 12 pad_mode=reflect f32[2,3] i64[2]=1,0 i64[2]=0,2
+Pad 12 pad_mode=symmetric f32[2,3] i64[2]=1,0 i64[2]=0,3
+RNNCell 1 {_CELL.format("tanh")} f32[2,3] f32[2,4] f32[4,3] f32[4,4] f32[4]
+RNNSequence 5 {_CELL.format("tanh")} direction=reverse f32[2,5,3] f32[2,1,4] i64[2] f32[1,4,3] f32[1,4,4] f32[1,4] 2
+RandomUniform 8 output_type=f32 op_seed=1 global_seed=2 alignment=tensorflow i64[2]=2,3 f32[]=0 f32[]=1
+Range 4 output_type=i64 i64[]=0 i64[]=10 i64[]=2
+Reshape 1 special_zero=true f32[2,3,4] i64[2]=0,-1
+Reshape 1 special_zero=false f32[2,3,4] i64[2]=6,4
+ReverseSequence 1 batch_axis=0 seq_axis=1 f32[2,3,4] i64[2]
+Roll 7 f32[2,3] i64[2]=1,2 i64[2]=0,1
+Select 1 {_NUMPY} boolean[2,1] f32[2,3] f32[3]
+Selu 1 f32[2,3] f32[1] f32[1]
+ShapeOf 3 output_type=i64 f32[2,3]
+ShuffleChannels 1 axis=1 group=2 f32[1,4,5,6]
+Slice 8 f32[6,7] i64[2]=1,0 i64[2]=5,7 i64[2]=2,1 i64[2]=0,1
+SoftMax 1 axis=1 f32[2,3]
+SoftMax 8 axis=-1 f32[2,3]
+SpaceToBatch 2 f32[1,3,4,5] i64[4]=1,2,2,1 i64[4]=0,1,0,0 i64[4]=0,0,2,0
+SpaceToDepth 1 mode=blocks_first block_size=2 f32[1,3,4,6]
+Split 1 num_splits=3 f32[2,6] i64[]=1 3
+Squeeze 1 f32[2,1,3] i64[1]=1
+StridedSlice 1 begin_mask=0,0 end_mask=0,1 new_axis_mask=0,0 shrink_axis_mask=0,0 ellipsis_mask=0,0 f32[6,7] i64[2]=1,0 \
+i64[2]=5,7 i64[2]=2,1
+Swish 4 f32[2,3] f32[]
+Tile 1 f32[2,3] i64[2]=2,1
+TopK 11 axis=1 mode=max sort=value index_element_type=i64 stable=false f32[2,5] i64[]=3 2
+Transpose 1 f32[2,3,4] i64[3]=0,2,1
+Unique 10 sorted=true index_element_type=i64 count_element_type=i64 f32[2,3] i64[]=1 4
+Unsqueeze 1 f32[2,3] i64[2]=0,3
+VariadicSplit 1 f32[2,6] i64[]=1 i64[3]=1,2,-1 3
+{"".join(f"{name} 13 {_NUMPY} i32[2,3] i32[3]" + chr(10) for name in ("BitwiseAnd", "BitwiseOr", "BitwiseXor"))}\
+{"".join(f"{name} 1 {_NUMPY} boolean[2,3] boolean[3]" + chr(10) for name in ("LogicalAnd", "LogicalOr", "LogicalXor"))}\
+{"".join(f"{name} 1 {_NUMPY} f32[2,3] f32[3]" + chr(10) for name in _BINARY.split())}\
+{"".join(f"{name} 1 {_NUMPY} f32[2,1] f32[3]" + chr(10) for name in ("Equal", "Greater", "GreaterEqual", "Less", "LessEqual", "NotEqual"))}\
+{"".join(f"{name} 4 keep_dims=true f32[2,3,4] i64[2]=0,2" + chr(10) for name in _REDUCTIONS.split())}\
+{"".join(f"{name} 1 keep_dims=false boolean[2,3] i64[1]=1" + chr(10) for name in ("ReduceLogicalAnd", "ReduceLogicalOr"))}\
+{"".join(f"{name} 9 f32[2,3]" + chr(10) for name in _UNARY.split())}"""
+
+
+@dataclass(frozen=True)
+class Given:
+    """An input: its type and shape, and the elements if it is a constant."""
+
+    kind: str
+    shape: tuple[int, ...]
+    elements: tuple[float, ...] | None = None
+
+    def __str__(self) -> str:
+        elements = "" if self.elements is None else f"={','.join(format(one, 'g') for one in self.elements)}"
+        return f"{self.kind}[{','.join(map(str, self.shape))}]{elements}"
+
+
+@dataclass(frozen=True)
+class Sample:
+    """A call of an operator."""
+
+    type: str
+    opset: int
+    attributes: Mapping[str, str] = field(default_factory=dict)
+    inputs: tuple[Given, ...] = ()
+    outputs: int = 1
+
+    def __str__(self) -> str:
+        attributes = (f"{name}={value}" for name, value in self.attributes.items())
+        return " ".join((f"{self.type}-{self.opset}", *attributes, *map(str, self.inputs)))
+
+
+def samples() -> Iterator[Sample]:
+    """Yield the valid calls."""
+    for row in _ROWS.strip().splitlines():
+        name, opset, *words = row.split()
+        count = int(words.pop()) if words[-1].isdecimal() else 1
+        attributes = dict(word.split("=", 1) for word in words if "[" not in word)
+        yield Sample(name, int(opset), attributes, tuple(map(_given, (word for word in words if "[" in word))), count)
+
+
+def _given(word: str) -> Given:
+    described, _, elements = word.partition("=")
+    kind, _, dims = described.rstrip("]").partition("[")
+    shape = tuple(int(dim) for dim in dims.split(",") if dim)
+    return Given(kind, shape, tuple(float(one) for one in elements.split(",")) if elements else None)
