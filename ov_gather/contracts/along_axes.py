@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from ov_gather.contracts.call import (
+    BadCountError,
     BadRankError,
     BadSizeError,
     BadTypeError,
@@ -11,8 +12,8 @@ from ov_gather.contracts.call import (
     Output,
     UnjudgedError,
 )
-from ov_gather.contracts.sizes import exactly, open_shape, product
-from ov_gather.ir.element_types import BOOLEAN, F32, I32, I64, REALS
+from ov_gather.contracts.sizes import broadcast, exactly, open_shape, product
+from ov_gather.ir.element_types import BOOLEAN, F32, I32, I64, INTEGERS, REALS
 from ov_gather.ir.shapes import ANY, UNKNOWN, Dimension, PartialShape
 
 
@@ -27,7 +28,7 @@ def reduction(call: Call) -> list[Output]:
     dims, axes, keeps = call.dims(0), call.wholes_of(1), call.flag("keep_dims")
     if dims is None or axes is None:
         return [(call.kind(0), open_shape(call.rank(0)) if keeps else UNKNOWN)]
-    places = call.axes(axes, len(dims), "axes", 1)
+    places = {call.axis(axis, len(dims), "an axis", 1) for axis in axes}
     kept = [exactly(1) if place in places else dim for place, dim in enumerate(dims) if keeps or place not in places]
     return [(call.kind(0), PartialShape(tuple(kept)))]
 
@@ -64,12 +65,11 @@ def top_k(call: Call) -> list[Output]:
 
 def cumulated(call: Call) -> list[Output]:
     """CumSum: an axis that is a scalar."""
-    if call.count > 1:
-        call.takes(1, (I32, I64), "axis")
-        call.has_rank(1, "axis", 0)
-        axis = call.wholes_of(1)
-        if axis is not None and call.rank(0) is not None:
-            call.axis(axis[0], call.rank(0), port=1)
+    call.takes(1, (I32, I64), "axis")
+    call.has_rank(1, "axis", 0)
+    axis = call.wholes_of(1)
+    if axis is not None and call.rank(0) is not None:
+        call.axis(axis[0], call.rank(0), port=1)
     return [(call.kind(0), call.shapes[0])]
 
 
@@ -94,9 +94,8 @@ def counted(call: Call) -> list[Output]:
     """Range: three scalars."""
     for port, name in enumerate(("start", "stop", "step")):
         if port < call.count:
-            dims = call.dims(port)
-            if dims is not None and not (dims == () or (len(dims) == 1 and 1 in dims[0])):
-                raise BadRankError(f"{name} has shape {call.shapes[port]}", "a scalar", port)
+            call.has_rank(port, name, 0)
+            call.takes(port, (*INTEGERS, *REALS), name)
     step = call.constant(2) if call.count > 2 else None
     if step is not None and len(step) == 1 and step[0] == 0:
         raise BadValueError("step is 0", "a step is not 0", 2)
@@ -141,6 +140,8 @@ def unique(call: Call) -> list[Output]:
 
 def bucketized(call: Call) -> list[Output]:
     """Bucketize: boundaries in one dimension."""
+    for port, name in enumerate(("the input", "the buckets")):
+        call.takes(port, (*INTEGERS, *REALS), name)
     call.has_rank(1, "the buckets", 1)
     kind = call.element_type("output_type", I64)
     if kind not in (I32, I64):
@@ -149,13 +150,14 @@ def bucketized(call: Call) -> list[Output]:
 
 
 def mvn(call: Call) -> list[Output]:
-    """MVN since opset 6: axes of the input."""
-    call.takes(0, REALS, "the input")
+    """MVN: since opset 6 with axes of the input."""
+    if call.count != (1 if call.opset < 6 else 2):
+        raise BadCountError(f"the layer has {call.count} inputs", "MVN takes axes since opset 6")
     if call.count > 1:
         call.takes(1, (I32, I64), "axes")
-        axes = call.wholes_of(1)
-        if axes is not None and call.rank(0) is not None:
-            call.axes(axes, call.rank(0), "axes", 1)
+        call.has_rank(1, "axes", 1)
+        for axis in call.wholes_of(1) or ():
+            call.axis(axis, call.rank(0), "an axis", 1)
     return [(call.kind(0), call.shapes[0])]
 
 
@@ -163,9 +165,8 @@ def normalize_l2(call: Call) -> list[Output]:
     """NormalizeL2: axes of the input."""
     call.takes_integers(1, "axes")
     call.has_rank(1, "axes", 0, 1)
-    axes = call.wholes_of(1)
-    if axes is not None and call.rank(0) is not None:
-        call.axes(axes, call.rank(0), "axes", 1)
+    for axis in call.wholes_of(1) or ():
+        call.axis(axis, call.rank(0), "an axis", 1)
     return [(call.kind(0), call.shapes[0])]
 
 
@@ -194,7 +195,7 @@ def batch_norm(call: Call) -> list[Output]:
 
 def group_norm(call: Call) -> list[Output]:
     """GroupNormalization: channels that the groups divide."""
-    kind = call.same_type(*range(call.count))
+    kind = call.kind(0)
     groups, dims = call.whole("num_groups", 1), call.dims(0)
     call.at_least("num_groups", groups, 1)
     if dims is None:
@@ -213,8 +214,12 @@ def group_norm(call: Call) -> list[Output]:
 
 def lrn(call: Call) -> list[Output]:
     """LRN: axes of the input."""
+    call.at_least("size", call.whole("size", 1), 1)
     call.takes_integers(1, "axes")
+    call.has_rank(1, "axes", 1)
     axes = call.wholes_of(1)
+    if axes == ():
+        raise BadSizeError("axes are empty", "one or more", 1)
     if axes is not None and call.rank(0) is not None:
         call.axes(axes, call.rank(0), "axes", 1)
     return [(call.kind(0), call.shapes[0])]
@@ -223,8 +228,15 @@ def lrn(call: Call) -> list[Output]:
 def fake_quantize(call: Call) -> list[Output]:
     """FakeQuantize: two levels or more, and limits that broadcast."""
     call.at_least("levels", call.whole("levels", 2), 2)
-    kind = call.same_type(*range(call.count))
-    return [(kind, call.shapes[0])]
+    call.takes(0, REALS, "the input")
+    whole = call.shapes[0]
+    for port in range(1, 5):
+        call.takes(port, REALS, f"input {port}")
+        both = broadcast(whole, call.shapes[port])
+        if both is None:
+            raise BadSizeError(f"input {port} is {call.shapes[port]}, the input {whole}", "they broadcast to one shape", port)
+        whole = both
+    return [(call.kind(0), whole)]
 
 
 def eye(call: Call) -> list[Output]:

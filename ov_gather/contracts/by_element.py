@@ -18,7 +18,7 @@ from ov_gather.ir.shapes import PartialShape
 
 def unary(call: Call) -> list[Output]:
     """The shape and the type of the operand."""
-    if call.kind(0) is BOOLEAN and call.type not in ("Identity", "ReLU", "Relu"):
+    if call.kind(0) is BOOLEAN and call.type not in ("Elu", "ReLU", "Relu"):
         raise BadTypeError("the input is boolean", f"{call.type} takes numbers", 0)
     return [(call.kind(0), call.shapes[0])]
 
@@ -111,8 +111,13 @@ def select(call: Call) -> list[Output]:
 
 def prelu(call: Call) -> list[Output]:
     """PReLU: a slope for each channel, or for the last dimensions."""
-    kind = call.same_type(0, 1)
-    return [(kind, call.shapes[0])]
+    data, slope = call.dims(0), call.dims(1)
+    if data is None or slope is None:
+        raise UnjudgedError
+    is_of_channels = len(slope) == 1 and len(data) > 1 and slope[0].intersect(data[1]) is not None
+    if not is_of_channels and (len(slope) > len(data) or broadcast(call.shapes[0], call.shapes[1]) is None):
+        raise BadSizeError(f"the slope is {call.shapes[1]}, the input {call.shapes[0]}", "one number for each channel", 1)
+    return [(call.kind(0), call.shapes[0])]
 
 
 def converted(call: Call) -> list[Output]:
@@ -138,6 +143,10 @@ def with_scalars(call: Call) -> list[Output]:
     """HardSigmoid and Selu: of fractions, with two numbers."""
     kind = call.same_type(*range(call.count))
     call.takes(0, REALS, "the input")
+    for port in (1, 2):
+        dims = call.dims(port)
+        if dims is not None and not (dims == () or (call.type == "Selu" and len(dims) == 1 and 1 in dims[0])):
+            raise BadRankError(f"input {port} has shape {call.shapes[port]}", "a scalar", port)
     return [(kind, call.shapes[0])]
 
 

@@ -5,6 +5,7 @@ from __future__ import annotations
 from math import prod
 
 from ov_gather.contracts.call import (
+    BadCountError,
     BadRankError,
     BadSizeError,
     BadValueError,
@@ -204,6 +205,8 @@ def tile(call: Call) -> list[Output]:
 
 def broadcasted(call: Call) -> list[Output]:
     """Broadcast: to a shape that the input fits."""
+    if call.count < 3 and call.word("mode", "numpy") == "explicit":
+        raise BadCountError("the layer has 2 inputs", "with mode=explicit axes_mapping is the third")
     call.takes_integers(1, "the target shape")
     call.has_rank(1, "the target shape", 1)
     target, dims, mode = call.wholes_of(1), call.dims(0), call.word("mode", "numpy")
@@ -231,6 +234,7 @@ def broadcasted(call: Call) -> list[Output]:
                 )
     if mode == "explicit" and call.count > 2:
         call.takes_integers(2, "axes_mapping")
+        call.has_rank(2, "axes_mapping", 1)
         axes = call.wholes_of(2)
         if axes is not None:
             if len(axes) != len(dims):
@@ -317,16 +321,22 @@ def _sliced(dim: Dimension, start: int, stop: int, step: int) -> Dimension:
     return exactly(len(range(*slice(start, stop if stop > -(2**62) else None, step).indices(dim.lower))))
 
 
+_MASKS = ("begin_mask", "end_mask", "new_axis_mask", "shrink_axis_mask", "ellipsis_mask")
+
+
 def strided_slice(call: Call) -> list[Output]:
     """StridedSlice: begin, end and strides of one length, masks of 0 and 1."""
     for port, name in ((1, "begin"), (2, "end"), (3, "strides")):
         if port < call.count:
             call.takes_integers(port, name)
             call.has_rank(port, name, 1)
-    for name in ("begin_mask", "end_mask", "new_axis_mask", "shrink_axis_mask", "ellipsis_mask"):
+    for name in _MASKS:
         mask = call.wholes(name)
         if any(bit not in (0, 1) for bit in mask):
             raise BadValueError(f"{name} is {list(mask)}", "a mask has 0 and 1")
+    sizes = {len(mask) for name in _MASKS if (mask := call.wholes(name))}
+    if len(sizes) > 1:
+        raise BadValueError("the masks have other lengths", "one number for each axis in each mask that is not empty")
     if sum(call.wholes("ellipsis_mask")) > 1:
         raise BadValueError("ellipsis_mask has two 1", "one ellipsis is allowed")
     lengths = {length for port in range(1, call.count) if (length := _length(call, port)) is not None}
@@ -335,6 +345,9 @@ def strided_slice(call: Call) -> list[Output]:
     strides = call.wholes_of(3) if call.count > 3 else None
     if strides is not None and 0 in strides:
         raise BadValueError(f"strides are {list(strides)}", "a stride is not 0", 3)
+    rank, added = call.rank(0), sum(call.wholes("new_axis_mask")) + sum(call.wholes("ellipsis_mask"))
+    if rank is not None and lengths and max(lengths) - added > rank:
+        raise BadSizeError(f"begin has {max(lengths)} numbers, the input has rank {rank}", "at most one for each axis", 1)
     raise UnjudgedError
 
 
@@ -344,7 +357,7 @@ def roll(call: Call) -> list[Output]:
         call.takes_integers(port, name)
         call.has_rank(port, name, 0, 1)
     axes, shift = call.wholes_of(2), _length(call, 1)
-    if axes is not None and shift not in (None, 1, len(axes)) and call.rank(1) == 1:
+    if axes is not None and call.rank(1) == 1 and shift not in (None, len(axes)):
         raise BadSizeError(f"shift has {shift} numbers, axes have {len(axes)}", "one shift for each axis, or one for all", 1)
     for axis in axes or ():
         call.axis(axis, call.rank(0), "an axis", 2)
@@ -453,6 +466,7 @@ def _of_blocks(call: Call, names: tuple[str, str, str]) -> None:
     rank = call.rank(0)
     if rank is not None and rank < 2:
         raise BadRankError(f"the input has rank {rank}", f"{call.type} takes 2 or more", 0)
+    call.same_type(1, 2, 3)
     for port, name in enumerate(names, 1):
         call.takes_integers(port, name)
         call.has_rank(port, name, 1)

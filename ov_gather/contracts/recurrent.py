@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Mapping
 
-from ov_gather.contracts.call import BadSizeError, BadValueError, Call, Output, UnjudgedError
+from ov_gather.contracts.call import BadCountError, BadSizeError, BadValueError, Call, Output, UnjudgedError
 from ov_gather.contracts.sizes import exactly, linear
 from ov_gather.ir.element_types import INTEGERS
 from ov_gather.ir.shapes import ANY, Dimension, PartialShape
@@ -21,7 +21,9 @@ def cell(call: Call) -> list[Output]:
     """LSTMCell, GRUCell, RNNCell: one step."""
     family, hidden = _common(call)
     states = 2 if family == "LSTM" else 1
-    kind = call.same_type(*range(min(call.count, states + 3)))
+    if call.opset >= 4 and call.count > 4 + states:
+        raise BadCountError(f"the layer has {call.count} inputs", f"{call.type} takes {4 + states} since opset 4")
+    kind = call.same_type(*range(min(call.count, states + 4)))
     data = _matrix(call, 0, "X")
     sizes = _Sizes(batch=data[0], inputs=data[1], hidden=exactly(hidden))
     for port in range(1, states + 1):

@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Callable, Iterable, Mapping
 from dataclasses import dataclass
 
-from ov_gather.contracts import along_axes, by_element, moves, recurrent, windows
+from ov_gather.contracts import along_axes, by_element, moves, products, recurrent, windows
 from ov_gather.contracts.call import BadCountError, Call, Output
 from ov_gather.ops.table import OPENVINO, OpKind, where
 
@@ -79,12 +79,12 @@ CONTRACTS: Mapping[str, Row] = {
     **_rows(windows.convolution, 2, 2, "Convolution"),
     **_rows(windows.group_convolution, 2, 2, "GroupConvolution"),
     **_rows(windows.backprop, 2, 3, "ConvolutionBackpropData", "GroupConvolutionBackpropData"),
-    **_rows(windows.einsum, 1, MANY, "Einsum"),
+    **_rows(products.einsum, 1, MANY, "Einsum"),
     **_rows(windows.interpolate, 2, 4, "Interpolate"),
-    **_rows(windows.matmul, 2, 2, "MatMul"),
+    **_rows(products.matmul, 2, 2, "MatMul"),
     **_rows(along_axes.batch_norm, 5, 5, "BatchNormInference"),
     **_rows(along_axes.bucketized, 2, 2, "Bucketize"),
-    **_rows(along_axes.cumulated, 1, 2, "CumSum"),
+    **_rows(along_axes.cumulated, 2, 2, "CumSum"),
     **_rows(along_axes.eye, 3, 4, "Eye"),
     **_rows(along_axes.fake_quantize, 5, 5, "FakeQuantize"),
     **_rows(along_axes.group_norm, 3, 3, "GroupNormalization"),
@@ -99,7 +99,9 @@ CONTRACTS: Mapping[str, Row] = {
     **_rows(along_axes.shape_of, 1, 1, "ShapeOf"),
     **_rows(along_axes.top_k, 2, 2, "TopK"),
     **_rows(along_axes.unique, 1, 2, "Unique"),
-    **_rows(recurrent.cell, 4, 7, "GRUCell", "LSTMCell", "RNNCell"),
-    **_rows(recurrent.sequence, 6, 7, "GRUSequence", "LSTMSequence", "RNNSequence"),
+    **_rows(recurrent.cell, 5, 5, "GRUCell", "RNNCell"),
+    **_rows(recurrent.cell, 6, 7, "LSTMCell"),
+    **_rows(recurrent.sequence, 6, 6, "GRUSequence", "RNNSequence"),
+    **_rows(recurrent.sequence, 7, 7, "LSTMSequence"),
 }
 """By the type that <layer type> writes. An operator without a row is not judged."""

@@ -2,9 +2,9 @@
 
 from __future__ import annotations
 
-from ov_gather.contracts.call import BadRankError, BadSizeError, BadValueError, Call, Output, UnjudgedError
-from ov_gather.contracts.sizes import Dims, broadcast, exactly, linear, open_shape, product, total
-from ov_gather.ir.element_types import I32, I64, REALS, ElementType
+from ov_gather.contracts.call import BadCountError, BadRankError, BadSizeError, BadValueError, Call, Output, UnjudgedError
+from ov_gather.contracts.sizes import Dims, exactly, linear, open_shape, product, total
+from ov_gather.ir.element_types import I32, I64, INTEGERS, REALS
 from ov_gather.ir.shapes import ANY, Dimension, PartialShape
 
 
@@ -164,64 +164,6 @@ def _times(one: Dimension, other: Dimension) -> Dimension:
     return product((one, other))
 
 
-def matmul(call: Call) -> list[Output]:
-    """MatMul: rows by columns, with batches that broadcast."""
-    kind = call.same_type(0, 1)
-    first, second = call.dims(0), call.dims(1)
-    for port, dims in enumerate((first, second)):
-        if dims == ():
-            raise BadRankError(f"input {port} is a scalar", "MatMul takes vectors and matrices", port)
-    if first is None or second is None:
-        return [(kind, PartialShape(None))]
-    one = _matrix(first, call.flag("transpose_a"), 0)
-    other = _matrix(second, call.flag("transpose_b"), 1)
-    if one[-1].intersect(other[-2]) is None:
-        raise BadSizeError(
-            f"the inner sizes are {one[-1]} of {call.shapes[0]} and {other[-2]} of {call.shapes[1]}", "they are the same", 1
-        )
-    batch = broadcast(PartialShape(one[:-2]), PartialShape(other[:-2]))
-    if batch is None or batch.dims is None:
-        raise BadSizeError(f"the batches of {call.shapes[0]} and {call.shapes[1]} do not fit", "they broadcast to one shape", 1)
-    rows = () if len(first) == 1 else (one[-2],)
-    columns = () if len(second) == 1 else (other[-1],)
-    return [(kind, PartialShape((*batch.dims, *rows, *columns)))]
-
-
-def _matrix(dims: Dims, is_transposed: bool, port: int) -> Dims:
-    if len(dims) == 1:
-        return (exactly(1), *dims) if port == 0 else (*dims, exactly(1))
-    return (*dims[:-2], dims[-1], dims[-2]) if is_transposed else dims
-
-
-def einsum(call: Call) -> list[Output]:
-    """Einsum: one subscript for each axis, the same size for a letter."""
-    kind = call.same_type(*range(call.count))
-    equation = call.attributes.get("equation", "").replace(" ", "")
-    left, arrow, right = equation.partition("->")
-    terms = left.split(",")
-    if len(terms) != call.count:
-        raise BadValueError(f"equation='{equation[:60]}' has {len(terms)} terms", f"one for each of {call.count} inputs")
-    if not arrow or "." in equation:
-        raise UnjudgedError
-    sizes: dict[str, Dimension] = {}
-    for port, term in enumerate(terms):
-        dims = call.dims(port)
-        if not (term.isalpha() and term.isascii()) and term:
-            raise BadValueError(f"equation='{equation[:60]}' has a term '{term[:20]}'", "a term has letters")
-        if dims is None:
-            raise UnjudgedError
-        if len(dims) != len(term):
-            raise BadRankError(f"input {port} has rank {len(dims)}, '{term}' {len(term)}", "one letter for each axis", port)
-        for letter, dim in zip(term, dims, strict=True):
-            both = sizes.get(letter, dim).intersect(dim)
-            if both is None:
-                raise BadSizeError(f"{letter} has size {sizes[letter]} and {dim}", "a letter has one size", port)
-            sizes[letter] = both
-    if len(set(right)) < len(right) or any(letter not in sizes for letter in right):
-        raise BadValueError(f"equation='{equation[:60]}' has an output '{right}'", "letters of the inputs, each once")
-    return [(kind, PartialShape(tuple(sizes[letter] for letter in right)))]
-
-
 def interpolate(call: Call) -> list[Output]:
     """Interpolate since opset 4: sizes or scales for each axis."""
     dims, sizes_mode = call.dims(0), call.word("shape_calculation_mode") == "sizes"
@@ -229,9 +171,15 @@ def interpolate(call: Call) -> list[Output]:
         raise UnjudgedError
     port, axes_port = 1 + (call.opset < 11 and not sizes_mode), 3 if call.opset < 11 else 2
     axes = call.wholes_of(axes_port) if call.count > axes_port else tuple(range(len(dims)))
-    if call.count > axes_port:
-        call.takes_integers(axes_port, "axes")
     begin, end = call.wholes("pads_begin"), call.wholes("pads_end")
+    for name in ("pads_begin", "pads_end"):
+        call.at_least(name, min(call.wholes(name), default=0), 0)
+    if call.count > 3 and call.opset >= 11:
+        raise BadCountError(f"the layer has {call.count} inputs", "Interpolate takes 3 at most since opset 11")
+    for place in range(1, call.count):
+        call.has_rank(place, f"input {place}", 1)
+        is_sizes = place == 1 and (sizes_mode or call.opset < 11)
+        call.takes(place, INTEGERS if is_sizes or place == axes_port else REALS, f"input {place}")
     if any(pads and len(pads) > len(dims) for pads in (begin, end)):
         raise BadValueError("pads_begin or pads_end has more numbers than the input has axes", f"at most {len(dims)}")
     if axes is None:
@@ -257,10 +205,3 @@ def interpolate(call: Call) -> list[Output]:
 def _padded(dim: Dimension, begin: tuple[int, ...], end: tuple[int, ...], place: int) -> Dimension:
     pads = [pad[place] for pad in (begin, end) if place < len(pad)]
     return total([dim, exactly(sum(pads))]) if pads and sum(pads) >= 0 else dim if not pads else ANY
-
-
-def of_images(call: Call, *ranks: int) -> ElementType | None:
-    """Return the element type of an image of one of these ranks."""
-    call.takes(0, REALS, "the input")
-    call.has_rank(0, "the input", *ranks)
-    return call.kind(0)

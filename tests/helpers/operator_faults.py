@@ -92,7 +92,9 @@ def ir_of(sample: Sample, declared: Declared) -> tuple[bytes, bytes]:
             content += payload
         etree.SubElement(layer, "data", data)
         _port(etree.SubElement(layer, "output"), 0, given.kind, given.shape)
-        etree.SubElement(edges, "edge", {"from-layer": str(number), "from-port": "0", "to-layer": str(call), "to-port": str(number)})
+        etree.SubElement(
+            edges, "edge", {"from-layer": str(number), "from-port": "0", "to-layer": str(call), "to-port": str(number)}
+        )
     layer = etree.SubElement(layers, "layer", id=str(call), name="call", type=sample.type, version=f"opset{sample.opset}")
     if sample.attributes:
         etree.SubElement(layer, "data", dict(sample.attributes))
@@ -102,7 +104,9 @@ def ir_of(sample: Sample, declared: Declared) -> tuple[bytes, bytes]:
     for number, (kind, shape) in enumerate(declared):
         port = call + number
         _port(outputs, port, kind, shape)
-        result = etree.SubElement(layers, "layer", id=str(call + 1 + number), name=f"out{number}", type="Result", version="opset1")
+        result = etree.SubElement(
+            layers, "layer", id=str(call + 1 + number), name=f"out{number}", type="Result", version="opset1"
+        )
         _port(etree.SubElement(result, "input"), 0, kind, shape)
         ends = {"from-layer": str(call), "from-port": str(port), "to-layer": str(call + 1 + number), "to-port": "0"}
         etree.SubElement(edges, "edge", ends)
@@ -127,7 +131,10 @@ def judged_by_openvino(item: tuple[bytes, bytes]) -> tuple[str, Declared]:
     except RuntimeError:
         return "read", []
     outputs = [
-        (value.get_element_type().get_type_name(), tuple(d.get_length() if d.is_static else -1 for d in value.get_partial_shape()))
+        (
+            value.get_element_type().get_type_name(),
+            tuple(d.get_length() if d.is_static else -1 for d in value.get_partial_shape()),
+        )
         if value.get_partial_shape().rank.is_static
         else (value.get_element_type().get_type_name(), ())
         for value in chain.from_iterable(result.input_values() for result in model.get_results())
@@ -138,7 +145,9 @@ def judged_by_openvino(item: tuple[bytes, bytes]) -> tuple[str, Declared]:
         return "compilation", outputs
     request = compiled.create_infer_request()
     try:
-        request.start_async({i: np.zeros(list(one.shape), one.get_element_type().to_dtype()) for i, one in enumerate(compiled.inputs)})
+        request.start_async(
+            {i: np.zeros(list(one.shape), one.get_element_type().to_dtype()) for i, one in enumerate(compiled.inputs)}
+        )
         request.wait()
     except RuntimeError:
         return "inference", outputs

@@ -53,7 +53,7 @@ Gelu 7 approximation_mode=ERF f32[2,3]
 GroupConvolution 1 {_WINDOWS} f32[1,6,8,9] f32[2,4,3,3,3]
 GroupConvolutionBackpropData 1 {_WINDOWS} output_padding=0,0 f32[1,6,8,9] f32[2,3,4,3,3]
 GroupNormalization 12 num_groups=2 epsilon=0.001 f32[2,4,5] f32[4] f32[4]
-HardSigmoid 1 f32[2,3] f32[] f32[]
+HardSigmoid 1 f32[2,3] f32[]=0.2 f32[]=0.5
 Identity 16 f32[2,3]
 Interpolate 4 shape_calculation_mode=sizes {_RESIZE} f32[1,2,4,5] i64[2]=8,9 f32[2]=2,2 i64[2]=2,3
 Interpolate 11 shape_calculation_mode=scales {_RESIZE} f32[1,2,4,5] f32[2]=2,2 i64[2]=2,3
@@ -85,7 +85,7 @@ Reshape 1 special_zero=false f32[2,3,4] i64[2]=6,4
 ReverseSequence 1 batch_axis=0 seq_axis=1 f32[2,3,4] i64[2]
 Roll 7 f32[2,3] i64[2]=1,2 i64[2]=0,1
 Select 1 {_NUMPY} boolean[2,1] f32[2,3] f32[3]
-Selu 1 f32[2,3] f32[1] f32[1]
+Selu 1 f32[2,3] f32[1]=1.5 f32[1]=1
 ShapeOf 3 output_type=i64 f32[2,3]
 ShuffleChannels 1 axis=1 group=2 f32[1,4,5,6]
 Slice 8 f32[6,7] i64[2]=1,0 i64[2]=5,7 i64[2]=2,1 i64[2]=0,1
