@@ -12,7 +12,7 @@ from ov_gather.graph.ir import decompresses
 from ov_gather.ir.constants import payload
 from ov_gather.ir.element_types import DYNAMIC, ElementType
 from ov_gather.ir.errors import IRError
-from ov_gather.ir.model import Layer, Model, Port
+from ov_gather.ir.model import LEAVES, Layer, Model, Port, ValueId
 from ov_gather.ir.shapes import PartialShape, element_count
 from ov_gather.ops import find_operation
 
@@ -35,6 +35,14 @@ class Judged:
     outputs: list[Output]
 
     @property
+    def is_fine(self) -> bool:
+        """True if nothing breaks the contract, and each output port declares what it says."""
+        return self.error is None and all(
+            port.may_have(shape) and (kind is None or port.element_type in (None, kind))
+            for port, (kind, shape) in zip(self.layer.outputs, self.outputs, strict=False)
+        )
+
+    @property
     def output_types(self) -> list[ElementType | None]:
         """The element types of the outputs, as far as they are known."""
         return [kind for kind, _ in self.outputs]
@@ -55,45 +63,60 @@ class Judge:
 
     def __init__(self, graph: Model) -> None:
         self._graph = graph
-        self._corrected: dict[int, PartialShape] = {}
-        self._known: dict[tuple[object, ...], Verdict] = {}
-        self._by_constants: set[str] = set()
+        self._corrected: dict[ValueId, PartialShape] = {}
+        self._fine: set[tuple[object, ...]] = set()
+        self._opsets: dict[tuple[str, str | None], int] = {}
 
     def judged(self) -> Iterator[Judged]:
-        """Yield the layers that have a contract, in document order."""
+        """Yield the layers that break the contract of their operator, or contradict it, in document order."""
         for layer in self._graph.layers:
-            opset = _opset(layer)
-            if layer.type in CONTRACTS and opset and find_operation(layer) is None and not decompresses(layer):
-                error, outputs = self._verdict(layer, opset)
-                for port, (_, shape) in zip(layer.outputs, outputs, strict=False):
-                    if port.dims and PartialShape.of(port.dims).intersect(shape) is None:
-                        self._corrected[id(port)] = shape
-                yield Judged(layer, error, outputs)
+            kind = layer.type, layer.version
+            opset = self._opsets.get(kind)
+            if opset is None:
+                opset = self._opsets[kind] = _opset(layer)
+            if not opset:
+                continue
+            sources = [self._graph.producer(layer, port) for port in layer.inputs]
+            key = self._key(layer, sources)  # most layers of a model are like others
+            if key in self._fine:
+                continue
+            judged = self._judgement(layer, opset, sources)
+            if judged.is_fine and not self._corrected:
+                self._fine.add(key)
+            elif not judged.is_fine:
+                yield judged
 
-    def _verdict(self, layer: Layer, opset: int) -> Verdict:
-        sources = [self._graph.producer(layer, port) for port in layer.inputs]
+    def _key(self, layer: Layer, sources: list[tuple[Layer, Port] | None]) -> tuple[object, ...]:
+        given: list[object] = [layer.type, layer.version, *layer.attributes, *layer.attributes.values()]
+        for source, port in zip(sources, layer.inputs, strict=True):
+            if source is None:
+                given.append((port.dims, port.precision))
+            elif source[0].type in LEAVES:
+                given.append(tuple(source[0].attributes.values()))
+            else:
+                given.append((source[1].dims, source[1].precision))
+        given += [(port.dims, port.precision) for port in layer.outputs]
+        return tuple(given)
+
+    def _judgement(self, layer: Layer, opset: int, sources: list[tuple[Layer, Port] | None]) -> Judged:
         types = [_type(port, source) for port, source in zip(layer.inputs, sources, strict=True)]
         shapes = [self._shape(port, source) for port, source in zip(layer.inputs, sources, strict=True)]
-        key: tuple[object, ...] = ()
-        if layer.type not in self._by_constants:
-            key = (layer.type, opset, tuple(layer.attributes.items()), tuple(types), tuple(shapes))
-            if key in self._known:
-                return self._known[key]
 
         def constant(port: int) -> Numbers | None:
-            self._by_constants.add(layer.type)
             source = sources[port]
             return _numbers(self._graph, source[0]) if source is not None and source[0].type == "Const" else None
 
-        found = _applied(Call(layer.type, opset, layer.attributes, types, shapes, constant))
-        if key and layer.type not in self._by_constants:
-            self._known[key] = found
-        return found
+        error, outputs = _applied(Call(layer.type, opset, layer.attributes, types, shapes, constant))
+        for port, (_, shape) in zip(layer.outputs, outputs, strict=False):
+            if port.dims and PartialShape.of(port.dims).intersect(shape) is None:
+                self._corrected[layer.id, port.id] = shape
+        return Judged(layer, error, [] if decompresses(layer) else outputs)
 
     def _shape(self, port: Port, source: tuple[Layer, Port] | None) -> PartialShape:
         if source is None:
             return port.shape
-        return self._corrected.get(id(source[1])) or source[0].declared_shape or source[1].shape
+        layer, output = source
+        return self._corrected.get((layer.id, output.id)) or layer.declared_shape or output.shape
 
 
 def _applied(call: Call) -> Verdict:
@@ -106,9 +129,10 @@ def _applied(call: Call) -> Verdict:
 
 
 def _opset(layer: Layer) -> int:
-    """Return the number of a layer's opset; 0 if it names none."""
+    """Return the number of the opset by whose contract a layer is judged; 0 if there is none."""
     digits = (layer.version or "").removeprefix("opset")
-    return int(digits) if digits.isdecimal() and len(digits) < 4 else 0
+    is_judged = layer.type in CONTRACTS and digits.isdecimal() and len(digits) < 4 and find_operation(layer) is None
+    return int(digits) if is_judged else 0
 
 
 def _type(port: Port, source: tuple[Layer, Port] | None) -> ElementType | None:

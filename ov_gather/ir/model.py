@@ -112,6 +112,14 @@ class Port:
         """The shape with these `dims`. Without dims the rank is open, since the port may or may not be a scalar."""
         return PartialShape.of(self.dims) if self.dims else UNKNOWN
 
+    def may_have(self, inferred: PartialShape) -> bool:
+        """Return True if the dims declare an inferred shape: the exact size if known, any allowed size or -1 if open."""
+        if inferred.dims is None:
+            return True
+        return len(self.dims) == len(inferred.dims) and all(
+            not dim.is_static if size == -1 else size in dim for size, dim in zip(self.dims, inferred.dims, strict=True)
+        )
+
     def to_element(self, parent: etree._Element | None = None) -> etree._Element:
         """Convert to an lxml <port>, appended to `parent`."""
         from ov_gather.ir.tree import element

@@ -15,7 +15,7 @@ from ov_gather.ir.model import Model
 from ov_gather.ir.shapes import PartialShape
 from ov_gather.ir.urls import is_url
 from ov_gather.rules.base import Violation, rule
-from ov_gather.rules.shapes import dims_text, fits_declaration
+from ov_gather.rules.shapes import dims_text
 from ov_gather.system.platforms import in_forked_processes
 
 if TYPE_CHECKING:
@@ -99,6 +99,6 @@ def drift(inferred: Inferred) -> Iterator[Violation]:
         for port, (type_name, dims) in zip(layer.outputs, found.types, strict=True):
             element_type, shape = by_name(type_name), PartialShape.parse(dims)
             other_type = inferred.types_kept and port.element_type not in (None, element_type)
-            if other_type or not fits_declaration(port, shape):
+            if other_type or not port.may_have(shape):
                 message = f"declares {port.precision} of {dims_text(port)}, but OpenVINO infers {element_type} of {shape}"
                 yield Violation.at(layer, message, "declare what the operation gives, or correct its inputs", port=port)

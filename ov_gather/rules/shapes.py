@@ -42,7 +42,7 @@ def output_shape(layer: LayerView | Judged) -> Iterator[Violation]:
     OpenVINO infers its own, but other tools may trust the port. Declare what the operation produces.
     """
     for inferred, port in zip(layer.output_shapes or (), layer.layer.outputs, strict=False):
-        if not fits_declaration(port, inferred):
+        if not port.may_have(inferred):
             message = f"declares {dims_text(port)}, but {layer.operation_name} gives {inferred} for these inputs"
             hint = f"declare the dims {listed(inferred.sizes)}"
             yield Violation.at(layer.layer, message, hint, port=port, fix=_dims(inferred.sizes))
@@ -97,15 +97,6 @@ def _shape_errors(view: LayerView, *, are_ranks: bool) -> Iterator[Violation]:
     except ShapeError as error:
         if isinstance(error, RankError) == are_ranks:
             yield Violation.at(view.layer, error.reason, error.hint, port=view.layer.inputs[error.port])
-
-
-def fits_declaration(port: Port, inferred: PartialShape) -> bool:
-    """Return True if a port declares the inferred shape: the exact size if known, any allowed size or -1 if open."""
-    if inferred.dims is None:
-        return True
-    return len(port.dims) == len(inferred.dims) and all(
-        not dim.is_static if size == -1 else size in dim for size, dim in zip(port.dims, inferred.dims, strict=True)
-    )
 
 
 def dims_text(port: Port) -> str:
