@@ -4,10 +4,10 @@ from __future__ import annotations
 
 from collections.abc import Iterator, Mapping
 
-from ov_gather.contracts.call import BadValueError
-from ov_gather.contracts.judging import Judged
 from ov_gather.ir.model import Layer, Model
 from ov_gather.ops import find_operation
+from ov_gather.ops.contracts.call import BadValueError
+from ov_gather.ops.contracts.judging import Judged
 from ov_gather.ops.layer_view import LayerView
 from ov_gather.rules.base import Violation, rule
 from ov_gather.rules.contracts import of_contract

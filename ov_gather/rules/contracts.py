@@ -4,8 +4,8 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 
-from ov_gather.contracts.call import ContractError
-from ov_gather.contracts.judging import Judged
+from ov_gather.ops.contracts.call import ContractError
+from ov_gather.ops.contracts.judging import Judged
 from ov_gather.rules.base import Violation
 
 

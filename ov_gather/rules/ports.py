@@ -5,10 +5,10 @@ from __future__ import annotations
 from collections.abc import Collection, Iterator
 from itertools import pairwise
 
-from ov_gather.contracts.call import BadCountError
-from ov_gather.contracts.judging import Judged
 from ov_gather.ir.model import Layer, Model, Port, split_names
 from ov_gather.ops import find_operation, known_types
+from ov_gather.ops.contracts.call import BadCountError
+from ov_gather.ops.contracts.judging import Judged
 from ov_gather.rules.base import Violation, rule
 from ov_gather.rules.contracts import of_contract
 from ov_gather.rules.findings import Severity

@@ -4,10 +4,10 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 
-from ov_gather.contracts.call import BadRankError, BadSizeError
-from ov_gather.contracts.judging import Judged
 from ov_gather.ir.model import Model, Port
 from ov_gather.ir.shapes import PartialShape, listed
+from ov_gather.ops.contracts.call import BadRankError, BadSizeError
+from ov_gather.ops.contracts.judging import Judged
 from ov_gather.ops.layer_view import LayerView
 from ov_gather.ops.spec import RankError, ShapeError
 from ov_gather.rules.base import Violation, rule

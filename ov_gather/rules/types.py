@@ -4,11 +4,11 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 
-from ov_gather.contracts.call import BadTypeError
-from ov_gather.contracts.judging import Judged
 from ov_gather.graph.ir import decompresses
 from ov_gather.ir.element_types import DYNAMIC, by_name, by_precision
 from ov_gather.ir.model import Model
+from ov_gather.ops.contracts.call import BadTypeError
+from ov_gather.ops.contracts.judging import Judged
 from ov_gather.ops.layer_view import LayerView
 from ov_gather.ops.spec import TypeRuleError
 from ov_gather.rules.base import Violation, rule

@@ -6,13 +6,13 @@ from collections.abc import Iterable, Iterator
 from dataclasses import replace
 from typing import Any, get_args
 
-from ov_gather.contracts.judging import Judge, Judged
 from ov_gather.extension.users import Given, UserExtension, loaded
 from ov_gather.ir.errors import NOWHERE
 from ov_gather.ir.files import Place
 from ov_gather.ir.gc_paused import paused_collection
 from ov_gather.ir.model import Model
 from ov_gather.ir.reader import Document, Source, WeightsSource, path_of, read_document
+from ov_gather.ops.contracts.judging import Judge, Judged
 from ov_gather.ops.fields import OperationError
 from ov_gather.ops.layer_view import LayerView, family_layers
 from ov_gather.rules.base import Rule, Violation

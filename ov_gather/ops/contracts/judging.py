@@ -6,8 +6,6 @@ import struct
 from collections.abc import Iterator
 from dataclasses import dataclass
 
-from ov_gather.contracts.call import MANY, Call, ContractError, Numbers, Output, UnjudgedError
-from ov_gather.contracts.register import CONTRACTS
 from ov_gather.graph.ir import decompresses
 from ov_gather.ir.constants import payload
 from ov_gather.ir.element_types import DYNAMIC, ElementType
@@ -15,6 +13,8 @@ from ov_gather.ir.errors import IRError
 from ov_gather.ir.model import LEAVES, Layer, Model, Port, ValueId
 from ov_gather.ir.shapes import PartialShape, element_count
 from ov_gather.ops import find_operation
+from ov_gather.ops.contracts.call import MANY, Call, ContractError, Numbers, Output, UnjudgedError
+from ov_gather.ops.contracts.register import CONTRACTS
 
 _CODES = {"i64": "q", "u64": "Q", "i32": "i", "u32": "I", "i16": "h", "u16": "H", "i8": "b", "u8": "B", "f32": "f", "f64": "d"}
 """How `struct` names element types."""

@@ -5,8 +5,8 @@ from __future__ import annotations
 from collections.abc import Callable, Iterable, Mapping
 from dataclasses import dataclass
 
-from ov_gather.contracts import along_axes, by_element, moves, products, recurrent, windows
-from ov_gather.contracts.call import BadCountError, Call, Output
+from ov_gather.ops.contracts import along_axes, by_element, moves, products, recurrent, windows
+from ov_gather.ops.contracts.call import BadCountError, Call, Output
 from ov_gather.ops.table import OPENVINO, OpKind, where
 
 MANY = 2**31

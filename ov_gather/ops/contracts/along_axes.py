@@ -2,7 +2,9 @@
 
 from __future__ import annotations
 
-from ov_gather.contracts.call import (
+from ov_gather.ir.element_types import BOOLEAN, F32, I32, I64, INTEGERS, REALS
+from ov_gather.ir.shapes import ANY, UNKNOWN, Dimension, PartialShape
+from ov_gather.ops.contracts.call import (
     BadCountError,
     BadRankError,
     BadSizeError,
@@ -12,9 +14,7 @@ from ov_gather.contracts.call import (
     Output,
     UnjudgedError,
 )
-from ov_gather.contracts.sizes import broadcast, exactly, open_shape, product
-from ov_gather.ir.element_types import BOOLEAN, F32, I32, I64, INTEGERS, REALS
-from ov_gather.ir.shapes import ANY, UNKNOWN, Dimension, PartialShape
+from ov_gather.ops.contracts.sizes import broadcast, exactly, open_shape, product
 
 
 def reduction(call: Call) -> list[Output]:
@@ -60,7 +60,7 @@ def top_k(call: Call) -> list[Output]:
             raise BadValueError(f"k is {k[0]}, axis {axis} has {dims[axis]}", "k is at most the size of the axis", 1)
     size = exactly(k[0]) if k is not None else ANY
     shape = PartialShape((*dims[:axis], size, *dims[axis + 1 :]))
-    return [(call.kind(0), shape), (kind, shape)]
+    return [(call.kind(0), shape), (None, shape)]
 
 
 def cumulated(call: Call) -> list[Output]:
@@ -101,7 +101,7 @@ def counted(call: Call) -> list[Output]:
         raise BadValueError("step is 0", "a step is not 0", 2)
     if call.opset < 4:
         return [(call.same_type(*range(call.count)), open_shape(1))]
-    return [(call.element_type("output_type"), open_shape(1))]
+    return [(None, open_shape(1))]
 
 
 def non_zero(call: Call) -> list[Output]:
@@ -110,7 +110,7 @@ def non_zero(call: Call) -> list[Output]:
     if kind not in (I32, I64):
         raise BadValueError(f"output_type is {kind}", "i32 or i64")
     rank = call.rank(0)
-    return [(kind, open_shape(2) if rank is None else PartialShape((exactly(rank), ANY)))]
+    return [(None, open_shape(2) if rank is None else PartialShape((exactly(rank), ANY)))]
 
 
 def shape_of(call: Call) -> list[Output]:
@@ -119,7 +119,7 @@ def shape_of(call: Call) -> list[Output]:
     if kind not in (I32, I64):
         raise BadValueError(f"output_type is {kind}", "i32 or i64")
     rank = call.rank(0)
-    return [(kind, open_shape(1) if rank is None else PartialShape((exactly(rank),)))]
+    return [(None, open_shape(1) if rank is None else PartialShape((exactly(rank),)))]
 
 
 def unique(call: Call) -> list[Output]:
@@ -146,7 +146,7 @@ def bucketized(call: Call) -> list[Output]:
     kind = call.element_type("output_type", I64)
     if kind not in (I32, I64):
         raise BadValueError(f"output_type is {kind}", "i32 or i64")
-    return [(kind, call.shapes[0])]
+    return [(None, call.shapes[0])]
 
 
 def mvn(call: Call) -> list[Output]:
@@ -241,7 +241,6 @@ def fake_quantize(call: Call) -> list[Output]:
 
 def eye(call: Call) -> list[Output]:
     """Eye: numbers of rows and columns."""
-    kind = call.element_type("output_type", F32)
     for port in range(call.count):
         call.takes(port, (I32, I64), f"input {port}")
     sizes: list[Dimension] = []
@@ -254,7 +253,7 @@ def eye(call: Call) -> list[Output]:
         sizes.append(ANY if number is None else exactly(number[0]))
     if call.count > 3:
         raise UnjudgedError
-    return [(kind, PartialShape(tuple(sizes)))]
+    return [(None, PartialShape(tuple(sizes)))]
 
 
 def random_uniform(call: Call) -> list[Output]:
@@ -275,4 +274,4 @@ def random_uniform(call: Call) -> list[Output]:
         raise UnjudgedError
     if any(size < 0 for size in sizes):
         raise BadValueError(f"the shape is {list(sizes)}", "a size is 0 or more", 0)
-    return [(kind, PartialShape(tuple(map(exactly, sizes))))]
+    return [(None, PartialShape(tuple(map(exactly, sizes))))]

@@ -4,10 +4,10 @@ from __future__ import annotations
 
 from collections.abc import Mapping
 
-from ov_gather.contracts.call import BadCountError, BadSizeError, BadValueError, Call, Output, UnjudgedError
-from ov_gather.contracts.sizes import exactly, linear
 from ov_gather.ir.element_types import INTEGERS
 from ov_gather.ir.shapes import ANY, Dimension, PartialShape
+from ov_gather.ops.contracts.call import BadCountError, BadSizeError, BadValueError, Call, Output, UnjudgedError
+from ov_gather.ops.contracts.sizes import exactly, linear
 
 _GATES: Mapping[str, int] = {"LSTM": 4, "GRU": 3, "RNN": 1}
 """How many gates the weights of each cell have."""

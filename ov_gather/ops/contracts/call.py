@@ -11,7 +11,7 @@ from ov_gather.ir.shapes import BLANKS, Dimension, PartialShape
 from ov_gather.ops.attribute import parse_float, parse_integer
 
 Output = tuple[ElementType | None, PartialShape]
-"""The element type and the shape of an output; None is an unknown type."""
+"""The element type and the shape of an output; None is a type that is unknown, or that an attribute names (OVG306)."""
 T = TypeVar("T")
 Numbers = tuple[float, ...]
 MANY = 1024

@@ -2,9 +2,9 @@
 
 from __future__ import annotations
 
-from ov_gather.contracts.call import BadRankError, BadSizeError, BadValueError, Call, Output, UnjudgedError
-from ov_gather.contracts.sizes import Dims, broadcast, exactly, joined
 from ov_gather.ir.shapes import Dimension, PartialShape
+from ov_gather.ops.contracts.call import BadRankError, BadSizeError, BadValueError, Call, Output, UnjudgedError
+from ov_gather.ops.contracts.sizes import Dims, broadcast, exactly, joined
 
 
 def matmul(call: Call) -> list[Output]:

@@ -2,7 +2,9 @@
 
 from __future__ import annotations
 
-from ov_gather.contracts.call import (
+from ov_gather.ir.element_types import BOOLEAN, INTEGERS, REALS
+from ov_gather.ir.shapes import PartialShape
+from ov_gather.ops.contracts.call import (
     BadRankError,
     BadSizeError,
     BadTypeError,
@@ -11,9 +13,7 @@ from ov_gather.contracts.call import (
     Output,
     UnjudgedError,
 )
-from ov_gather.contracts.sizes import broadcast
-from ov_gather.ir.element_types import BOOLEAN, INTEGERS, REALS
-from ov_gather.ir.shapes import PartialShape
+from ov_gather.ops.contracts.sizes import broadcast
 
 
 def unary(call: Call) -> list[Output]:
@@ -121,8 +121,8 @@ def prelu(call: Call) -> list[Output]:
 
 
 def converted(call: Call) -> list[Output]:
-    """Convert: the type that it names."""
-    return [(call.element_type("destination_type"), call.shapes[0])]
+    """Convert: the type that its attribute names, which another rule compares."""
+    return [(None, call.shapes[0])]
 
 
 def converted_like(call: Call) -> list[Output]:

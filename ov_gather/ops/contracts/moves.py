@@ -4,7 +4,9 @@ from __future__ import annotations
 
 from math import prod
 
-from ov_gather.contracts.call import (
+from ov_gather.ir.element_types import INTEGERS
+from ov_gather.ir.shapes import ANY, UNKNOWN, Dimension, PartialShape
+from ov_gather.ops.contracts.call import (
     BadCountError,
     BadRankError,
     BadSizeError,
@@ -13,9 +15,7 @@ from ov_gather.contracts.call import (
     Output,
     UnjudgedError,
 )
-from ov_gather.contracts.sizes import Dims, broadcast, exactly, linear, open_shape, product, total
-from ov_gather.ir.element_types import INTEGERS
-from ov_gather.ir.shapes import ANY, UNKNOWN, Dimension, PartialShape
+from ov_gather.ops.contracts.sizes import Dims, broadcast, exactly, linear, open_shape, product, total
 
 
 def concat(call: Call) -> list[Output]:

@@ -2,10 +2,10 @@
 
 from __future__ import annotations
 
-from ov_gather.contracts.call import BadCountError, BadRankError, BadSizeError, BadValueError, Call, Output, UnjudgedError
-from ov_gather.contracts.sizes import Dims, exactly, linear, open_shape, product, total
 from ov_gather.ir.element_types import I32, I64, INTEGERS, REALS
 from ov_gather.ir.shapes import ANY, Dimension, PartialShape
+from ov_gather.ops.contracts.call import BadCountError, BadRankError, BadSizeError, BadValueError, Call, Output, UnjudgedError
+from ov_gather.ops.contracts.sizes import Dims, exactly, linear, open_shape, product, total
 
 
 def convolution(call: Call) -> list[Output]:
@@ -109,7 +109,7 @@ def pool(call: Call) -> list[Output]:
         if kind not in (I32, I64):
             raise BadValueError(f"index_element_type is {kind}", "i32 or i64")
         call.axis(call.whole("axis"), len(data))
-        outputs.append((kind, shape))
+        outputs.append((None, shape))
     return outputs
 
 
