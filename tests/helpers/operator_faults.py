@@ -10,10 +10,58 @@ import numpy as np
 from lxml import etree
 
 from helpers.operator_samples import Given, Sample
+from helpers.worker_process import call_each
+from ov_gather import validate
 from ov_gather.ir.element_types import by_name
+from ov_gather.rules.findings import Severity
 
 Declared = list[tuple[str, tuple[int, ...]]]
 """The element types and shapes of outputs."""
+LENIENT = {
+    r"\w+: input \d: (f16|f32)": "OpenVINO reads integers that are given as fractions",
+    r"(LSTM|GRU|RNN)\w+: (hidden_size|clip)=.*": "OpenVINO takes the hidden size from the weights, and clips to nothing",
+    r"FakeQuantize: levels=.*": "what fewer than two levels give, nobody says",
+    r"LRN: size=0": "a window of nothing",
+    r"LogicalNot: input 0: .*": "OpenVINO inverts numbers",
+    r"MaxPool: (strides|pads_begin|pads_end)=.*": "OpenVINO takes negative strides and pads without a check",
+    r"\w*Convolution\w*: input \d: dimension \d is 0": "a kernel, or an image, without elements",
+    r"PReLU: input \d: dimension \d is 0": "a slope, or channels, without elements",
+    r"Interpolate: .*": "OpenVINO reads as many pads, sizes and axes as it needs, and sizes of 0",
+    r"(Broadcast|RandomUniform): input \d: element \d is -100": "OpenVINO takes a negative size for an open one",
+    r"SpaceToBatch: input \d: (i32|element \d is -\d+)": "OpenVINO cuts by negative pads, and takes integers of two types",
+    r"Squeeze: .*": "OpenVINO keeps an axis that is longer than 1",
+    r"Reshape: input 1: .*": "OpenVINO does not count elements where a size is copied",
+    r"TopK: input 0: dimension 1 is 0": "OpenVINO makes up elements",
+    r"Unsqueeze: input 1: element 0 is -1": "OpenVINO inserts an axis that is named twice once",
+    r"VariadicSplit: .*": "OpenVINO makes parts of lengths beyond the axis",
+    r"Pad: with one more input": "OpenVINO does not look at a value that the mode does not read",
+}
+"""Changes that OpenVINO accepts and the specification does not, by what `changed` calls them; and what OpenVINO does."""
+UNFOUND = {
+    r"Broadcast: with one more input": "the names of axes are read in one mode only",
+    r"Interpolate: input \d: element 1 is -1": "negative axes of Interpolate are in no specification",
+    r"LRN: input 1: element 0 is .*": "the CPU plugin alone wants the axis of channels",
+    r"Unique: input 0: dimension 0 is 0": "no elements are a matter of the known faults",
+}
+"""Changes that OpenVINO refuses and `validate` does not report, and why."""
+
+
+def outcomes(sample: Sample) -> list[tuple[str, str, list[str]]]:
+    """Return for each single change of a call its name, what OpenVINO does, and the errors that `validate` reports.
+
+    Outputs are declared as OpenVINO infers them; for what it refuses, as those of the valid call.
+    """
+    changes = [("", sample), *changed(sample)]
+    undeclared: Declared = [("f32", ())] * sample.outputs
+    judged = call_each(judged_by_openvino, [ir_of(one, undeclared) for _, one in changes], lambda _: ("end of the process", []))
+    _, of_valid = judged[0]
+    told = []
+    for (what, one), (done, inferred) in zip(changes, judged, strict=True):
+        xml, weights = ir_of(one, inferred if done == "ok" else of_valid or undeclared)
+        findings = validate(xml, weights=weights)
+        errors = [f"{found.rule}: {found.message}" for found in findings if found.severity is Severity.ERROR]
+        told.append((what, done, errors))
+    return told
 
 
 def changed(sample: Sample) -> Iterator[tuple[str, Sample]]:

@@ -18,10 +18,11 @@ _RESIZE = (
     "pads_end=0,0,0,0 cube_coeff=-0.75"
 )
 _UNARY = (
-    "Abs Acos Acosh Asin Asinh Atan Atanh Ceiling Cos Cosh Erf Exp Floor HSigmoid HSwish Log Mish Negative ReLU Sigmoid Sign Sin "
-    "Sinh SoftPlus SoftSign Sqrt Tan Tanh"
+    "Abs Acos Acosh Asin Asinh Atan Atanh Ceiling Cos Cosh Erf Exp Floor HSigmoid HSwish Log Mish Negative ReLU Sigmoid Sign "
+    "Sin Sinh SoftPlus SoftSign Sqrt Tan Tanh"
 )
 _BINARY = "Add FloorMod Maximum Minimum Mod Multiply Power SquaredDifference Subtract"
+_COMPARISONS = "Equal Greater GreaterEqual Less LessEqual NotEqual"
 _REDUCTIONS = "ReduceL1 ReduceL2 ReduceMax ReduceMean ReduceMin ReduceProd ReduceSum"
 _ROWS = f"""
 AvgPool 14 {_POOL} exclude-pad=true f32[1,3,8,9]
@@ -29,6 +30,7 @@ BatchNormInference 5 epsilon=0.001 f32[2,3,4] f32[3] f32[3] f32[3] f32[3]
 BatchToSpace 2 f32[12,3,4,5] i64[4]=1,2,3,1 i64[4]=0,1,0,0 i64[4]=0,0,2,0
 BitwiseLeftShift 15 {_NUMPY} i32[2,3] i32[3]
 BitwiseNot 13 i32[2,3]
+BitwiseRightShift 15 {_NUMPY} i32[2,3] i32[3]
 Broadcast 3 mode=numpy f32[3,1] i64[3]=2,3,4
 Broadcast 3 mode=bidirectional f32[3,1] i64[2]=1,4
 Broadcast 3 mode=explicit f32[3,4] i64[3]=3,2,4 i64[2]=0,2
@@ -47,8 +49,8 @@ Elu 1 alpha=1.0 f32[2,3]
 Eye 9 output_type=f32 i64[]=3 i64[]=4 i64[]=1
 FakeQuantize 1 levels=256 {_NUMPY} f32[1,3,4,5] f32[] f32[] f32[] f32[]
 GRUCell 3 {_CELL.format("sigmoid,tanh")} linear_before_reset=false f32[2,3] f32[2,4] f32[12,3] f32[12,4] f32[12]
-GRUSequence 5 {_CELL.format("sigmoid,tanh")} linear_before_reset=true direction=forward f32[2,5,3] f32[2,1,4] i64[2] f32[1,12,3] \
-f32[1,12,4] f32[1,16] 2
+GRUSequence 5 {_CELL.format("sigmoid,tanh")} linear_before_reset=true direction=forward f32[2,5,3] f32[2,1,4] i64[2] \
+f32[1,12,3] f32[1,12,4] f32[1,16] 2
 Gelu 7 approximation_mode=ERF f32[2,3]
 GroupConvolution 1 {_WINDOWS} f32[1,6,8,9] f32[2,4,3,3,3]
 GroupConvolutionBackpropData 1 {_WINDOWS} output_padding=0,0 f32[1,6,8,9] f32[2,3,4,3,3]
@@ -83,7 +85,10 @@ Range 4 output_type=i64 i64[]=0 i64[]=10 i64[]=2
 Reshape 1 special_zero=true f32[2,3,4] i64[2]=0,-1
 Reshape 1 special_zero=false f32[2,3,4] i64[2]=6,4
 ReverseSequence 1 batch_axis=0 seq_axis=1 f32[2,3,4] i64[2]
+Reverse 1 mode=index f32[2,3] i64[1]=1
+Reverse 1 mode=mask f32[2,3] boolean[2]=1,0
 Roll 7 f32[2,3] i64[2]=1,2 i64[2]=0,1
+Round 5 mode=half_to_even f32[2,3]
 Select 1 {_NUMPY} boolean[2,1] f32[2,3] f32[3]
 Selu 1 f32[2,3] f32[1]=1.5 f32[1]=1
 ShapeOf 3 output_type=i64 f32[2,3]
@@ -107,7 +112,7 @@ VariadicSplit 1 f32[2,6] i64[]=1 i64[3]=1,2,-1 3
 {"".join(f"{name} 13 {_NUMPY} i32[2,3] i32[3]" + chr(10) for name in ("BitwiseAnd", "BitwiseOr", "BitwiseXor"))}\
 {"".join(f"{name} 1 {_NUMPY} boolean[2,3] boolean[3]" + chr(10) for name in ("LogicalAnd", "LogicalOr", "LogicalXor"))}\
 {"".join(f"{name} 1 {_NUMPY} f32[2,3] f32[3]" + chr(10) for name in _BINARY.split())}\
-{"".join(f"{name} 1 {_NUMPY} f32[2,1] f32[3]" + chr(10) for name in ("Equal", "Greater", "GreaterEqual", "Less", "LessEqual", "NotEqual"))}\
+{"".join(f"{name} 1 {_NUMPY} f32[2,1] f32[3]" + chr(10) for name in _COMPARISONS.split())}\
 {"".join(f"{name} 4 keep_dims=true f32[2,3,4] i64[2]=0,2" + chr(10) for name in _REDUCTIONS.split())}\
 {"".join(f"{name} 1 keep_dims=false boolean[2,3] i64[1]=1" + chr(10) for name in ("ReduceLogicalAnd", "ReduceLogicalOr"))}\
 {"".join(f"{name} 9 f32[2,3]" + chr(10) for name in _UNARY.split())}"""

@@ -18,7 +18,7 @@ from ov_gather.ops.contracts.sizes import broadcast
 
 def unary(call: Call) -> list[Output]:
     """The shape and the type of the operand."""
-    if call.kind(0) is BOOLEAN and call.type not in ("Elu", "ReLU", "Relu"):
+    if call.kind(0) is BOOLEAN and call.type not in ("Elu", "ReLU", "Relu", "Round"):
         raise BadTypeError("the input is boolean", f"{call.type} takes numbers", 0)
     return [(call.kind(0), call.shapes[0])]
 
