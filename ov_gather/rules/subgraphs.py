@@ -4,9 +4,9 @@ from __future__ import annotations
 
 from collections import Counter
 from collections.abc import Iterator
-from contextlib import suppress
 
-from ov_gather.ir.bodies import BODIES, MAPPING, SLICING, Entry, back_edges, entries, port_map
+from ov_gather.graph.protocol import LOOPS
+from ov_gather.ir.bodies import BODIES, MAPPING, SLICING, Entry, Slicing, back_edges, entries, port_map
 from ov_gather.ir.model import Layer, Model, Port
 from ov_gather.ir.shapes import PartialShape, listed
 from ov_gather.ops.attribute import parse_integer
@@ -110,20 +110,68 @@ def back_edge(graph: Model) -> Iterator[Violation]:
 
 @rule("OVG125", Model)
 def slices(graph: Model) -> Iterator[Violation]:
-    """An entry of a port map makes slices with a stride of 0, or with a part_size below 1.
+    """The slices of an input or output of a Loop or TensorIterator do not fit the tensors, or each other.
 
-    OpenVINO divides by these numbers, which it keeps in 32 bits, and ends the process when it reads or compiles the model. A
-    stride is 1 to 2147483647, or -1 to -2147483647 to start at the end; a part_size is 1 to 2147483647.
+    From start to end, which count from the end if they are negative, strides of one sign lead to
+    whole slices, as many for each input and output; a slice has part_size elements along the axis, and the Parameter or Result
+    inside has its shape. OpenVINO divides by a stride, and a part_size, which it keeps in 32 bits, and may end the process.
     """
     for layer in _with_bodies(graph):
+        repeats: int | None = None
         for entry in _entries(layer):
-            for name, least in (("stride", -_MOST), ("part_size", 1)):
-                text = entry.element.attributes.get(name, "1") if entry.is_sliced else "1"
-                with suppress(ValueError):  # OVG122 reports it
-                    value = parse_integer(text)
-                    if value == 0 or not least <= value <= _MOST:
-                        hint = f"write 1 to {_MOST}" + (f", or -1 to {least}" if least < 0 else "")
-                        yield Violation.at(layer, f"{name}={value} of slices is out of range", hint, line=entry.element.line)
+            if not entry.is_sliced:
+                continue
+            try:
+                count = _slice_count(layer, entry)
+                if None not in (repeats, count) and count != repeats:
+                    raise ValueError(f"there are {count} slices, of the entries before {repeats}")
+            except ValueError as error:
+                hint = "correct axis, start, end, stride and part_size"
+                yield Violation.at(layer, f"slices of {entry.element.tag}: {error}", hint, line=entry.element.line)
+            else:
+                repeats = count if count is not None else repeats
+
+
+def _slice_count(layer: Layer, entry: Entry) -> int | None:
+    """Return how many slices an entry makes; None if that is open, or OVG122 reports the entry. Raises ValueError."""
+    if layer.type not in LOOPS:
+        raise ValueError(f"{layer.type} passes whole tensors")
+    try:
+        slicing = entry.slicing
+    except ValueError:  # OVG122 reports it
+        return None
+    inside = _inside(entry)
+    if entry.purpose is not None:
+        raise ValueError(f"what has the purpose {entry.purpose} is no tensor that is sliced")
+    if slicing is None or entry.port is None or inside is None:
+        return None
+    if not 0 < abs(slicing.stride) <= _MOST:
+        raise ValueError(f"stride={slicing.stride} is out of range: 1 to {_MOST}, or -1 to {-_MOST}")
+    if not 0 < slicing.part_size <= _MOST:
+        raise ValueError(f"part_size={slicing.part_size} is out of range: 1 to {_MOST}")
+    outer, axis = entry.port.dims, slicing.axis
+    rank = len(outer or inside.dims)
+    if rank and not 0 <= axis < rank:
+        raise ValueError(f"axis={axis} is out of range: the tensor has rank {rank}")
+    if outer and inside.dims:
+        part = (*outer[:axis], slicing.part_size, *outer[axis + 1 :])
+        if PartialShape.of(part).intersect(PartialShape.of(inside.dims)) is None:
+            raise ValueError(f"{entry.inner} has dims {listed(inside.dims)}, a slice has {listed(part)}")
+    return None if not outer or outer[axis] < 0 else _steps(slicing, outer[axis], covers=not entry.is_input)
+
+
+def _steps(slicing: Slicing, size: int, *, covers: bool) -> int:
+    """Return the number of strides from start to end. Raises ValueError if they do not lead there, or do not cover the axis."""
+    first, last = (end + size + 1 if end < 0 else end for end in (slicing.start, slicing.end))
+    reach = last - first
+    what = f"from start={slicing.start} to end={slicing.end} by stride={slicing.stride}, of {size} elements"
+    if not (0 <= first <= size and 0 <= last <= size):
+        raise ValueError(f"{what}: an end lies outside the axis")
+    if reach * slicing.stride < 0 or reach % slicing.stride:
+        raise ValueError(f"{what}: the strides do not lead there")
+    if covers and (abs(reach) != size or abs(slicing.stride) != slicing.part_size):
+        raise ValueError(f"{what} and part_size={slicing.part_size}: the slices do not make up the axis")
+    return abs(reach // slicing.stride)
 
 
 @rule("OVG307", Model)

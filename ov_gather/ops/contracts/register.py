@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Callable, Iterable, Mapping
 from dataclasses import dataclass
 
-from ov_gather.ops.contracts import along_axes, by_element, moves, products, recurrent, windows
+from ov_gather.ops.contracts import along_axes, by_element, moves, products, recurrent, states, windows
 from ov_gather.ops.contracts.call import BadCountError, Call, Output
 from ov_gather.ops.table import OPENVINO, OpKind, where
 
@@ -99,6 +99,8 @@ CONTRACTS: Mapping[str, Row] = {
     **_rows(along_axes.shape_of, 1, 1, "ShapeOf"),
     **_rows(along_axes.top_k, 2, 2, "TopK"),
     **_rows(along_axes.unique, 1, 2, "Unique"),
+    **_rows(states.read_value, 0, 1, "ReadValue"),
+    **_rows(states.assign, 1, 1, "Assign"),
     **_rows(recurrent.cell, 5, 5, "GRUCell", "RNNCell"),
     **_rows(recurrent.cell, 6, 7, "LSTMCell"),
     **_rows(recurrent.sequence, 6, 6, "GRUSequence", "RNNSequence"),

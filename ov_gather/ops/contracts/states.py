@@ -1,0 +1,27 @@
+"""Contracts of states: ReadValue, Assign."""
+
+from __future__ import annotations
+
+from ov_gather.ir.shapes import PartialShape
+from ov_gather.ops.contracts.call import BadSizeError, BadTypeError, Call, Output, UnjudgedError
+
+
+def read_value(call: Call) -> list[Output]:
+    """ReadValue: since opset 6 of the type and the shape that it declares, which its initial value fits."""
+    if call.opset < 6:
+        return [(call.kind(0), call.shapes[0])]
+    kind = call.element_type("variable_type")
+    try:
+        shape = PartialShape.parse(call.attributes.get("variable_shape", "..."))
+    except ValueError:  # OVG203 reports it
+        raise UnjudgedError from None
+    if call.count and None not in (kind, call.kind(0)) and kind is not call.kind(0):
+        raise BadTypeError(f"the initial value has element type {call.kind(0)}", f"variable_type is {kind}", 0)
+    if call.count and shape.intersect(call.shapes[0]) is None:
+        raise BadSizeError(f"the initial value is {call.shapes[0]}", f"variable_shape is {shape}", 0)
+    return [(None, shape)]
+
+
+def assign(call: Call) -> list[Output]:
+    """Assign: what it is given."""
+    return [(call.kind(0), call.shapes[0])]
