@@ -62,6 +62,7 @@ def test_equals_that_come_from_far():
     check_accelerated(model, arrays, done=["ov_gather.GatherElements by [40,1,1]"])
 
 
+@pytest.mark.exhaustive
 def test_indices_that_come_from_far():
     index = again(lambda value: ops.add(value, ops.constant(np.int32(0))), ops.clamp(parameter("i", [9, 1], np.int32), 0, 3))
     rows = ops.broadcast(index, ops.constant(np.array([9, 5])))
