@@ -48,3 +48,10 @@ def bench(session: nox.Session) -> None:
     """Measure the kernel beside its peers; arguments go to `ov-gather bench`."""
     session.install(".[all,peers]")
     session.run("ov-gather", "bench", *session.posargs)
+
+
+@nox.session(python="3.12")  # the Python whose wheel serves all later ones
+def release(session: nox.Session) -> None:
+    """Make an sdist and a wheel in dist/, as the workflow does, and check them; `--tag v1.2.3` checks the tag, too."""
+    session.install("build", "twine", "check-wheel-contents", "abi3audit", "auditwheel", "click", "rich")
+    session.run("python", "tests/tools/release.py", *session.posargs)

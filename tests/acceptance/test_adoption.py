@@ -14,6 +14,7 @@ import yaml
 
 from helpers.paths import ROOT
 from ov_gather.cli import COMMANDS, group
+from tools import release
 
 BIN = Path(sys.executable).parent
 HOWTO = ROOT / "docs" / "howto"
@@ -22,6 +23,7 @@ PAGE = "".join((HOWTO / f"{name}.md").read_text() for name in NAMES)
 SNIPPETS = re.findall(r"```yaml\n(.*?)```", PAGE, re.S)
 
 
+PYTHON_OF_ACTION = "${{ steps.python.outputs.python-path }}"
 EVIL = "from pathlib import Path\nPath('pwned').touch()\n"
 
 
@@ -151,12 +153,19 @@ def action(tmp_path):
     def run_step(cwd=ROOT, **inputs):
         given = {name: entry["default"] for name, entry in definition["inputs"].items()} | inputs
         environment = {
-            name: re.sub(r"\$\{\{ inputs\.(\w+) \}\}", lambda match: given[match[1]], text)
+            name: re.sub(r"\$\{\{ inputs\.(\w+) \}\}", lambda match: given[match[1]], text).replace(
+                PYTHON_OF_ACTION, sys.executable
+            )
             for name, text in step["env"].items()
         }
         # The runner starts `shell: bash` like this.
         command = ["bash", "--noprofile", "--norc", "-eo", "pipefail", "-c", step["run"]]
-        return run(*command, cwd=cwd, env={**os.environ, **environment, "RUNNER_TEMP": str(tmp_path)})
+        runner = {
+            "RUNNER_TEMP": tmp_path,
+            "GITHUB_OUTPUT": tmp_path / "outputs",
+            "GITHUB_STEP_SUMMARY": tmp_path / "summary.md",
+        }
+        return run(*command, cwd=cwd, env=os.environ | environment | {name: str(value) for name, value in runner.items()})
 
     return run_step
 
@@ -224,10 +233,9 @@ def test_action_takes_file_names_as_data(action, evil_names):
 
 @pytest.mark.sampled(1)
 @pytest.mark.parametrize("format_", ["github", "sarif"])
-def test_action_lists_findings_in_the_summary_of_the_job(action, tmp_path, monkeypatch, format_):
+def test_action_lists_findings_in_the_summary_of_the_job(action, tmp_path, format_):
     summary = tmp_path / "summary.md"
     summary.write_text("of an earlier step\n")
-    monkeypatch.setenv("GITHUB_STEP_SUMMARY", str(summary))
     done = action(paths="ir_samples/invalid/OVG204", format=format_, output=str(tmp_path / "out.sarif"), args="--select OVG204")
     assert done.returncode == 1
     before, heading, _, *table = summary.read_text().splitlines()
@@ -236,6 +244,17 @@ def test_action_lists_findings_in_the_summary_of_the_job(action, tmp_path, monke
     assert "<table>" not in done.stdout
     assert action(paths="no such file", format=format_).returncode == 2
     assert len(summary.read_text().splitlines()) == 3 + len(table)
+
+
+def test_action_tells_later_steps_what_it_found(action, tmp_path):
+    outputs = yaml.safe_load((ROOT / "action.yml").read_text())["outputs"]
+    assert action(paths="ir_samples/invalid/OVG204").returncode == 1
+    told = dict(line.split("=", 1) for line in (tmp_path / "outputs").read_text().splitlines())
+    assert {name: f"${{{{ steps.validate.outputs.{name} }}}}" for name in told} == {
+        name: output["value"] for name, output in outputs.items()
+    }
+    assert told["findings"] == "3"
+    assert len(json.loads(Path(told["report"]).read_text())["findings"]) == 3
 
 
 def test_action_takes_globs(action):
@@ -264,7 +283,7 @@ def test_contributing_names_the_sessions_of_nox():
     done = run(BIN / "nox", "--list", cwd=ROOT)
     assert done.returncode == 0, done.stderr
     sessions = set(re.findall(r"^[*-] (\w+)", done.stdout, re.M))
-    assert sessions == {"lint", "types", "tests", "sanitizers", "docs", "bench"}
+    assert sessions == {"lint", "types", "tests", "sanitizers", "docs", "bench", "release"}
     text = (ROOT / "CONTRIBUTING.md").read_text()
     assert set(re.findall(r"nox -s (\w+)", text)) == sessions
 
@@ -277,7 +296,7 @@ def test_pre_commit_accepts_our_files(command, file):
     assert done.returncode == 0, done.stdout + done.stderr
 
 
-@pytest.mark.parametrize("name", ["ci", "nightly"])
+@pytest.mark.parametrize("name", ["ci", "nightly", "release"])
 def test_the_workflows_are_valid_and_run_what_is_there(name):
     workflow = ROOT / ".github" / "workflows" / f"{name}.yml"
     done = run(BIN / "check-jsonschema", "--builtin-schema", "vendor.github-workflows", workflow, cwd=ROOT)
@@ -291,12 +310,53 @@ def test_the_workflows_are_valid_and_run_what_is_there(name):
         helps.append((run(sys.executable, "-m", "pytest", "--help", cwd=ROOT).stdout, arguments))
     for text, arguments in helps:
         assert [option for option in re.findall(r"--[\w-]+", arguments) if not re.search(rf"{option}(?![\w-])", text)] == []
-    assert (".ci/run" if name == "ci" else "pytest --all -n 2") in commands
+    assert {"ci": ".ci/run", "nightly": "pytest --all -n 2", "release": "nox -s release"}[name] in commands
+
+
+def test_workflows_and_the_action_can_be_trusted():
+    """Actions are pinned by their hashes, none keeps credentials or has more rights than it uses, and inputs are data."""
+    files = [
+        *(ROOT / ".github" / "workflows").glob("*.yml"),
+        ROOT / "action.yml",
+        *ROOT.glob("docs/custom_layer/.github/*/*.yml"),
+    ]
+    assert len(files) == 5
+    done = run(BIN / "zizmor", "--offline", "--quiet", *files, cwd=ROOT)
+    assert done.returncode == 0, done.stdout
+
+
+@pytest.mark.parametrize(
+    ("tag", "heading", "error"),
+    [
+        ("v1.2.3", "1.2.3 (2026-11-28)", ""),
+        ("1.2.3", "1.2.3 (2026-11-28)", "tag v1.2.3, or change the version"),
+        ("v1.2.3", "1.2.3 (unreleased)", "write the date"),
+        ("v1.2.3", "1.2.4 (2026-11-28)", "has no section '## 1.2.3 (DATE)'"),
+    ],
+)
+def test_a_release_has_its_section_of_the_changelog(tag, heading, error):
+    changelog = f"# Changes\n\n## {heading}\n\n- New.\n\n## 1.2.2 (2025-01-01)\n\n- Old.\n"
+    if error:
+        with pytest.raises(release.ReleaseError, match=re.escape(error)):
+            release.notes(changelog, tag, "1.2.3")
+    else:
+        assert release.notes(changelog, tag, "1.2.3") == "- New.\n"
+
+
+@pytest.mark.exhaustive
+@pytest.mark.skipif(not shutil.which("python3.12"), reason="needs Python 3.12")
+@pytest.mark.skipif(not (ROOT / ".git").exists(), reason="a release is made from a git repository")
+def test_a_release_is_made_and_holds(tmp_path):
+    clone = tmp_path / "clone"
+    assert run("git", "clone", "--quiet", ROOT, clone).returncode == 0
+    done = run(BIN / "nox", "-s", "release", cwd=clone)
+    assert done.returncode == 0, done.stdout + done.stderr
+    assert sorted(path.suffix for path in (clone / "dist").iterdir()) == [".gz", ".whl"]
 
 
 @pytest.mark.parametrize("name", ["sanitizers", "lint", "types"])
 def test_ci_and_nox_run_the_same_scripts(name):
-    assert f"\n.ci/{name}\n" in (ROOT / ".ci" / "run").read_text()
+    assert re.search(rf"^(quietly \w+ )?\.ci/{name}( &)?$", (ROOT / ".ci" / "run").read_text(), re.M)
     assert f'session.run(".ci/{name}"' in (ROOT / "noxfile.py").read_text()
 
 
