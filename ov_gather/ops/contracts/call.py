@@ -6,7 +6,7 @@ from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
 from typing import TypeVar
 
-from ov_gather.ir.element_types import DYNAMIC, INTEGERS, ElementType, by_name
+from ov_gather.ir.element_types import DYNAMIC, I32, I64, INTEGERS, ElementType, by_name
 from ov_gather.ir.shapes import BLANKS, Dimension, PartialShape
 from ov_gather.ops.attribute import parse_float, parse_integer
 
@@ -91,6 +91,23 @@ class Call:
         """Return a list of integers; empty if it is missing."""
         return self._read(name, lambda text: tuple(parse_integer(part.strip(BLANKS)) for part in text.split(",") if text), ())
 
+    def numbers(self, name: str) -> tuple[float, ...]:
+        """Return a list of numbers; empty if it is missing."""
+        return self._read(name, lambda text: tuple(parse_float(part.strip(BLANKS)) for part in text.split(",") if text), ())
+
+    def whole_from(self, least: int, name: str, default: int | None = None) -> int:
+        """Return an integer attribute; by default `least`. Raises BadValueError if it is below that."""
+        value = self.whole(name, least if default is None else default)
+        self.at_least(name, value, least)
+        return value
+
+    def one_of(self, name: str, default: str, *allowed: str) -> str:
+        """Return a word as it is written. Raises BadValueError if it is none of these."""
+        word = self.attributes.get(name, default)
+        if word not in allowed:
+            raise BadValueError(f"{name}='{word[:40]}' is unknown", f"one of {', '.join(allowed)}")
+        return word
+
     def _read(self, name: str, parse: Callable[[str], T], default: T) -> T:
         if name not in self.attributes:
             return default
@@ -150,6 +167,12 @@ class Call:
         """Raise BadValueError if an attribute is too small."""
         if value < least:
             raise BadValueError(f"{name}={value:g} is out of range", f"it is {least:g} or more")
+
+    def index_type(self, name: str, default: ElementType = I64) -> None:
+        """Raise BadValueError if an attribute names a type of indices that is neither i32 nor i64."""
+        kind = self.element_type(name, default)
+        if kind not in (I32, I64):
+            raise BadValueError(f"{name} is {kind}", "i32 or i64")
 
     def takes(self, port: int, allowed: Sequence[ElementType], name: str) -> None:
         """Raise BadTypeError if an input has another element type than these."""

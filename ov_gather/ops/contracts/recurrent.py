@@ -5,9 +5,9 @@ from __future__ import annotations
 from collections.abc import Mapping
 
 from ov_gather.ir.element_types import INTEGERS
-from ov_gather.ir.shapes import ANY, Dimension, PartialShape
-from ov_gather.ops.contracts.call import BadCountError, BadSizeError, BadValueError, Call, Output, UnjudgedError
-from ov_gather.ops.contracts.sizes import exactly, linear
+from ov_gather.ir.shapes import Dimension, PartialShape
+from ov_gather.ops.contracts.call import BadCountError, BadValueError, Call, Output, UnjudgedError
+from ov_gather.ops.contracts.sizes import NamedSizes, exactly, linear
 
 _GATES: Mapping[str, int] = {"LSTM": 4, "GRU": 3, "RNN": 1}
 """How many gates the weights of each cell have."""
@@ -25,9 +25,9 @@ def cell(call: Call) -> list[Output]:
         raise BadCountError(f"the layer has {call.count} inputs", f"{call.type} takes {4 + states} since opset 4")
     kind = call.same_type(*range(min(call.count, states + 4)))
     data = _matrix(call, 0, "X")
-    sizes = _Sizes(batch=data[0], inputs=data[1], hidden=exactly(hidden))
+    sizes = NamedSizes(batch=data[0], inputs=data[1], hidden=exactly(hidden))
     for port in range(1, states + 1):
-        sizes.fit(call, port, f"state {port}", ("batch", "hidden"))
+        sizes.fit(call, port, f"state {port}", "batch", "hidden")
     _weights(call, sizes, family, states + 1, lead=())
     state = PartialShape((sizes["batch"], sizes["hidden"]))
     return [(kind, state)] * states
@@ -40,28 +40,15 @@ def sequence(call: Call) -> list[Output]:
     kind = call.same_type(0, *range(1, 1 + states), *range(2 + states, min(call.count, 5 + states)))
     directions = exactly(2 if call.word("direction") == "bidirectional" else 1)
     call.takes(1 + states, INTEGERS, "sequence_lengths")
-    sizes = _Sizes(batch=ANY, time=ANY, inputs=ANY, hidden=exactly(hidden), directions=directions)
-    sizes.fit(call, 0, "X", ("batch", "time", "inputs"))
+    sizes = NamedSizes(hidden=exactly(hidden), directions=directions)
+    sizes.fit(call, 0, "X", "batch", "time", "inputs")
     for port in range(1, states + 1):
-        sizes.fit(call, port, f"state {port}", ("batch", "directions", "hidden"))
-    sizes.fit(call, 1 + states, "sequence_lengths", ("batch",))
+        sizes.fit(call, port, f"state {port}", "batch", "directions", "hidden")
+    sizes.fit(call, 1 + states, "sequence_lengths", "batch")
     _weights(call, sizes, family, states + 2, lead=("directions",))
     every = PartialShape((sizes["batch"], directions, sizes["time"], sizes["hidden"]))
     last = PartialShape((sizes["batch"], directions, sizes["hidden"]))
     return [(kind, every), *[(kind, last)] * states]
-
-
-class _Sizes(dict[str, Dimension]):
-    """The sizes of a cell by name, as far as the inputs tell."""
-
-    def fit(self, call: Call, port: int, what: str, names: tuple[str, ...]) -> None:
-        """Compare an input with the sizes, and learn from it. Raises BadRankError, BadSizeError."""
-        call.has_rank(port, what, len(names))
-        for place, (name, dim) in enumerate(zip(names, call.dims(port) or (), strict=False)):
-            both = self[name].intersect(dim)
-            if both is None:
-                raise BadSizeError(f"dimension {place} of {what} is {dim}", f"{name} is {self[name]}", port)
-            self[name] = both
 
 
 def _common(call: Call) -> tuple[str, int]:
@@ -86,13 +73,13 @@ def _matrix(call: Call, port: int, what: str) -> tuple[Dimension, Dimension]:
     return dims[0], dims[1]
 
 
-def _weights(call: Call, sizes: _Sizes, family: str, port: int, lead: tuple[str, ...]) -> None:
+def _weights(call: Call, sizes: NamedSizes, family: str, port: int, lead: tuple[str, ...]) -> None:
     """Check W, R and B, which stand at this position."""
     gates = _GATES[family]
     resets = family == "GRU" and call.flag("linear_before_reset")
     sizes["gates * hidden_size"] = linear(sizes["hidden"], gates)
     sizes["biases"] = linear(sizes["hidden"], gates + resets)
-    sizes.fit(call, port, "W", (*lead, "gates * hidden_size", "inputs"))
-    sizes.fit(call, port + 1, "R", (*lead, "gates * hidden_size", "hidden"))
+    sizes.fit(call, port, "W", *lead, "gates * hidden_size", "inputs")
+    sizes.fit(call, port + 1, "R", *lead, "gates * hidden_size", "hidden")
     if port + 2 < call.count:
-        sizes.fit(call, port + 2, "B", (*lead, "biases"))
+        sizes.fit(call, port + 2, "B", *lead, "biases")

@@ -6,6 +6,7 @@ from collections.abc import Iterable, Sequence
 from math import prod
 
 from ov_gather.ir.shapes import ANY, MAX_DIMENSION, Dimension, PartialShape
+from ov_gather.ops.contracts.call import BadSizeError, Call
 
 Dims = tuple[Dimension, ...]
 
@@ -75,3 +76,24 @@ def broadcast(one: PartialShape, other: PartialShape) -> PartialShape | None:
 def open_shape(rank: int | None) -> PartialShape:
     """Return the shape of a rank whose sizes are open."""
     return PartialShape(None if rank is None else (ANY,) * rank)
+
+
+class NamedSizes(dict[str, Dimension]):
+    """The sizes of a layer's inputs by name, as far as they are known. A name that is a number is this size."""
+
+    def __missing__(self, name: str) -> Dimension:
+        return exactly(int(name)) if name.isdecimal() else ANY
+
+    def fit(self, call: Call, port: int, what: str, *names: str) -> None:
+        """Compare an input with the sizes, and learn from it. Raises BadRankError, BadSizeError."""
+        call.has_rank(port, what, len(names))
+        for place, (name, dim) in enumerate(zip(names, call.dims(port) or (), strict=False)):
+            both = self[name].intersect(dim)
+            if both is None:
+                wanted = f"it is {name}" if name.isdecimal() else f"{name} is {self[name]}"
+                raise BadSizeError(f"dimension {place} of {what} is {dim}", wanted, port)
+            self[name] = both
+
+    def shape(self, *names: str) -> PartialShape:
+        """Return a shape of these sizes."""
+        return PartialShape(tuple(self[name] for name in names))
