@@ -112,6 +112,7 @@ def _row(name: str) -> ElementType:
 BOOLEAN, STRING, DYNAMIC = _row("boolean"), _row("string"), _row("dynamic")
 BF16, F16, F32, F64 = _row("bf16"), _row("f16"), _row("f32"), _row("f64")
 I32, I64, U32, U64 = _row("i32"), _row("i64"), _row("u32"), _row("u64")
+U1, U8 = _row("u1"), _row("u8")
 INTEGERS = tuple(_row(name) for name in ("i8", "i16", "i32", "i64", "u8", "u16", "u32", "u64"))
 REALS = tuple(_row(name) for name in ("bf16", "f16", "f32", "f64"))
 U2, F4E2M1 = _row("u2"), _row("f4e2m1")

@@ -23,11 +23,28 @@ LENIENT = {
     r"FakeQuantize: levels=.*": "what fewer than two levels give, nobody says",
     r"LRN: size=0": "a window of nothing",
     r"LogicalNot: input 0: .*": "OpenVINO inverts numbers",
-    r"MaxPool: (strides|pads_begin|pads_end)=.*": "OpenVINO takes negative strides and pads without a check",
+    r"(BinaryConvolution|DeformableConvolution|ExtractImagePatches|MaxPool): (strides|dilations|sizes|rates|pads_\w+)=.*": (
+        "OpenVINO takes negative strides and pads without a check"
+    ),
+    r"Col2Im: \w+=\d,\d,1": "OpenVINO reads as many numbers as it needs",
+    r"DeformablePSROIPooling: .*": "OpenVINO checks ranks, and reads what is not there",
+    r"DetectionOutput: input_(height|width)=.*": "OpenVINO divides by 0",
+    r"ExperimentalDetectron\w+: (pre|post)_nms_count=-.*": "OpenVINO takes a negative number for all boxes",
+    r"ExperimentalDetectron\w+: (deltas_weights|pyramid_scales)=.*": "OpenVINO reads numbers that are not there",
+    r"ExperimentalDetectronGenerate\w+: input \d: dimension 0 is 0": "anchors, deltas or scores that are none",
+    r"(PSROIPooling|ROI\w+|\w+ROIFeatureExtractor): (group_size|pooled_[hw]|output_size)=.*": "OpenVINO pools to nothing",
+    r"ROIAlign\w*: input 0: dimension 0 is 0": "regions of images that are none",
+    r"PriorBox: (min_size|max_size|aspect_ratio)=.*": "boxes that are none",
+    r"PriorBox\w*: input 1: one element (more|less)": "OpenVINO reads two numbers, whatever is there",
+    r"Proposal: (base_size|pre_nms_topn|feat_stride|ratio|scale)=.*": "anchors that are none, or more than the scores have",
+    r"Proposal: input [01]: dimension [23] .*": "OpenVINO compares the numbers of channels only",
+    r"RegionYolo: .*": "OpenVINO computes the regions that attributes name, whatever the input has",
     r"\w*Convolution\w*: input \d: dimension \d is 0": "a kernel, or an image, without elements",
     r"PReLU: input \d: dimension \d is 0": "a slope, or channels, without elements",
     r"Interpolate: .*": "OpenVINO reads as many pads, sizes and axes as it needs, and sizes of 0",
-    r"(Broadcast|RandomUniform): input \d: element \d is -100": "OpenVINO takes a negative size for an open one",
+    r"(Adaptive\w+|Broadcast|PriorBox\w*|RandomUniform): input \d: element \d is -\d+": (
+        "OpenVINO takes a negative size for an open one"
+    ),
     r"SpaceToBatch: input \d: (i32|element \d is -\d+)": "OpenVINO cuts by negative pads, and takes integers of two types",
     r"Squeeze: .*": "OpenVINO keeps an axis that is longer than 1",
     r"Reshape: input 1: .*": "OpenVINO does not count elements where a size is copied",
@@ -37,10 +54,14 @@ LENIENT = {
     r"Pad: with one more input": "OpenVINO does not look at a value that the mode does not read",
 }
 """Changes that OpenVINO accepts and the specification does not, by what `changed` calls them; and what OpenVINO does."""
+NOT_ON_CPU = ("BGRtoNV12", "BinaryConvolution", "RGBtoNV12")
+"""Operators that the CPU plugin does not compile as the samples call them: of these, what reading the model refuses counts."""
 UNFOUND = {
     r"Broadcast: with one more input": "the names of axes are read in one mode only",
     r"Interpolate: input \d: element 1 is -1": "negative axes of Interpolate are in no specification",
     r"LRN: input 1: element 0 is .*": "the CPU plugin alone wants the axis of channels",
+    r"MatrixNms: (score|post)_threshold=0.0": "the CPU plugin refuses scores by which no box is left",
+    r"Proposal: pre_nms_topn=1": "the CPU plugin dies of fewer than 8 boxes, which is no fault of the layer",
     r"Unique: input 0: dimension 0 is 0": "no elements are a matter of the known faults",
 }
 """Changes that OpenVINO refuses and `validate` does not report, and why."""
@@ -53,7 +74,10 @@ def outcomes(sample: Sample) -> list[tuple[str, str, list[str]]]:
     """
     changes = [("", sample), *changed(sample)]
     undeclared: Declared = [("f32", ())] * sample.outputs
-    judged = call_each(judged_by_openvino, [ir_of(one, undeclared) for _, one in changes], lambda _: ("end of the process", []))
+    models = [ir_of(one, undeclared) for _, one in changes]
+    judged = call_each(judged_by_openvino, models, lambda _: ("end of the process", []), limit=10)
+    if sample.type in NOT_ON_CPU:
+        judged = [("ok" if done == "compilation" else done, inferred) for done, inferred in judged]
     _, of_valid = judged[0]
     told = []
     for (what, one), (done, inferred) in zip(changes, judged, strict=True):

@@ -117,6 +117,88 @@ VariadicSplit 1 f32[2,6] i64[]=1 i64[3]=1,2,-1 3
 {"".join(f"{name} 1 keep_dims=false boolean[2,3] i64[1]=1" + chr(10) for name in ("ReduceLogicalAnd", "ReduceLogicalOr"))}\
 {"".join(f"{name} 9 f32[2,3]" + chr(10) for name in _UNARY.split())}"""
 
+_DETECTIONS = (
+    "background_label_id=0 top_k=4 variance_encoded_in_target={} keep_top_k=5 code_type=caffe.PriorBoxParameter.{} "
+    "share_location={} nms_threshold=0.5 confidence_threshold=0.3 clip_after_nms=false clip_before_nms=false "
+    "decrease_label_id=false normalized={} input_height=10 input_width=20 objectness_score=0.1"
+)
+_PRIORS = (
+    "min_size=16.0 max_size=38.0 aspect_ratio=2.0 density= fixed_ratio= fixed_size= clip=false flip=true step=16.0 offset=0.5 "
+    "variance=0.1,0.1,0.2,0.2 scale_all_sizes=true"
+)
+_PROPOSALS = (
+    "base_size=16 pre_nms_topn=20 post_nms_topn=5 nms_thresh=0.7 feat_stride=16 min_size=16 ratio=0.5,2.0 scale=2.0,4.0 "
+    "clip_before_nms=true clip_after_nms=false normalize=false box_size_scale=1.0 box_coordinate_scale=1.0 framework="
+)
+_NMS = (
+    "sort_result_type=score output_type=i64 nms_top_k=4 keep_top_k=5 sort_result_across_batch=false normalized=true "
+    "score_threshold={} background_class={}"
+)
+_SUPPRESSION = "box_encoding=corner sort_result_descending=true"
+_BOXES = "f32[2,6,4] f32[2,3,6]"
+_LIMITS = "i64[]=3 f32[]=0.5 f32[]=0.1"
+_IMAGES = f"""\
+AdaptiveAvgPool 8 f32[1,3,8,9] i64[2]=2,3
+AdaptiveMaxPool 8 index_element_type=i32 f32[1,3,8,9] i64[2]=2,3 2
+BinaryConvolution 1 {_WINDOWS} mode=xnor-popcount pad_value=0.0 f32[1,8,8,9] u1[4,8,3,3]
+Col2Im 15 strides=1,1 dilations=1,1 pads_begin=0,1 pads_end=0,1 f32[1,12,15] i64[2]=4,4 i64[2]=2,2
+DeformableConvolution 1 {_WINDOWS} group=2 deformable_group=1 f32[1,4,8,9] f32[1,18,6,5] f32[6,2,3,3]
+DeformableConvolution 8 bilinear_interpolation_pad=false {_WINDOWS} group=1 deformable_group=2 f32[1,4,8,9] f32[1,36,6,5] \
+f32[6,4,3,3] f32[1,18,6,5]
+DeformablePSROIPooling 1 output_dim=2 spatial_scale=0.5 group_size=3 mode=bilinear_deformable spatial_bins_x=4 \
+spatial_bins_y=4 trans_std=0.1 part_size=3 f32[1,18,8,9] f32[2,5] f32[2,2,3,3]
+DetectionOutput 1 num_classes=3 {_DETECTIONS.format("true", "CORNER", "true", "true")} f32[2,20] f32[2,15] f32[2,1,20]
+DetectionOutput 8 {_DETECTIONS.format("false", "CENTER_SIZE", "false", "false")} f32[2,60] f32[2,15] f32[1,2,25] f32[2,10] \
+f32[2,60]
+ExperimentalDetectronDetectionOutput 6 score_threshold=0.05 nms_threshold=0.5 max_delta_log_wh=4.1 num_classes=3 \
+post_nms_count=20 max_detections_per_image=5 class_agnostic_box_regression=false deltas_weights=10.0,10.0,5.0,5.0 f32[10,4] \
+f32[10,12] f32[10,3] f32[1,3] 3
+ExperimentalDetectronGenerateProposalsSingleImage 6 min_size=1.0 nms_threshold=0.7 post_nms_count=5 pre_nms_count=20 f32[3] \
+f32[24,4] f32[12,2,4] f32[3,2,4] 2
+ExperimentalDetectronPriorGridGenerator 6 flatten=true h=0 w=0 stride_x=4.0 stride_y=4.0 f32[3,4] f32[1,16,4,5] f32[1,3,40,50]
+ExperimentalDetectronROIFeatureExtractor 6 output_size=7 sampling_ratio=2 pyramid_scales=4,8 aligned=false f32[10,4] \
+f32[1,16,8,8] f32[1,16,4,4] 2
+ExperimentalDetectronTopKROIs 6 max_rois=5 f32[10,4] f32[10]
+ExtractImagePatches 3 sizes=3,4 strides=2,3 rates=1,2 auto_pad=valid f32[2,3,10,11]
+GRN 1 bias=0.1 f32[1,3,4,5]
+GenerateProposals 9 min_size=1.0 nms_threshold=0.7 post_nms_count=5 pre_nms_count=20 normalized=true nms_eta=1.0 \
+roi_num_type=i64 f32[2,3] f32[2,4,3,4] f32[2,12,2,4] f32[2,3,2,4] 3
+GridSample 9 align_corners=false mode=bilinear padding_mode=zeros f32[2,3,4,5] f32[2,6,7,2]
+I420toBGR 8 u8[1,6,6,1]
+I420toRGB 8 u8[1,4,6,1] u8[1,2,3,1] u8[1,2,3,1]
+MatrixNms 8 {_NMS.format("-1.0", -1)} decay_function=linear gaussian_sigma=2.0 post_threshold=-1.0 {_BOXES} 3
+MulticlassNms 8 {_NMS.format("0.1", -1)} iou_threshold=0.5 nms_eta=1.0 {_BOXES} 3
+MulticlassNms 9 {_NMS.format("0.1", 0)} iou_threshold=0.5 nms_eta=1.0 f32[3,6,4] f32[3,6] i64[2] 3
+NMSRotated 13 sort_result_descending=true output_type=i64 clockwise=true f32[2,6,5] f32[2,3,6] {_LIMITS} 3
+NV12toBGR 8 u8[1,6,6,1]
+NV12toRGB 8 u8[1,4,6,1] u8[1,2,3,2]
+NonMaxSuppression 1 {_SUPPRESSION} {_BOXES} {_LIMITS}
+NonMaxSuppression 3 {_SUPPRESSION} output_type=i64 {_BOXES} {_LIMITS}
+NonMaxSuppression 4 {_SUPPRESSION} output_type=i32 {_BOXES} {_LIMITS}
+NonMaxSuppression 5 {_SUPPRESSION} output_type=i64 {_BOXES} {_LIMITS} f32[]=0 3
+NonMaxSuppression 9 {_SUPPRESSION} output_type=i64 {_BOXES} {_LIMITS} f32[]=0 3
+PSROIPooling 1 output_dim=2 group_size=3 spatial_scale=0.5 mode=average spatial_bins_x=1 spatial_bins_y=1 f32[1,18,8,9] \
+f32[2,5]
+PSROIPooling 1 output_dim=2 group_size=3 spatial_scale=0.5 mode=bilinear spatial_bins_x=2 spatial_bins_y=4 f32[1,16,8,9] \
+f32[2,5]
+PriorBox 1 {_PRIORS} i64[2]=3,4 i64[2]=30,40
+PriorBox 8 {_PRIORS} min_max_aspect_ratios_order=true i64[2]=3,4 i64[2]=30,40
+PriorBoxClustered 1 step=16.0 width=86.0,13.0 height=44.0,10.0 clip=false offset=0.5 variance=0.1,0.1,0.2,0.2 i64[2]=3,4 \
+i64[2]=30,40
+Proposal 1 {_PROPOSALS} f32[2,8,3,4] f32[2,16,3,4] f32[3]=100,200,1
+Proposal 4 {_PROPOSALS} f32[2,8,3,4] f32[2,16,3,4] f32[3]=100,200,1 2
+ROIAlign 3 pooled_h=5 pooled_w=6 sampling_ratio=2 spatial_scale=0.5 mode=avg f32[2,3,8,9] f32[4,4] i64[4]
+ROIAlign 9 pooled_h=5 pooled_w=6 sampling_ratio=2 spatial_scale=0.5 mode=max aligned_mode=half_pixel f32[2,3,8,9] f32[4,4] \
+i64[4]
+ROIAlignRotated 15 pooled_h=5 pooled_w=6 sampling_ratio=2 spatial_scale=0.5 clockwise_mode=true f32[2,3,8,9] f32[4,5] i64[4]
+ROIPooling 1 pooled_h=5 pooled_w=6 spatial_scale=0.5 method=max f32[2,3,8,9] f32[4,5]
+RegionYolo 1 anchors=1.0,2.0,3.0,4.0,5.0,6.0 axis=1 coords=4 classes=5 end_axis=3 num=3 do_softmax=false mask=0,1,2 \
+f32[1,30,4,5]
+RegionYolo 1 anchors=1.0,2.0,3.0,4.0,5.0,6.0 axis=1 coords=4 classes=5 end_axis=3 num=3 do_softmax=true mask= f32[1,30,4,5]
+ReorgYolo 1 stride=2 f32[1,8,4,6]
+{"".join(f"{name} 17 single_plane=true u8[1,4,6,3]" + chr(10) for name in ("BGRtoNV12", "RGBtoNV12"))}\
+{"".join(f"{name} 17 single_plane=false u8[1,4,6,3] 2" + chr(10) for name in ("BGRtoNV12", "RGBtoNV12"))}"""
+
 
 @dataclass(frozen=True)
 class Given:
@@ -148,7 +230,7 @@ class Sample:
 
 def samples() -> Iterator[Sample]:
     """Yield the valid calls."""
-    for row in _ROWS.strip().splitlines():
+    for row in (_ROWS + _IMAGES).strip().splitlines():
         name, opset, *words = row.split()
         count = int(words.pop()) if words[-1].isdecimal() else 1
         attributes = dict(word.split("=", 1) for word in words if "[" not in word)

@@ -66,16 +66,22 @@ class Worker(Generic[Item, Result]):
 
 
 def call_each(
-    function: Callable[[Item], Result], items: Sequence[Item], crashed: Callable[[int | None], Result], start: str = "spawn"
+    function: Callable[[Item], Result],
+    items: Sequence[Item],
+    crashed: Callable[[int | None], Result],
+    start: str = "spawn",
+    limit: float | None = None,
 ) -> list[Result]:
     """What a function of a module returns for each item, or `crashed(exit code)` where the process dies.
+
+    It gives `crashed(None)` for an item that takes longer than the limit in seconds.
 
     The process stays for later calls: it imports OpenVINO once. Calls in several threads have a process each.
     """
     worker, results = _idle[start].pop() if _idle[start] else Worker(_apply, start, daemon=True), list[Result]()
     for item in items:
         try:
-            results.append(worker.call((function, item)))
+            results.append(worker.call((function, item), limit))
         except DiedError as death:
             results.append(crashed(death.exit_code))
     _idle[start].append(worker)

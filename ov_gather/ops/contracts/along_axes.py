@@ -44,9 +44,7 @@ def of_axis(call: Call) -> list[Output]:
 
 def top_k(call: Call) -> list[Output]:
     """TopK: at most as many as the axis has."""
-    kind = call.element_type("index_element_type", I32)
-    if kind not in (I32, I64):
-        raise BadValueError(f"index_element_type is {kind}", "i32 or i64")
+    call.index_type("index_element_type", I32)
     call.takes_integers(1, "k")
     call.has_rank(1, "k", 0, *((1,) if call.opset < 3 else ()))
     dims, k = call.dims(0), call.wholes_of(1)
@@ -106,28 +104,22 @@ def counted(call: Call) -> list[Output]:
 
 def non_zero(call: Call) -> list[Output]:
     """NonZero: coordinates."""
-    kind = call.element_type("output_type", I64)
-    if kind not in (I32, I64):
-        raise BadValueError(f"output_type is {kind}", "i32 or i64")
+    call.index_type("output_type")
     rank = call.rank(0)
     return [(None, open_shape(2) if rank is None else PartialShape((exactly(rank), ANY)))]
 
 
 def shape_of(call: Call) -> list[Output]:
     """ShapeOf: the sizes of the input."""
-    kind = call.element_type("output_type", I64)
-    if kind not in (I32, I64):
-        raise BadValueError(f"output_type is {kind}", "i32 or i64")
+    call.index_type("output_type")
     rank = call.rank(0)
     return [(None, open_shape(1) if rank is None else PartialShape((exactly(rank),)))]
 
 
 def unique(call: Call) -> list[Output]:
     """Unique: along an axis, or of all elements."""
-    kinds = [call.element_type(name, I64) for name in ("index_element_type", "count_element_type")]
-    for kind in kinds:
-        if kind not in (I32, I64):
-            raise BadValueError(f"the element type of an output is {kind}", "i32 or i64")
+    for name in ("index_element_type", "count_element_type"):
+        call.index_type(name)
     if call.count > 1:
         call.takes_integers(1, "axis")
         axis = call.wholes_of(1)
@@ -143,9 +135,7 @@ def bucketized(call: Call) -> list[Output]:
     for port, name in enumerate(("the input", "the buckets")):
         call.takes(port, (*INTEGERS, *REALS), name)
     call.has_rank(1, "the buckets", 1)
-    kind = call.element_type("output_type", I64)
-    if kind not in (I32, I64):
-        raise BadValueError(f"output_type is {kind}", "i32 or i64")
+    call.index_type("output_type")
     return [(None, call.shapes[0])]
 
 
@@ -210,6 +200,12 @@ def group_norm(call: Call) -> list[Output]:
         if size is not None and size[0].intersect(dims[1]) is None:
             raise BadSizeError(f"{name} has {size[0]} numbers for {dims[1]} channels", "one for each channel", port)
     return [(kind, call.shapes[0])]
+
+
+def grn(call: Call) -> list[Output]:
+    """GRN: channels of 2 to 4 dimensions."""
+    call.has_rank(0, "the input", 2, 3, 4)
+    return [(call.kind(0), call.shapes[0])]
 
 
 def lrn(call: Call) -> list[Output]:

@@ -2,10 +2,19 @@
 
 from __future__ import annotations
 
-from ov_gather.ir.element_types import I32, I64, INTEGERS, REALS
+from ov_gather.ir.element_types import BOOLEAN, I32, I64, INTEGERS, REALS, U1
 from ov_gather.ir.shapes import ANY, Dimension, PartialShape
-from ov_gather.ops.contracts.call import BadCountError, BadRankError, BadSizeError, BadValueError, Call, Output, UnjudgedError
-from ov_gather.ops.contracts.sizes import Dims, exactly, linear, open_shape, product, total
+from ov_gather.ops.contracts.call import (
+    BadCountError,
+    BadRankError,
+    BadSizeError,
+    BadTypeError,
+    BadValueError,
+    Call,
+    Output,
+    UnjudgedError,
+)
+from ov_gather.ops.contracts.sizes import Dims, NamedSizes, exactly, linear, open_shape, product, total
 
 
 def convolution(call: Call) -> list[Output]:
@@ -18,8 +27,17 @@ def group_convolution(call: Call) -> list[Output]:
     return _convolved(call, groups=True)
 
 
+def binary_convolution(call: Call) -> list[Output]:
+    """BinaryConvolution: [N, C, height, width] by single bits."""
+    call.takes(1, (U1,), "the filters")
+    call.has_rank(0, "the input", 4)
+    if call.kind(0) is BOOLEAN:
+        raise BadTypeError("the input is boolean", "BinaryConvolution takes numbers", 0)
+    return _convolved(call, groups=False)
+
+
 def _convolved(call: Call, *, groups: bool) -> list[Output]:
-    kind = call.same_type(0, 1)
+    kind = call.kind(0) if call.type == "BinaryConvolution" else call.same_type(0, 1)
     data, filters = call.dims(0), call.dims(1)
     if data is None or filters is None:
         raise UnjudgedError
@@ -105,12 +123,107 @@ def pool(call: Call) -> list[Output]:
     shape = PartialShape((*data[:2], *_windows(call, data[2:], list(map(exactly, kernel)))))
     outputs: list[Output] = [(call.kind(0), shape)]
     if call.type == "MaxPool" and call.opset >= 8:
-        kind = call.element_type("index_element_type", I64)
-        if kind not in (I32, I64):
-            raise BadValueError(f"index_element_type is {kind}", "i32 or i64")
+        call.index_type("index_element_type")
         call.axis(call.whole("axis"), len(data))
         outputs.append((None, shape))
     return outputs
+
+
+def adaptive_pool(call: Call) -> list[Output]:
+    """AdaptiveAvgPool and AdaptiveMaxPool: a size for each spatial axis."""
+    call.index_type("index_element_type")
+    call.takes_integers(1, "the output size")
+    call.has_rank(0, "the input", 3, 4, 5)
+    call.has_rank(1, "the output size", 1)
+    data, length, wanted = call.dims(0), call.dims(1), call.wholes_of(1)
+    if wanted is not None and any(size < 0 for size in wanted):
+        raise BadValueError(f"the output size is {list(wanted)}", "a size is 0 or more", 1)
+    if data is None:
+        raise UnjudgedError
+    count = len(data) - 2
+    if length is not None and count not in length[0]:
+        raise BadSizeError(f"the output size has {length[0]} numbers", f"one for each of {count} spatial axes", 1)
+    sizes = (ANY,) * count if wanted is None else tuple(map(exactly, wanted))
+    shape = PartialShape((*data[:2], *sizes))
+    outputs: list[Output] = [(call.kind(0), shape), (None, shape)]
+    return outputs if call.type == "AdaptiveMaxPool" else outputs[:1]
+
+
+def deformable_convolution(call: Call) -> list[Output]:
+    """DeformableConvolution: an image, offsets of each kernel element, filters, and since opset 8 a mask."""
+    if call.count > 3 and call.opset < 8:
+        raise BadCountError(f"the layer has {call.count} inputs", "DeformableConvolution takes 3 before opset 8")
+    kind = call.same_type(0, 1, 2)
+    call.takes(3, (*REALS, *INTEGERS), "the mask")
+    groups, parts = call.whole_from(1, "group"), call.whole_from(1, "deformable_group")
+    sizes = NamedSizes()
+    sizes.fit(call, 2, "the filters", "outputs", "channels of a group", "kernel height", "kernel width")
+    sizes["group * channels"] = linear(sizes["channels of a group"], groups)
+    sizes.fit(call, 0, "the input", "batch", "group * channels", "height", "width")
+    if sizes["outputs"].is_static and sizes["outputs"].lower % groups:
+        raise BadValueError(f"group={groups} does not divide {sizes['outputs']} filters", "let it divide them")
+    kernel = sizes["kernel height"], sizes["kernel width"]
+    windows = _windows(call, (sizes["height"], sizes["width"]), [dim if dim.is_static else None for dim in kernel])
+    sizes["output height"], sizes["output width"] = windows
+    for port, name, numbers in ((1, "the offsets", 2 * parts), (3, "the mask", parts)):
+        if port < call.count:
+            sizes[f"{numbers} * kernel"] = linear(product(kernel), numbers)
+            sizes.fit(call, port, name, "batch", f"{numbers} * kernel", "output height", "output width")
+    return [(kind, sizes.shape("batch", "outputs", "output height", "output width"))]
+
+
+def columns_to_image(call: Call) -> list[Output]:
+    """Col2Im: columns of windows that lie within an image of two axes."""
+    call.same_type(1, 2)
+    image, kernel = call.wholes_of(1), call.wholes_of(2)
+    sizes = NamedSizes()
+    for port, name in ((1, "the output size"), (2, "the kernel size")):
+        call.takes(port, (I32, I64), name)
+        sizes.fit(call, port, name, "2")
+        values = call.wholes_of(port)
+        if values is not None and any(value < 1 for value in values):
+            raise BadValueError(f"{name} is {list(values)}", "a size is 1 or more", port)
+    call.has_rank(0, "the input", 2, 3)
+    dims = call.dims(0)
+    if dims is None:
+        raise UnjudgedError
+    *batch, channels, columns = dims
+    cells = ANY if kernel is None else exactly(kernel[0] * kernel[1])
+    if channels.is_static and cells.is_static and channels.lower % cells.lower:
+        raise BadSizeError(f"the input has {channels} channels", f"a multiple of {cells} elements of a kernel", 0)
+    outs = linear(channels, over=cells.lower) if cells.is_static else ANY
+    if image is None:
+        return [(call.kind(0), PartialShape((*batch, outs, ANY, ANY)))]
+    spatial = tuple(map(exactly, image))
+    windows = _windows(call, spatial, [None, None] if kernel is None else list(map(exactly, kernel)))
+    if product(windows).intersect(columns) is None:
+        raise BadSizeError(f"the input has {columns} columns", f"the image has {product(windows)} windows", 0)
+    return [(call.kind(0), PartialShape((*batch, outs, *spatial)))]
+
+
+def patches(call: Call) -> list[Output]:
+    """ExtractImagePatches: patches of two axes, whose elements become channels."""
+    pad = call.one_of("auto_pad", "valid", "valid", "same_lower", "same_upper")
+    call.has_rank(0, "the input", 4)
+    sizes, strides, rates = (_positive(call, name, 2) for name in ("sizes", "strides", "rates"))
+    dims = call.dims(0)
+    if dims is None:
+        raise UnjudgedError
+    found = []
+    for dim, size, stride, rate in zip(dims[2:], sizes, strides, rates, strict=True):
+        extent = rate * (size - 1) + 1 if pad == "valid" else 1
+        # what patches beyond the image give, OpenVINO rounds in its own way
+        found.append(linear(dim, plus=stride - extent, over=stride) if dim.lower >= extent else ANY)
+    return [(call.kind(0), PartialShape((dims[0], linear(dims[1], sizes[0] * sizes[1]), *found)))]
+
+
+def grid_sample(call: Call) -> list[Output]:
+    """GridSample: [N, C, height, width] at points of a grid [N, height, width, 2]."""
+    call.takes(1, REALS, "the grid")
+    sizes = NamedSizes()
+    sizes.fit(call, 0, "the input", "batch", "channels", "height", "width")
+    sizes.fit(call, 1, "the grid", "batch", "output height", "output width", "2")
+    return [(call.kind(0), sizes.shape("batch", "channels", "output height", "output width"))]
 
 
 def _windows(call: Call, sizes: Dims, kernel: list[Dimension | None]) -> list[Dimension]:
