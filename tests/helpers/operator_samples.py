@@ -25,6 +25,43 @@ _BINARY = "Add FloorMod Maximum Minimum Mod Multiply Power SquaredDifference Sub
 _COMPARISONS = "Equal Greater GreaterEqual Less LessEqual NotEqual"
 _REDUCTIONS = "ReduceL1 ReduceL2 ReduceMax ReduceMean ReduceMin ReduceProd ReduceSum"
 _ROWS = f"""
+CTCGreedyDecoder 1 ctc_merge_repeated=true f32[5,2,4] f32[5,2]
+CTCGreedyDecoderSeqLen 6 merge_repeated=true classes_index_type=i64 sequence_length_type=i32 f32[2,5,4] i32[2] i32[]=3 2
+CTCLoss 4 preprocess_collapse_repeated=false ctc_merge_repeated=true unique=false f32[2,5,4] i32[2]=5,5 \
+i32[2,5] i32[2]=2,3 i32[]=3
+ConvertPromoteTypes 14 promote_unsafe=true pytorch_scalar_promotion=false u64_integer_promotion_target=f32 f32[2,3] f32[4] 2
+ConvertPromoteTypes 14 promote_unsafe=false pytorch_scalar_promotion=true u64_integer_promotion_target=f32 i32[2,3] u8[] 2
+ConvertPromoteTypes 14 promote_unsafe=true pytorch_scalar_promotion=false u64_integer_promotion_target=f64 i32[2,3] u64[3] 2
+DFT 7 f32[2,4,5,2] i64[2]=1,2
+DFT 7 f32[2,4,5,2] i64[2]=-1,0 i64[2]=3,-1
+EmbeddingBagOffsets 15 reduction=sum f32[5,4,3] i32[4]=0,1,2,3 i32[3]=0,2,2 i32[]=0 f32[4]
+EmbeddingBagOffsetsSum 3 f32[5,4,3] i32[4]=0,1,2,3 i32[3]=0,2,2 i32[]=0 f32[4]
+EmbeddingBagPacked 15 reduction=mean f32[5,4] i32[3,2]
+EmbeddingBagPackedSum 3 f32[5,4] i32[3,2] f32[3,2]
+EmbeddingSegmentsSum 3 f32[5,4] i32[4]=0,1,2,3 i32[4]=0,0,2,2 i32[]=3 i32[]=0 f32[4]
+ErfInv 17 f32[2,3]
+FakeConvert 13 destination_type=f8e4m3 f32[2,3] f32[3] f32[3]
+GatherTree 1 i32[4,2,3] i32[4,2,3] i32[2] i32[]=1
+GroupedMatMul 17 f32[6,4] f32[3,5,4] i32[3]=2,4,6
+GroupedMatMul 17 f32[3,6,4] f32[3,5,4]
+IDFT 7 f32[2,4,5,2] i64[1]=1 i64[1]=3
+IRDFT 9 f32[2,4,5,2] i64[2]=1,2
+IRDFT 9 f32[2,4,5,2] i64[2]=1,2 i64[2]=3,6
+ISTFT 16 center=false normalized=false f32[2,9,5,2] f32[16] i64[]=16 i64[]=4
+ISTFT 16 center=true normalized=false f32[2,9,5,2] f32[16] i64[]=16 i64[]=4 i64[]=20
+Inverse 14 adjoint=false f32[2,3,3]
+Multinomial 13 convert_type=i64 with_replacement=true log_probs=false global_seed=1 op_seed=2 f32[2,4] i64[1]=3
+RDFT 9 f32[2,4,5] i64[2]=1,2
+RDFT 9 f32[2,4,5] i64[2]=0,-1 i64[2]=2,3
+STFT 15 transpose_frames=true f32[2,40] f32[16] i64[]=16 i64[]=4
+ScaledDotProductAttention 13 causal=false f32[2,3,4,8] f32[2,3,5,8] f32[2,3,5,6] f32[4,5] f32[]
+SearchSorted 15 right_mode=true output_type=i64 f32[2,5] f32[2,3]
+SegmentMax 16 fill_mode=zero f32[4,3] i64[4]=0,0,1,2 i64[]=3
+SliceScatter 15 f32[6,7] f32[2,7] i64[2]=1,0 i64[2]=5,7 i64[2]=2,1 i64[2]=0,1
+SparseFillEmptyRows 16 f32[3] i64[2]=4,5 i64[3,2]=0,1,0,2,3,0 f32[] 3
+StringTensorPack 15 i32[2] i32[2] u8[6]
+StringTensorUnpack 15 string[2] 3
+Xor 1 {_NUMPY} boolean[2,3] boolean[3]
 AvgPool 14 {_POOL} exclude-pad=true f32[1,3,8,9]
 BatchNormInference 5 epsilon=0.001 f32[2,3,4] f32[3] f32[3] f32[3] f32[3]
 BatchToSpace 2 f32[12,3,4,5] i64[4]=1,2,3,1 i64[4]=0,1,0,0 i64[4]=0,0,2,0

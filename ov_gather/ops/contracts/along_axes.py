@@ -271,3 +271,21 @@ def random_uniform(call: Call) -> list[Output]:
     if any(size < 0 for size in sizes):
         raise BadValueError(f"the shape is {list(sizes)}", "a size is 0 or more", 0)
     return [(None, PartialShape(tuple(map(exactly, sizes))))]
+
+
+def multinomial(call: Call) -> list[Output]:
+    """Multinomial: samples of probabilities, [classes] or [batch, classes]."""
+    kind = call.element_type("convert_type", I64)
+    if kind not in (I32, I64):
+        raise BadValueError(f"convert_type is {kind}", "i32 or i64")
+    call.takes(0, REALS, "the probabilities")
+    call.has_rank(0, "the probabilities", 1, 2)
+    call.takes_integers(1, "num_samples")
+    call.has_rank(1, "num_samples", 0, 1)
+    if call.length(1) not in (None, 1):
+        raise BadSizeError(f"num_samples has {call.length(1)} numbers", "one", 1)
+    number, dims = call.wholes_of(1), call.dims(0)
+    if number is not None and number[0] < 0:
+        raise BadValueError(f"num_samples is {number[0]}", "it is 0 or more", 1)
+    samples = ANY if number is None else exactly(number[0])
+    return [(None, UNKNOWN if dims is None else PartialShape((*dims[:-1], samples)))]

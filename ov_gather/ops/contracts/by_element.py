@@ -2,7 +2,21 @@
 
 from __future__ import annotations
 
-from ov_gather.ir.element_types import BOOLEAN, INTEGERS, REALS
+from ov_gather.ir.element_types import (
+    BF16,
+    BOOLEAN,
+    F8E4M3,
+    F8E5M2,
+    F16,
+    F32,
+    I4,
+    INTEGERS,
+    REALS,
+    U1,
+    U4,
+    ElementType,
+    by_name,
+)
 from ov_gather.ir.shapes import PartialShape
 from ov_gather.ops.contracts.call import (
     BadRankError,
@@ -148,6 +162,70 @@ def with_scalars(call: Call) -> list[Output]:
         if dims is not None and not (dims == () or (call.type == "Selu" and len(dims) == 1 and 1 in dims[0])):
             raise BadRankError(f"input {port} has shape {call.shapes[port]}", "a scalar", port)
     return [(kind, call.shapes[0])]
+
+
+def fake_converted(call: Call) -> list[Output]:
+    """FakeConvert: scales, and shifts of the same shape, that broadcast to the input."""
+    kind = call.same_type(*range(call.count))
+    call.takes(0, (F32, F16, BF16), "the input")
+    if call.attributes.get("destination_type", "f8e4m3") not in ("f8e4m3", "f8e5m2"):
+        raise BadValueError(f"destination_type is {call.attributes['destination_type'][:40]}", "f8e4m3 or f8e5m2")
+    if call.count > 2 and call.shapes[1].intersect(call.shapes[2]) is None:
+        raise BadSizeError(f"the shifts are {call.shapes[2]}, the scales {call.shapes[1]}", "the same shape", 2)
+    both = broadcast(call.shapes[0], call.shapes[1])
+    if both is None or both.intersect(call.shapes[0]) is None:
+        raise BadSizeError(f"the scales are {call.shapes[1]}, the input {call.shapes[0]}", "they broadcast to the input", 1)
+    return [(kind, call.shapes[0])]
+
+
+_FRACTIONS = (F8E4M3, F8E5M2, *REALS)
+_PROMOTED = (BOOLEAN, U1, U4, I4, *INTEGERS, *_FRACTIONS)
+
+
+def promoted(call: Call) -> list[Output]:
+    """ConvertPromoteTypes: both inputs, in a type that holds both."""
+    for port in (0, 1):
+        call.takes(port, _PROMOTED, f"input {port}")
+    one, other = call.kind(0), call.kind(1)
+    kind = None if one is None or other is None else _common(call, one, other)
+    return [(kind, call.shapes[0]), (kind, call.shapes[1])]
+
+
+def _common(call: Call, one: ElementType, other: ElementType) -> ElementType | None:
+    """Return the type of ConvertPromoteTypes for two types; None if an attribute names it. Raises BadTypeError."""
+    if one is other or other is BOOLEAN:
+        return one
+    if one is BOOLEAN:
+        return other
+    unsafe = call.flag("promote_unsafe")
+    fault = BadTypeError(f"{one} and {other} have no common type", "promote_unsafe=true allows one that loses values", 1)
+    if (one in _FRACTIONS) != (other in _FRACTIONS):
+        fraction, whole = (one, other) if one in _FRACTIONS else (other, one)
+        if unsafe or fraction.bits >= 2 * whole.bits:
+            return fraction
+        raise fault
+    if call.flag("pytorch_scalar_promotion") and (call.rank(0) == 0) != (call.rank(1) == 0):
+        tensor, scalar = (other, one) if call.rank(0) == 0 else (one, other)
+        needed = scalar.bits if _is_signed(tensor) == _is_signed(scalar) else -(-scalar.bits // 2)
+        if unsafe or (tensor.bits >= needed and _is_signed(tensor) >= _is_signed(scalar)):
+            return tensor
+        raise fault
+    if _is_signed(one) != _is_signed(other):
+        signed, natural = (one, other) if _is_signed(one) else (other, one)
+        if natural.bits <= 32 and (unsafe or 2 * natural.bits <= signed.bits):
+            return by_name(f"i{max(2 * natural.bits, signed.bits)}")
+        if unsafe:
+            return None
+        raise fault
+    if one.bits != other.bits:
+        return max(one, other, key=lambda kind: kind.bits)
+    if unsafe:
+        return F16 if one.bits == 8 else F32  # the two fractions of 8 bits, and of 16
+    raise fault
+
+
+def _is_signed(kind: ElementType) -> bool:
+    return not kind.name.startswith("u")
 
 
 def _joined(call: Call) -> PartialShape:

@@ -135,6 +135,13 @@ class Call:
         """Return the rank of an input; None if it is open."""
         return self.shapes[port].rank if port < self.count else None
 
+    def length(self, port: int) -> int | None:
+        """Return the number of elements of an input that is a list, or a scalar; None if it is open."""
+        dims = self.dims(port)
+        if dims is None or len(dims) > 1:
+            return None
+        return 1 if not dims else dims[0].lower if dims[0].is_static else None
+
     def kind(self, port: int) -> ElementType | None:
         """Return the element type of an input; None if it is unknown, or dynamic."""
         found = self.types[port] if port < self.count else None

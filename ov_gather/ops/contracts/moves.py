@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from math import prod
 
-from ov_gather.ir.element_types import INTEGERS
+from ov_gather.ir.element_types import I32, I64, INTEGERS, STRING, U8
 from ov_gather.ir.shapes import ANY, UNKNOWN, Dimension, PartialShape
 from ov_gather.ops.contracts.call import (
     BadCountError,
@@ -98,7 +98,7 @@ def reshape(call: Call) -> list[Output]:
     call.has_rank(1, "the pattern", 0, 1)
     pattern, dims = call.wholes_of(1), call.dims(0)
     if pattern is None:
-        return [(call.kind(0), open_shape(_length(call, 1)))]
+        return [(call.kind(0), open_shape(call.length(1)))]
     if any(size < -1 for size in pattern) or pattern.count(-1) > 1:
         raise BadValueError(f"the pattern is {list(pattern)}", "a size is 0 or more; one may be -1 for the rest", 1)
     special = call.flag("special_zero")
@@ -179,7 +179,7 @@ def transpose(call: Call) -> list[Output]:
     call.takes_integers(1, "the order")
     call.has_rank(1, "the order", 1)
     dims, order = call.dims(0), call.wholes_of(1)
-    length = _length(call, 1)
+    length = call.length(1)
     if dims is not None and length not in (None, 0, len(dims)):
         raise BadSizeError(f"the order has {length} elements, the input has rank {len(dims)}", "it names each axis once", 1)
     if dims is None or order is None:
@@ -194,8 +194,9 @@ def tile(call: Call) -> list[Output]:
     call.takes_integers(1, "repeats")
     call.has_rank(1, "repeats", 1)
     dims, repeats = call.dims(0), call.wholes_of(1)
+    length = call.length(1)
     if dims is None or repeats is None:
-        raise UnjudgedError
+        return [(call.kind(0), UNKNOWN if dims is None or length is None else open_shape(max(len(dims), length)))]
     rank = max(len(dims), len(repeats))
     sizes = (exactly(1),) * (rank - len(dims)) + dims
     times = (1,) * (rank - len(repeats)) + tuple(max(number, 0) for number in repeats)
@@ -213,7 +214,7 @@ def broadcasted(call: Call) -> list[Output]:
     if target is not None and any(size < 0 for size in target):
         raise BadValueError(f"the target shape is {list(target)}", "a size is 0 or more", 1)
     if target is None or dims is None:
-        return [(call.kind(0), open_shape(_length(call, 1) if mode == "numpy" else None))]
+        return [(call.kind(0), open_shape(call.length(1) if mode == "numpy" else None))]
     wanted = tuple(map(exactly, target))
     if mode == "bidirectional":
         both = broadcast(PartialShape(dims), PartialShape(wanted))
@@ -265,7 +266,7 @@ def pad(call: Call) -> list[Output]:
     if dims is None:
         raise UnjudgedError
     for port, name in ((1, "pads_begin"), (2, "pads_end")):
-        length = _length(call, port)
+        length = call.length(port)
         if length not in (None, len(dims)):
             raise BadSizeError(f"{name} has {length} numbers, the input has rank {len(dims)}", "one for each axis", port)
     if begin is None or end is None:
@@ -286,77 +287,12 @@ def pad(call: Call) -> list[Output]:
     return [(call.kind(0), PartialShape(tuple(found)))]
 
 
-def slice_8(call: Call) -> list[Output]:
-    """Slice: start, stop, step and axes of one length; no step of 0."""
-    names = ("start", "stop", "step", "axes")
-    for port in range(1, call.count):
-        call.takes_integers(port, names[port - 1])
-        call.has_rank(port, names[port - 1], 1)
-    lengths = {length for port in range(1, call.count) if (length := _length(call, port)) is not None}
-    if len(lengths) > 1:
-        raise BadSizeError("start, stop, step and axes have other lengths", "one number for each axis", 1)
-    steps = call.wholes_of(3)
-    if steps is not None and 0 in steps:
-        raise BadValueError(f"step is {list(steps)}", "a step is not 0", 3)
-    dims = call.dims(0)
-    if dims is None:
-        raise UnjudgedError
-    if lengths and max(lengths) > len(dims):
-        raise BadSizeError(f"start has {max(lengths)} numbers, the input has rank {len(dims)}", "at most one for each axis", 1)
-    axes = call.wholes_of(4) if call.count > 4 else tuple(range(max(lengths))) if lengths else None
-    if axes is None:
-        return [(call.kind(0), open_shape(len(dims)))]
-    places = call.axes(axes, len(dims), "axes", 4)
-    starts, stops = call.wholes_of(1), call.wholes_of(2)
-    found = list(dims)
-    for number, place in enumerate(places):
-        known = starts is not None and stops is not None and steps is not None
-        found[place] = _sliced(dims[place], starts[number], stops[number], steps[number]) if known else ANY  # type: ignore[index]
-    return [(call.kind(0), PartialShape(tuple(found)))]
-
-
-def _sliced(dim: Dimension, start: int, stop: int, step: int) -> Dimension:
-    if not dim.is_static:
-        return ANY
-    return exactly(len(range(*slice(start, stop if stop > -(2**62) else None, step).indices(dim.lower))))
-
-
-_MASKS = ("begin_mask", "end_mask", "new_axis_mask", "shrink_axis_mask", "ellipsis_mask")
-
-
-def strided_slice(call: Call) -> list[Output]:
-    """StridedSlice: begin, end and strides of one length, masks of 0 and 1."""
-    for port, name in ((1, "begin"), (2, "end"), (3, "strides")):
-        if port < call.count:
-            call.takes_integers(port, name)
-            call.has_rank(port, name, 1)
-    for name in _MASKS:
-        mask = call.wholes(name)
-        if any(bit not in (0, 1) for bit in mask):
-            raise BadValueError(f"{name} is {list(mask)}", "a mask has 0 and 1")
-    sizes = {len(mask) for name in _MASKS if (mask := call.wholes(name))}
-    if len(sizes) > 1:
-        raise BadValueError("the masks have other lengths", "one number for each axis in each mask that is not empty")
-    if sum(call.wholes("ellipsis_mask")) > 1:
-        raise BadValueError("ellipsis_mask has two 1", "one ellipsis is allowed")
-    lengths = {length for port in range(1, call.count) if (length := _length(call, port)) is not None}
-    if len(lengths) > 1:
-        raise BadSizeError("begin, end and strides have other lengths", "one number for each axis", 1)
-    strides = call.wholes_of(3) if call.count > 3 else None
-    if strides is not None and 0 in strides:
-        raise BadValueError(f"strides are {list(strides)}", "a stride is not 0", 3)
-    rank, added = call.rank(0), sum(call.wholes("new_axis_mask")) + sum(call.wholes("ellipsis_mask"))
-    if rank is not None and lengths and max(lengths) - added > rank:
-        raise BadSizeError(f"begin has {max(lengths)} numbers, the input has rank {rank}", "at most one for each axis", 1)
-    raise UnjudgedError
-
-
 def roll(call: Call) -> list[Output]:
     """Roll: a shift for each axis."""
     for port, name in ((1, "shift"), (2, "axes")):
         call.takes_integers(port, name)
         call.has_rank(port, name, 0, 1)
-    axes, shift = call.wholes_of(2), _length(call, 1)
+    axes, shift = call.wholes_of(2), call.length(1)
     if axes is not None and call.rank(1) == 1 and shift not in (None, len(axes)):
         raise BadSizeError(f"shift has {shift} numbers, axes have {len(axes)}", "one shift for each axis, or one for all", 1)
     for axis in axes or ():
@@ -371,8 +307,8 @@ def reverse(call: Call) -> list[Output]:
     indices = (axes or ()) if call.word("mode") == "index" and rank is not None else ()
     if any(not 0 <= axis < (rank or 0) for axis in indices):
         raise BadValueError(f"the axes are {list(indices)}", f"an axis is below {rank}", 1)
-    if call.word("mode") == "mask" and rank is not None and _length(call, 1) not in (None, rank):
-        raise BadSizeError(f"the mask has {_length(call, 1)} elements, the input has rank {rank}", "one for each axis", 1)
+    if call.word("mode") == "mask" and rank is not None and call.length(1) not in (None, rank):
+        raise BadSizeError(f"the mask has {call.length(1)} elements, the input has rank {rank}", "one for each axis", 1)
     return [(call.kind(0), call.shapes[0])]
 
 
@@ -470,10 +406,8 @@ def _of_blocks(call: Call, names: tuple[str, str, str]) -> None:
     for port, name in enumerate(names, 1):
         call.takes_integers(port, name)
         call.has_rank(port, name, 1)
-        if rank is not None and _length(call, port) not in (None, rank):
-            raise BadSizeError(
-                f"{name} has {_length(call, port)} numbers, the input has rank {rank}", "one for each axis", port
-            )
+        if rank is not None and call.length(port) not in (None, rank):
+            raise BadSizeError(f"{name} has {call.length(port)} numbers, the input has rank {rank}", "one for each axis", port)
         values, least = call.wholes_of(port), 1 if port == 1 else 0
         if values is not None and any(value < least for value in values):
             raise BadValueError(f"{name} is {list(values)}", f"a number is {least} or more", port)
@@ -491,9 +425,19 @@ def shuffle_channels(call: Call) -> list[Output]:
     return [(call.kind(0), PartialShape(dims))]
 
 
-def _length(call: Call, port: int) -> int | None:
-    """Return the number of elements of a list input; None if it is open."""
-    dims = call.dims(port)
-    if dims is None or len(dims) > 1:
-        return None
-    return 1 if not dims else dims[0].lower if dims[0].is_static else None
+def packed_strings(call: Call) -> list[Output]:
+    """StringTensorPack: strings of their bytes, and of the positions where they begin and end."""
+    call.takes(0, (I32, I64), "begins")
+    call.same_type(0, 1)
+    call.takes(2, (U8,), "symbols")
+    call.has_rank(2, "symbols", 1)
+    both = call.shapes[0].intersect(call.shapes[1])
+    if both is None:
+        raise BadSizeError(f"ends are {call.shapes[1]}, begins {call.shapes[0]}", "one end for each begin", 1)
+    return [(STRING, both)]
+
+
+def unpacked_strings(call: Call) -> list[Output]:
+    """StringTensorUnpack: where the strings begin and end, and their bytes."""
+    call.takes(0, (STRING,), "the input")
+    return [(I32, call.shapes[0]), (I32, call.shapes[0]), (U8, open_shape(1))]
