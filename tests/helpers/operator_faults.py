@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator
 from dataclasses import replace
 from itertools import chain
 from typing import TYPE_CHECKING
@@ -21,6 +21,8 @@ if TYPE_CHECKING:
 
 Declared = list[tuple[str, tuple[int, ...]]]
 """The element types and shapes of outputs."""
+Verdict = tuple[str, Declared]
+"""What OpenVINO does with a model, "ok" or the step at which it refuses it, and the outputs that it infers."""
 LENIENT = {
     r"\w+: input \d: (f16|f32)": "OpenVINO reads integers that are given as fractions",
     r"(LSTM|GRU|RNN)\w+: (hidden_size|clip)=.*": "OpenVINO takes the hidden size from the weights, and clips to nothing",
@@ -83,16 +85,25 @@ WITHOUT_PLUGIN = frozenset({"BGRtoNV12", "BinaryConvolution", "GroupedMatMul", "
 
 
 def outcomes(sample: Sample) -> list[tuple[str, str, list[str]]]:
-    """Return for each single change of a call its name, what OpenVINO does, and the errors that `validate` reports.
+    """Return for a call and each single change its name, what OpenVINO does, and the errors that `validate` reports.
 
     Outputs are declared as OpenVINO infers them; for what it refuses, as those of the valid call.
     """
-    changes = [("", sample), *changed(sample)]
+    return _outcomes(sample, changed(sample), read_by_openvino if sample.type in WITHOUT_PLUGIN else judged_by_openvino)
+
+
+def open_outcomes(sample: Sample) -> list[tuple[str, str, list[str]]]:
+    """Return the same for inputs whose sizes or elements are open, by what OpenVINO reads."""
+    return _outcomes(sample, opened(sample), read_by_openvino)
+
+
+def _outcomes(
+    sample: Sample, others: Iterator[tuple[str, Sample]], verdict: Callable[[tuple[bytes, bytes]], Verdict]
+) -> list[tuple[str, str, list[str]]]:
+    changes = [("", sample), *others]
     undeclared: Declared = [("f32", ())] * sample.outputs
     models = [ir_of(one, undeclared) for _, one in changes]
-    judged = call_each(judged_by_openvino, models, lambda _: ("end of the process", []), limit=10)
-    if sample.type in WITHOUT_PLUGIN:
-        judged = [("ok" if done == "compilation" else done, inferred) for done, inferred in judged]
+    judged = call_each(verdict, models, lambda _: ("end of the process", []), limit=10)
     _, of_valid = judged[0]
     told = []
     for (what, one), (done, inferred) in zip(changes, judged, strict=True):
@@ -101,6 +112,16 @@ def outcomes(sample: Sample) -> list[tuple[str, str, list[str]]]:
         errors = [f"{found.rule}: {found.message}" for found in findings if found.severity is Severity.ERROR]
         told.append((what, done, errors))
     return told
+
+
+def opened(sample: Sample) -> Iterator[tuple[str, Sample]]:
+    """Yield the call with inputs that are less known: each dimension, all of an input, the elements of a constant."""
+    for port, given in enumerate(sample.inputs):
+        shapes = [(*given.shape[:place], -1, *given.shape[place + 1 :]) for place in range(len(given.shape))]
+        others = [replace(given, shape=shape, elements=None) for shape in (*shapes, (-1,) * len(given.shape))]
+        for other in (*others, *([replace(given, elements=None)] if given.elements is not None else [])):
+            inputs = (*sample.inputs[:port], other, *sample.inputs[port + 1 :])
+            yield f"input {port}: {other}", replace(sample, inputs=inputs)
 
 
 def changed(sample: Sample) -> Iterator[tuple[str, Sample]]:
@@ -208,7 +229,13 @@ def _port(side: etree._Element, number: int, kind: str, shape: tuple[int, ...]) 
         etree.SubElement(port, "dim").text = str(size)
 
 
-def judged_by_openvino(item: tuple[bytes, bytes]) -> tuple[str, Declared]:
+def read_by_openvino(item: tuple[bytes, bytes]) -> Verdict:
+    """Return whether OpenVINO reads a model: "ok" or "read"; and the outputs that it infers."""
+    model = _read(item)
+    return ("read", []) if model is None else ("ok", _outputs(model))
+
+
+def judged_by_openvino(item: tuple[bytes, bytes]) -> Verdict:
     """Return what OpenVINO does with a model: "ok", or the step at which it refuses it; and the outputs that it infers."""
     import openvino as ov
 

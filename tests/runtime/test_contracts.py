@@ -3,13 +3,14 @@
 import itertools
 import re
 
+import numpy as np
 import pytest
 
-from helpers.operator_faults import LENIENT, UNFOUND, outcomes
+from helpers.operator_faults import LENIENT, UNFOUND, open_outcomes, outcomes
 from helpers.operator_samples import samples
 from ov_gather.ir.element_types import ELEMENT_TYPES, by_name
 from ov_gather.ir.shapes import PartialShape
-from ov_gather.ops.contracts.call import BadTypeError, Call
+from ov_gather.ops.contracts.call import BadTypeError, Call, ContractError
 from ov_gather.ops.contracts.register import CONTRACTS
 
 
@@ -18,7 +19,7 @@ def is_named(table, sample, what):
 
 
 @pytest.mark.sampled(9)
-@pytest.mark.parametrize("sample", samples(), ids=str)
+@pytest.mark.parametrize("sample", list(samples()), ids=str)
 def test_single_changes(sample):
     """What OpenVINO refuses is reported, and what it computes is not, but for what the specification forbids all the same."""
     valid, *changes = outcomes(sample)
@@ -28,6 +29,60 @@ def test_single_changes(sample):
         (what, errors) for what, done, errors in changes if done == "ok" and errors and not is_named(LENIENT, sample, what)
     ]
     assert not false
+
+
+@pytest.mark.sampled(9)
+@pytest.mark.parametrize("sample", list(samples()), ids=str)
+def test_open_inputs(sample):
+    """A call is valid where sizes and elements are open, and its outputs may have the shapes that OpenVINO infers."""
+    assert not [(what, errors) for what, done, errors in open_outcomes(sample) if done == "ok" and errors]
+
+
+_MASKS = {"begin_mask": 0.2, "end_mask": 0.2, "new_axis_mask": 0.15, "shrink_axis_mask": 0.15, "ellipsis_mask": 0.1}
+
+
+def _random_slice(rng):
+    """Return sizes, the three lists of a StridedSlice, and its masks."""
+    sizes = rng.integers(0, 7, rng.integers(1, 5)).tolist()
+    length = rng.integers(1, len(sizes) + 2)
+    lists = [rng.integers(-9, 10, length), rng.integers(-9, 10, length), rng.choice([1, 1, 2, 3, -1, -2], length)]
+    return sizes, lists, {name: (rng.random(length) < often).astype(int).tolist() for name, often in _MASKS.items()}
+
+
+def _strided_slice(sizes, lists, masks):
+    """Return the shapes of a StridedSlice that OpenVINO and the contract infer; None for what they refuse."""
+    import openvino as ov
+    from openvino import opset1
+
+    data = opset1.parameter(ov.PartialShape(sizes), ov.Type.f32)
+    try:
+        inferred = opset1.strided_slice(data, *map(opset1.constant, lists), **masks).output(0).partial_shape
+    except RuntimeError:
+        inferred = None
+    shapes = [PartialShape.of(sizes), *[PartialShape.of(one.shape) for one in lists]]
+    attributes = {name: ",".join(map(str, mask)) for name, mask in masks.items()}
+    kinds = [by_name(name) for name in ("f32", "i64", "i64", "i64")]
+    call = Call("StridedSlice", 1, attributes, kinds, shapes, lambda port: tuple(lists[port - 1].tolist()))
+    try:
+        ((_, shape),) = CONTRACTS["StridedSlice"].outputs(call)
+    except ContractError:
+        shape = None
+    return inferred, shape
+
+
+@pytest.mark.parametrize("seed", range(4))
+def test_random_slices(seed):
+    """The shape of a StridedSlice is OpenVINO's; with open axes, it allows every shape that their sizes lead to."""
+    rng = np.random.default_rng(seed)
+    for _ in range(400):
+        sizes, lists, masks = _random_slice(rng)
+        inferred, shape = _strided_slice(sizes, lists, masks)
+        assert (inferred is None) == (shape is None), (sizes, lists, masks)
+        if shape is not None:
+            assert list(inferred.to_shape()) == list(shape.sizes), (sizes, lists, masks)
+            some = [-1 if rng.random() < 0.5 else size for size in sizes]
+            _, wider = _strided_slice(some, lists, masks)
+            assert shape.sizes in wider, (sizes, some, lists, masks)
 
 
 def test_every_contract_has_a_sample():

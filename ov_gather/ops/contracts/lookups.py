@@ -12,7 +12,7 @@ from ov_gather.ops.contracts.call import (
     Call,
     Output,
 )
-from ov_gather.ops.contracts.sizes import NamedSizes, exactly, open_shape
+from ov_gather.ops.contracts.sizes import NamedSizes, exactly, open_shape, total
 
 _INDEX = (I32, I64)
 
@@ -48,7 +48,7 @@ def segments(call: Call) -> list[Output]:
     return _rows(call, sizes, 5, ("the number of indices",))
 
 
-def _rows(call: Call, sizes: weights: int, names: tuple[str, ...]) -> list[Output]:
+def _rows(call: Call, sizes: NamedSizes, weights: int, names: tuple[str, ...]) -> list[Output]:
     """Compare the weights, which stand at this position, and the table. Return a row of the table for each bag."""
     if call.count > weights and call.word("reduction", "sum") == "mean":
         raise BadCountError("the layer has weights for each sample", "with reduction=mean leave them out")
@@ -144,12 +144,13 @@ def sparse_filled(call: Call) -> list[Output]:
     matrix, places = call.wholes_of(1), call.wholes_of(2)
     if matrix is not None and min(matrix) < 0:
         raise BadValueError(f"dense_shape is {list(matrix)}", "a size is 0 or more", 1)
-    filled = ANY
+    values, coordinates, elements = call.dims(0) or (ANY,), ANY, ANY
     if matrix is not None and places is not None:
         _within(matrix, places)
-        filled = exactly(len(places) // 2 + matrix[0] - len(set(places[::2])))
+        missing = exactly(matrix[0] - len(set(places[::2])))
+        coordinates, elements = total((exactly(len(places) // 2), missing)), total((values[0], missing))
     rows = ANY if matrix is None else exactly(matrix[0])
-    shapes = (filled, exactly(2)), (filled,), (rows,)
+    shapes = (coordinates, exactly(2)), (elements,), (rows,)
     kinds: tuple[ElementType | None, ...] = index, kind, BOOLEAN
     return [(its, PartialShape(dims)) for its, dims in zip(kinds, shapes, strict=True)]
 

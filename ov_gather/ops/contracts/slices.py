@@ -16,18 +16,24 @@ _MASKS = ("begin_mask", "end_mask", "new_axis_mask", "shrink_axis_mask", "ellips
 
 
 def sliced(dim: Dimension, start: int | None, stop: int | None, step: int) -> Dimension:
-    """Return the size of a slice of an axis, as Python slices; None is the end of the axis. `step` is not 0."""
+    """Return the size of a slice of an axis; None is the end of the axis. `step` is not 0.
+
+    As in Python, but for a start before the axis: a slice with a negative step then begins at the first element.
+    """
 
     def count(size: int) -> int:
-        return len(range(*slice(start, stop, step).indices(size)))
+        first, last, _ = slice(start, stop, step).indices(size)
+        return len(range(max(first, min(size, 1) - 1), last, step))
 
     least = count(dim.lower)
     if dim.is_static:
         return exactly(least)
-    if start is not None and stop is not None and (start < 0 <= stop if step > 0 else stop < 0 <= start):
-        return Dimension(0, dim.upper)  # the ends pass each other: a longer axis may have the shorter slice
+    if start is not None and stop is not None:
+        passes = start < 0 <= stop if step > 0 else stop < 0 and not stop < start < 0
+        if passes:  # the ends pass each other as the axis grows: a longer axis may have the shorter slice
+            return Dimension(0, dim.upper)
     most = count(MAX_DIMENSION if dim.upper is None else dim.upper)
-    return Dimension(least, most if most < _ENDLESS else None)
+    return Dimension(least, most if 0 < most < _ENDLESS else None)  # OpenVINO leaves some empty slices open
 
 
 def slice_8(call: Call) -> list[Output]:

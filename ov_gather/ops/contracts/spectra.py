@@ -57,8 +57,9 @@ def framed(call: Call) -> list[Output]:
     batch, length = dims if dims is not None else (ANY, ANY)
     if frame is not None and length.upper is not None and frame > length.upper:
         raise BadValueError(f"frame_size is {frame}, the signal has {length}", "a frame lies within the signal", 2)
-    frames = ANY if frame is None or step is None else linear(length, plus=step - frame, over=step)
-    frequencies = ANY if frame is None else exactly(frame // 2 + 1)
+    if frame is None or step is None:
+        return [(kind, PartialShape((batch, ANY, ANY, _PAIR)))]
+    frames, frequencies = linear(length, plus=step - frame, over=step), exactly(frame // 2 + 1)
     both = (frequencies, frames) if call.flag("transpose_frames") else (frames, frequencies)
     return [(kind, PartialShape((batch, *both, _PAIR)))]
 
