@@ -6,8 +6,9 @@ import re
 import numpy as np
 import pytest
 
-from helpers.operator_faults import LENIENT, UNFOUND, open_outcomes, outcomes
+from helpers.operator_faults import LENIENT, UNFOUND, ir_of, open_outcomes, outcomes, read_by_openvino
 from helpers.operator_samples import samples
+from ov_gather import validate
 from ov_gather.ir.element_types import ELEMENT_TYPES, by_name
 from ov_gather.ir.shapes import PartialShape
 from ov_gather.ops.contracts.call import BadTypeError, Call, ContractError
@@ -36,6 +37,17 @@ def test_single_changes(sample):
 def test_open_inputs(sample):
     """A call is valid where sizes and elements are open, and its outputs may have the shapes that OpenVINO infers."""
     assert not [(what, errors) for what, done, errors in open_outcomes(sample) if done == "ok" and errors]
+
+
+@pytest.mark.sampled(9)
+@pytest.mark.parametrize("sample", list(samples()), ids=str)
+def test_output_ports(sample):
+    """OpenVINO refuses one output more. It reads a layer without its last output, and nothing is reported."""
+    done, declared = read_by_openvino(ir_of(sample, [("f32", ())] * sample.outputs))
+    more, fewer = ir_of(sample, [*declared, ("f32", ())]), ir_of(sample, declared[:-1])
+    assert (done, *read_by_openvino(more)) == ("ok", "read", [])
+    assert "OVG104" in {finding.rule for finding in validate(more[0], weights=more[1])}
+    assert "OVG104" not in {finding.rule for finding in validate(fewer[0], weights=fewer[1])}
 
 
 _MASKS = {"begin_mask": 0.2, "end_mask": 0.2, "new_axis_mask": 0.15, "shrink_axis_mask": 0.15, "ellipsis_mask": 0.1}

@@ -60,6 +60,7 @@ class Call:
         attributes: as the document writes them.
         types, shapes: of the inputs; None is an unknown type.
         constant: the numbers of an input, flat, if it is a constant of at most MANY; else None.
+        output_ports: how many outputs the layer declares.
     """
 
     type: str
@@ -68,6 +69,7 @@ class Call:
     types: Sequence[ElementType | None]
     shapes: Sequence[PartialShape]
     constant: Callable[[int], Numbers | None]
+    output_ports: int = 0
 
     # Attributes
 

@@ -106,7 +106,7 @@ class Judge:
             source = sources[port]
             return _numbers(self._graph, source[0]) if source is not None and source[0].type == "Const" else None
 
-        error, outputs = _applied(Call(layer.type, opset, layer.attributes, types, shapes, constant))
+        error, outputs = _applied(Call(layer.type, opset, layer.attributes, types, shapes, constant, len(layer.outputs)))
         for port, (_, shape) in zip(layer.outputs, outputs, strict=False):
             if port.dims and PartialShape.of(port.dims).intersect(shape) is None:
                 self._corrected[layer.id, port.id] = shape

@@ -31,11 +31,12 @@ Contract = Callable[[Call], list[Output]]
 
 @dataclass(frozen=True, slots=True)
 class Row:
-    """A contract, and the least and the most inputs."""
+    """A contract, the least and the most inputs, and the most outputs. A layer may leave out the last outputs."""
 
     contract: Contract
     least: int
     most: int
+    most_outputs: int
 
     def outputs(self, call: Call) -> list[Output]:
         """Return what the outputs are. Raises ContractError; UnjudgedError if that is not known."""
@@ -43,12 +44,20 @@ class Row:
             wanted = f"{self.least}" if self.least == self.most else f"{self.least} to {self.most}"
             wanted = f"{self.least} or more" if self.most == MANY else wanted
             raise BadCountError(f"the layer has {call.count} inputs", f"{call.type} takes {wanted}")
-        return self.contract(call)
+        _count_outputs(call, self.most_outputs)
+        found = self.contract(call)
+        _count_outputs(call, len(found))
+        return found
 
 
-def _rows(contract: Contract, least: int, most: int, *types: str | Iterable[str]) -> dict[str, Row]:
+def _count_outputs(call: Call, most: int) -> None:
+    if call.output_ports > most:
+        raise BadCountError(f"the layer has {call.output_ports} outputs", f"{call.type} has {most} with these inputs")
+
+
+def _rows(contract: Contract, least: int, most: int, *types: str | Iterable[str], outputs: int = 1) -> dict[str, Row]:
     names = (name for given in types for name in ((given,) if isinstance(given, str) else given))
-    return dict.fromkeys(names, Row(contract, least, most))
+    return dict.fromkeys(names, Row(contract, least, most, outputs))
 
 
 CONTRACTS: Mapping[str, Row] = {
@@ -66,7 +75,7 @@ CONTRACTS: Mapping[str, Row] = {
     **_rows(by_element.with_scalars, 3, 3, "HardSigmoid", "Selu"),
     **_rows(by_element.of_reals, 1, 1, "ErfInv"),
     **_rows(by_element.fake_converted, 2, 3, "FakeConvert"),
-    **_rows(by_element.promoted, 2, 2, "ConvertPromoteTypes"),
+    **_rows(by_element.promoted, 2, 2, "ConvertPromoteTypes", outputs=2),
     **_rows(by_element.same, 1, 1, "Identity"),
     **_rows(by_element.clamp, 1, 1, "Clamp"),
     **_rows(by_element.converted, 1, 1, "Convert"),
@@ -87,22 +96,23 @@ CONTRACTS: Mapping[str, Row] = {
     **_rows(slices.slice_8, 4, 5, "Slice"),
     **_rows(moves.space_to_batch, 4, 4, "SpaceToBatch"),
     **_rows(moves.space_to_depth, 1, 1, "SpaceToDepth"),
-    **_rows(moves.split, 2, 2, "Split"),
+    **_rows(moves.split, 2, 2, "Split", outputs=MANY),
     **_rows(moves.squeeze, 1, 2, "Squeeze"),
     **_rows(slices.scatter_slice, 5, 6, "SliceScatter"),
     **_rows(moves.packed_strings, 3, 3, "StringTensorPack"),
-    **_rows(moves.unpacked_strings, 1, 1, "StringTensorUnpack"),
+    **_rows(moves.unpacked_strings, 1, 1, "StringTensorUnpack", outputs=3),
     **_rows(slices.strided_slice, 3, 4, "StridedSlice"),
     **_rows(moves.tile, 2, 2, "Tile"),
     **_rows(moves.transpose, 2, 2, "Transpose"),
     **_rows(moves.unsqueeze, 2, 2, "Unsqueeze"),
-    **_rows(moves.variadic_split, 3, 3, "VariadicSplit"),
-    **_rows(windows.pool, 1, 1, "AvgPool", "MaxPool"),
+    **_rows(moves.variadic_split, 3, 3, "VariadicSplit", outputs=MANY),
+    **_rows(windows.pool, 1, 1, "AvgPool"),
+    **_rows(windows.pool, 1, 1, "MaxPool", outputs=2),
     **_rows(windows.convolution, 2, 2, "Convolution"),
     **_rows(windows.group_convolution, 2, 2, "GroupConvolution"),
     **_rows(windows.backprop, 2, 3, "ConvolutionBackpropData", "GroupConvolutionBackpropData"),
     **_rows(products.einsum, 1, MANY, "Einsum"),
-    **_rows(windows.adaptive_pool, 2, 2, "AdaptiveAvgPool", "AdaptiveMaxPool"),
+    **_rows(windows.adaptive_pool, 2, 2, "AdaptiveAvgPool", "AdaptiveMaxPool", outputs=2),
     **_rows(windows.binary_convolution, 2, 2, "BinaryConvolution"),
     **_rows(windows.columns_to_image, 3, 3, "Col2Im"),
     **_rows(windows.deformable_convolution, 3, 4, "DeformableConvolution"),
@@ -130,25 +140,25 @@ CONTRACTS: Mapping[str, Row] = {
     **_rows(along_axes.random_uniform, 3, 3, "RandomUniform"),
     **_rows(along_axes.counted, 3, 3, "Range"),
     **_rows(along_axes.shape_of, 1, 1, "ShapeOf"),
-    **_rows(along_axes.top_k, 2, 2, "TopK"),
-    **_rows(along_axes.unique, 1, 2, "Unique"),
+    **_rows(along_axes.top_k, 2, 2, "TopK", outputs=2),
+    **_rows(along_axes.unique, 1, 2, "Unique", outputs=4),
     **_rows(regions.roi_pooling, 2, 2, "ROIPooling"),
     **_rows(regions.roi_align, 3, 3, "ROIAlign", "ROIAlignRotated"),
     **_rows(regions.psroi_pooling, 2, 2, "PSROIPooling"),
     **_rows(regions.deformable_psroi_pooling, 2, 3, "DeformablePSROIPooling"),
-    **_rows(regions.of_pyramid, 2, MANY, "ExperimentalDetectronROIFeatureExtractor"),
+    **_rows(regions.of_pyramid, 2, MANY, "ExperimentalDetectronROIFeatureExtractor", outputs=2),
     **_rows(regions.region_yolo, 1, 1, "RegionYolo"),
     **_rows(regions.reorg_yolo, 1, 1, "ReorgYolo"),
-    **_rows(boxes.suppression, 2, 6, "NonMaxSuppression"),
-    **_rows(boxes.suppression, 5, 5, "NMSRotated"),
-    **_rows(boxes.matrix_nms, 2, 2, "MatrixNms"),
-    **_rows(boxes.multiclass_nms, 2, 3, "MulticlassNms"),
+    **_rows(boxes.suppression, 2, 6, "NonMaxSuppression", outputs=3),
+    **_rows(boxes.suppression, 5, 5, "NMSRotated", outputs=3),
+    **_rows(boxes.matrix_nms, 2, 2, "MatrixNms", outputs=3),
+    **_rows(boxes.multiclass_nms, 2, 3, "MulticlassNms", outputs=3),
     **_rows(boxes.detection_output, 3, 5, "DetectionOutput"),
-    **_rows(boxes.detectron_detection_output, 4, 4, "ExperimentalDetectronDetectionOutput"),
+    **_rows(boxes.detectron_detection_output, 4, 4, "ExperimentalDetectronDetectionOutput", outputs=3),
     **_rows(boxes.best_regions, 2, 2, "ExperimentalDetectronTopKROIs"),
-    **_rows(proposals.proposal, 3, 3, "Proposal"),
-    **_rows(proposals.generate_proposals, 4, 4, "GenerateProposals"),
-    **_rows(proposals.of_one_image, 4, 4, "ExperimentalDetectronGenerateProposalsSingleImage"),
+    **_rows(proposals.proposal, 3, 3, "Proposal", outputs=2),
+    **_rows(proposals.generate_proposals, 4, 4, "GenerateProposals", outputs=3),
+    **_rows(proposals.of_one_image, 4, 4, "ExperimentalDetectronGenerateProposalsSingleImage", outputs=2),
     **_rows(proposals.prior_grid, 3, 3, "ExperimentalDetectronPriorGridGenerator"),
     **_rows(proposals.prior_boxes, 2, 2, "PriorBox"),
     **_rows(proposals.clustered_priors, 2, 2, "PriorBoxClustered"),
@@ -160,19 +170,19 @@ CONTRACTS: Mapping[str, Row] = {
     **_rows(lookups.segments, 4, 6, "EmbeddingSegmentsSum"),
     **_rows(lookups.search_sorted, 2, 2, "SearchSorted"),
     **_rows(lookups.segment_max, 2, 3, "SegmentMax"),
-    **_rows(lookups.sparse_filled, 4, 4, "SparseFillEmptyRows"),
+    **_rows(lookups.sparse_filled, 4, 4, "SparseFillEmptyRows", outputs=3),
     **_rows(decoding.beams, 4, 4, "GatherTree"),
     **_rows(decoding.greedy, 2, 2, "CTCGreedyDecoder"),
-    **_rows(decoding.greedy_by_length, 2, 3, "CTCGreedyDecoderSeqLen"),
+    **_rows(decoding.greedy_by_length, 2, 3, "CTCGreedyDecoderSeqLen", outputs=2),
     **_rows(decoding.loss, 4, 5, "CTCLoss"),
     **_rows(spectra.fourier, 2, 3, "DFT", "IDFT", "IRDFT", "RDFT"),
     **_rows(spectra.framed, 4, 4, "STFT"),
     **_rows(spectra.unframed, 4, 5, "ISTFT"),
     **_rows(states.read_value, 0, 1, "ReadValue"),
-    **_rows(states.assign, 1, 1, "Assign"),
+    **_rows(states.assign, 0, MANY, "Assign", outputs=MANY),  # its ports are counted elsewhere
     **_rows(recurrent.cell, 5, 5, "GRUCell", "RNNCell"),
-    **_rows(recurrent.cell, 6, 7, "LSTMCell"),
-    **_rows(recurrent.sequence, 6, 6, "GRUSequence", "RNNSequence"),
-    **_rows(recurrent.sequence, 7, 7, "LSTMSequence"),
+    **_rows(recurrent.cell, 6, 7, "LSTMCell", outputs=2),
+    **_rows(recurrent.sequence, 6, 6, "GRUSequence", "RNNSequence", outputs=2),
+    **_rows(recurrent.sequence, 7, 7, "LSTMSequence", outputs=3),
 }
 """By the type that <layer type> writes. An operator without a row is not judged."""
