@@ -63,6 +63,7 @@ LENIENT = {
     r"(EmbeddingSegmentsSum: input 3|SegmentMax: input 2): element 0 is -100": "OpenVINO takes a negative size for an open one",
     r"GroupedMatMul: input (1: dimension 0 is \d|2: one element (more|less))": "OpenVINO does not count groups",
     r"ScaledDotProductAttention: input 0: dimension 2 is 1": "OpenVINO repeats the query for each row of the mask",
+    r"Selu: input [12]: one (dimension|element) more": "OpenVINO reads the first number",
     r"SliceScatter: input [01]: (i32|i64|boolean)": "OpenVINO does not compare the types of data and updates",
     r"SparseFillEmptyRows: input [03]: (i32|i64|boolean)": "OpenVINO does not compare the types of values and default value",
     r"ISTFT: input 0: dimension 3 is .*": "OpenVINO reads and writes outside of the frames",

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from math import prod
 
-from ov_gather.ir.element_types import I32, I64, INTEGERS, STRING, U8
+from ov_gather.ir.element_types import BOOLEAN, I32, I64, INTEGERS, STRING, U8
 from ov_gather.ir.shapes import ANY, UNKNOWN, Dimension, PartialShape
 from ov_gather.ops.contracts.call import (
     BadCountError,
@@ -302,12 +302,12 @@ def roll(call: Call) -> list[Output]:
 
 def reverse(call: Call) -> list[Output]:
     """Reverse: axes by index, or a mask of them."""
-    axes, rank = call.wholes_of(1), call.rank(0)
+    is_mask, rank = call.word("mode") == "mask", call.rank(0)
+    call.takes(1, (BOOLEAN,) if is_mask else INTEGERS, "the axes")
     call.has_rank(1, "the axes", 1)
-    indices = (axes or ()) if call.word("mode") == "index" and rank is not None else ()
-    if any(not 0 <= axis < (rank or 0) for axis in indices):
-        raise BadValueError(f"the axes are {list(indices)}", f"an axis is below {rank}", 1)
-    if call.word("mode") == "mask" and rank is not None and call.length(1) not in (None, rank):
+    for axis in call.wholes_of(1) or ():
+        call.axis(axis, rank, "an axis", 1)
+    if is_mask and rank is not None and call.length(1) not in (None, rank):
         raise BadSizeError(f"the mask has {call.length(1)} elements, the input has rank {rank}", "one for each axis", 1)
     return [(call.kind(0), call.shapes[0])]
 
