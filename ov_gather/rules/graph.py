@@ -5,7 +5,8 @@ from __future__ import annotations
 from collections import Counter
 from collections.abc import Iterator
 
-from ov_gather.ir.model import Edge, Layer, Model
+from ov_gather.ir.model import Edge, Layer, Model, Port
+from ov_gather.ir.shapes import listed
 from ov_gather.ops.table import OPENVINO, Trait, where
 from ov_gather.rules.base import Violation, rule
 from ov_gather.rules.findings import Severity
@@ -120,15 +121,45 @@ def no_result(graph: Model) -> Iterator[Violation]:
 
 
 @rule("OVG118", Model)
-def unpaired_assign(graph: Model) -> Iterator[Violation]:
-    """An Assign writes a variable that no ReadValue in its graph reads.
+def paired_states(graph: Model) -> Iterator[Violation]:
+    """A variable is not read by one ReadValue and written by one Assign, or what is written does not fit it.
 
-    OpenVINO refuses the model. Give the Assign the variable_id of a ReadValue, or add the ReadValue.
+    OpenVINO refuses the model, and dies if a layer reads an output of Assign. Give each variable one ReadValue and one Assign
+    in the same graph, of the same type and shape; read the state from the ReadValue.
     """
-    variables = {layer.attributes.get("variable_id") for layer in graph.of_type("ReadValue")}
-    read = ", ".join(sorted(map(str, variables))) or "none"
-    for layer in graph.of_type("Assign"):
-        variable = layer.attributes.get("variable_id")
-        if variable not in variables:
+    reads, writes = (_by_variable(graph, kind) for kind in ("ReadValue", "Assign"))
+    for variable, layers in (*reads.items(), *writes.items()):
+        for layer in layers[1:]:
+            message = f"the variable_id '{variable}' is already that of {layers[0]} on line {layers[0].line}"
+            yield Violation.at(layer, message, f"leave one {layer.type} of a variable", line=layer.data_line)
+    for variable, (layer, *_) in writes.items():
+        if variable not in reads:
+            known = ", ".join(sorted(reads)) or "none"
             message = f"no ReadValue has the variable_id '{variable}'"
-            yield Violation.at(layer, message, f"the variables that are read: {read}", line=layer.data_line)
+            yield Violation.at(layer, message, f"the variables that are read: {known}", line=layer.data_line)
+        elif layer.inputs and reads[variable][0].outputs:
+            yield from _unfit(layer, layer.inputs[0], reads[variable][0].outputs[0])
+    for variable, (layer, *_) in reads.items():
+        if variable not in writes:
+            message = f"no Assign has the variable_id '{variable}'"
+            yield Violation.at(layer, message, "add an Assign, or read the initial value itself", line=layer.data_line)
+    for reader, port, source, _ in graph.links:
+        if source.type == "Assign":
+            yield Violation.at(reader, f"reads an output of {source}", "read what the Assign is given", port=port)
+
+
+def _by_variable(graph: Model, kind: str) -> dict[str, list[Layer]]:
+    found: dict[str, list[Layer]] = {}
+    for layer in graph.of_type(kind):
+        found.setdefault(layer.attributes.get("variable_id", ""), []).append(layer)
+    return found
+
+
+def _unfit(layer: Layer, written: Port, read: Port) -> Iterator[Violation]:
+    """Yield how what an Assign is given does not fit what the ReadValue of its variable returns."""
+    hint = "write what the variable_type and variable_shape of the ReadValue allow"
+    if None not in (written.element_type, read.element_type) and written.element_type is not read.element_type:
+        yield Violation.at(layer, f"writes {written.precision} to a variable of {read.precision}", hint, port=written)
+    if written.dims and read.dims and written.shape.intersect(read.shape) is None:
+        text = f"writes dims {listed(written.dims)} to a variable of dims {listed(read.dims)}"
+        yield Violation.at(layer, text, hint, port=written)

@@ -3,19 +3,25 @@
 from __future__ import annotations
 
 from collections import Counter
-from collections.abc import Iterator
+from collections.abc import Iterator, Mapping
 
 from ov_gather.graph.protocol import LOOPS
 from ov_gather.ir.bodies import BODIES, MAPPING, SLICING, Entry, Slicing, back_edges, entries, port_map
-from ov_gather.ir.model import Layer, Model, Port
+from ov_gather.ir.element_types import BOOLEAN, DYNAMIC, I32, I64, ElementType
+from ov_gather.ir.model import Element, Layer, Model, Port
 from ov_gather.ir.shapes import PartialShape, listed
 from ov_gather.ops.attribute import parse_integer
 from ov_gather.rules.base import Violation, rule
 
 _MOST = 2**31 - 1
+"""The greatest stride and part_size of slices: OpenVINO keeps them in 32 bits."""
 _INPUT = "Parameter"
 _OUTPUT = "Result"
-"""The greatest stride and part_size of slices: OpenVINO keeps them in 32 bits."""
+_PURPOSES: Mapping[str, tuple[str, tuple[ElementType, ...]]] = {
+    "current_iteration": ("input", (I32, I64)),
+    "execution_condition": ("output", (BOOLEAN,)),
+}
+"""In a Loop, the tag of the entry that has a purpose, and the element types of its value, which is one element."""
 
 
 @rule("OVG121", Model)
@@ -58,7 +64,8 @@ def unmapped(graph: Model) -> Iterator[Violation]:
 
     A port map passes values into and out of a body. Without an entry, a Parameter or an output has no value; with several, the
     value is ambiguous. In the port map of each body, write one entry for each Parameter and each output. A Loop also needs
-    exactly one entry with the purpose execution_condition.
+    exactly one entry with the purpose execution_condition, and has at most one with the purpose current_iteration. OpenVINO
+    refuses an If two of whose outputs are mapped to one Result.
     """
     for layer in _with_bodies(graph):
         mapped = _entries(layer)
@@ -76,10 +83,18 @@ def unmapped(graph: Model) -> Iterator[Violation]:
                 if outer[port.id] != 1:
                     text = f"stands in {outer[port.id] or 'no'} <output> entries of the port map of <{tag}>"
                     yield Violation.at(layer, text, "every output gets its value from one", port=port)
-        conditions = sum(entry.purpose == "execution_condition" for entry in mapped)
-        if layer.type == "Loop" and conditions != 1:
-            text = f"{conditions or 'no'} <output> entries have the purpose execution_condition"
+            if layer.type == "If":
+                results = Counter(str(entry.inner) for entry in of_body if entry.inner and not entry.is_input)
+                for result in (result for result, count in results.items() if count > 1):
+                    text = f"{result} of <{tag}> stands in several <output> entries of its port map"
+                    yield Violation.at(layer, text, "give each output a Result of its own")
+        purposes = Counter(entry.purpose for entry in mapped)
+        if layer.type == "Loop" and purposes["execution_condition"] != 1:
+            text = f"{purposes['execution_condition'] or 'no'} <output> entries have the purpose execution_condition"
             yield Violation.at(layer, text, "a Result of the body tells whether to go on")
+        if layer.type == "Loop" and purposes["current_iteration"] > 1:
+            text = f"{purposes['current_iteration']} <input> entries have the purpose current_iteration"
+            yield Violation.at(layer, text, "at most one Parameter of the body gets the number of the iteration")
         used = {entry.port.id for entry in mapped if entry.port and entry.is_input}
         for port in layer.inputs[BODIES[layer.type].own_inputs :]:
             if port.id not in used:
@@ -90,10 +105,12 @@ def unmapped(graph: Model) -> Iterator[Violation]:
 def back_edge(graph: Model) -> Iterator[Violation]:
     """A back edge of a Loop or TensorIterator does not connect a Result of the body to a Parameter of the body.
 
-    A back edge carries a value from one iteration to the next, from a Result to a Parameter. A Parameter takes at most one.
+    A back edge carries a value from one iteration to the next, from a Result to a Parameter. A Parameter takes at most one, and
+    gets its first value from an input of the layer that is not sliced.
     """
     for layer in _with_bodies(graph):
         seen: set[str | None] = set()
+        others = {entry.inner.id for entry in _entries(layer) if entry.inner and (entry.is_sliced or entry.purpose is not None)}
         for edge, result, parameter in back_edges(layer, layer.bodies[0]):
             if edge.tag != "edge":
                 yield Violation.at(layer, f"<{edge.tag}> is no back edge", "write <edge>", line=edge.line)
@@ -102,6 +119,9 @@ def back_edge(graph: Model) -> Iterator[Violation]:
                 if end is None or end.type != wanted:
                     reason = f"{name}='{edge.attributes.get(name, '')[:40]}' of a back edge is no {wanted} of the body"
                     yield Violation.at(layer, reason, "a back edge leads from a Result to a Parameter", line=edge.line)
+            if parameter is not None and parameter.type == _INPUT and parameter.id in others:
+                reason = f"a back edge leads to {parameter}, which gets another value in each iteration"
+                yield Violation.at(layer, reason, "lead it to a Parameter that gets a whole input first", line=edge.line)
             target = edge.attributes.get("to-layer")
             if target in seen:
                 yield Violation.at(layer, f"two back edges lead to layer {target}", "leave one", line=edge.line)
@@ -112,9 +132,10 @@ def back_edge(graph: Model) -> Iterator[Violation]:
 def slices(graph: Model) -> Iterator[Violation]:
     """The slices of an input or output of a Loop or TensorIterator do not fit the tensors, or each other.
 
-    From start to end, which count from the end if they are negative, strides of one sign lead to
-    whole slices, as many for each input and output; a slice has part_size elements along the axis, and the Parameter or Result
-    inside has its shape. OpenVINO divides by a stride, and a part_size, which it keeps in 32 bits, and may end the process.
+    From start to end, which count from the end if they are negative, strides of one sign lead to whole slices, as many for each
+    input and output; a slice has part_size elements along the axis, and the Parameter or Result inside has its shape. Those of
+    an output follow one another without a gap. OpenVINO divides by a stride and a part_size, which it keeps in 32 bits, and may
+    end the process.
     """
     for layer in _with_bodies(graph):
         repeats: int | None = None
@@ -157,6 +178,8 @@ def _slice_count(layer: Layer, entry: Entry) -> int | None:
         part = (*outer[:axis], slicing.part_size, *outer[axis + 1 :])
         if PartialShape.of(part).intersect(PartialShape.of(inside.dims)) is None:
             raise ValueError(f"{entry.inner} has dims {listed(inside.dims)}, a slice has {listed(part)}")
+    if not entry.is_input and abs(slicing.stride) != slicing.part_size:
+        raise ValueError(f"stride={slicing.stride} and part_size={slicing.part_size}: the slices leave gaps, or overlap")
     return None if not outer or outer[axis] < 0 else _steps(slicing, outer[axis], covers=not entry.is_input)
 
 
@@ -169,34 +192,49 @@ def _steps(slicing: Slicing, size: int, *, covers: bool) -> int:
         raise ValueError(f"{what}: an end lies outside the axis")
     if reach * slicing.stride < 0 or reach % slicing.stride:
         raise ValueError(f"{what}: the strides do not lead there")
-    if covers and (abs(reach) != size or abs(slicing.stride) != slicing.part_size):
-        raise ValueError(f"{what} and part_size={slicing.part_size}: the slices do not make up the axis")
+    if covers and abs(reach) != size:
+        raise ValueError(f"{what}: the slices do not make up the axis")
     return abs(reach // slicing.stride)
 
 
 @rule("OVG307", Model)
 def boundary_type(graph: Model) -> Iterator[Violation]:
-    """The precision of a Parameter or Result of a body differs from that of the outer port that it is mapped to.
+    """The precision of a Parameter or Result of a body differs from that of the value that passes the border of the body.
 
-    Both are the same tensor, so one of them is wrong. Declare the same precision inside and outside.
+    An entry of a port map or a back edge passes one tensor on, so one of its two ends is wrong. Declare the same precision at
+    both ends. The number of an iteration is of I32 or I64, and the execution condition of a Loop is BOOL.
     """
     for layer in _with_bodies(graph):
         for entry in _entries(layer):
             inside = _inside(entry)
-            if entry.port and inside and entry.port.element_type not in (None, inside.element_type) and inside.element_type:
+            if inside is None or inside.element_type in (None, DYNAMIC):
+                continue
+            if entry.purpose in _PURPOSES:
+                allowed = _PURPOSES[entry.purpose][1]
+                if inside.element_type not in allowed:
+                    text = f"{entry.purpose} is {entry.inner}, of {inside.precision}"
+                    hint = f"it may be of {' or '.join(kind.precision for kind in allowed)}"
+                    yield Violation.at(layer, text, hint, line=entry.element.line)
+            elif entry.port and entry.port.element_type not in (None, inside.element_type):
                 text = f"declares {entry.port.precision}, but {entry.inner} of <{entry.body.tag}> has {inside.precision}"
                 yield Violation.at(layer, text, "declare the same precision inside and outside", port=entry.port)
+        for edge, result, parameter, before, after in _carried(layer):
+            if after.element_type not in (None, DYNAMIC, before.element_type) and before.element_type not in (None, DYNAMIC):
+                text = f"a back edge leads from {result}, of {before.precision}, to {parameter}, of {after.precision}"
+                yield Violation.at(layer, text, "let both have the same precision", line=edge.line)
 
 
 @rule("OVG406", Model)
 def boundary_shape(graph: Model) -> Iterator[Violation]:
-    """The dims of a Parameter or Result of a body contradict those of the outer port that it is mapped to.
+    """The dims of a Parameter or Result of a body contradict those of the value that passes the border of the body.
 
-    Both are the same tensor, unless the port map entry slices it along an axis. Declare dims that agree. An output of If may
-    have the dims of one body only: OpenVINO removes a body that its condition never chooses.
+    An entry of a port map or a back edge passes one tensor on, unless the entry slices it along an axis. Declare dims that
+    agree at both ends. An output of If may have the dims of one body only: OpenVINO removes a body that its condition never
+    chooses. The number of an iteration and the execution condition of a Loop have one element.
     """
     for layer in _with_bodies(graph):
-        found = [(entry, inside) for entry in _entries(layer) if (inside := _contradiction(entry)) is not None]
+        mapped = _entries(layer)
+        found = [(entry, inside) for entry in mapped if (inside := _contradiction(entry)) is not None]
         for entry, inside in found:
             assert entry.port is not None  # _contradiction checks it
             wrong = sum(other.port is entry.port and not other.is_input for other, _ in found)
@@ -205,6 +243,24 @@ def boundary_shape(graph: Model) -> Iterator[Violation]:
             outside = f"declares dims {listed(entry.port.dims)}"
             text = f"{outside}, but {entry.inner} of <{entry.body.tag}> has {listed(inside.dims)}"
             yield Violation.at(layer, text, "declare dims that agree inside and outside", port=entry.port)
+        for entry in mapped:
+            dims = inside.dims if entry.purpose in _PURPOSES and (inside := _inside(entry)) else ()
+            if dims not in ((), (1,), (-1,)):
+                text = f"{entry.purpose} is {entry.inner}, of dims {listed(dims)}"
+                yield Violation.at(layer, text, "it has one element, without a dim or with one of 1", line=entry.element.line)
+        for edge, result, parameter, before, after in _carried(layer):
+            if before.dims and after.dims and PartialShape.of(before.dims).intersect(PartialShape.of(after.dims)) is None:
+                text = (
+                    f"a back edge leads from {result}, of dims {listed(before.dims)}, to {parameter}, of {listed(after.dims)}"
+                )
+                yield Violation.at(layer, text, "declare dims that allow the value of each iteration", line=edge.line)
+
+
+def _carried(layer: Layer) -> Iterator[tuple[Element, Layer, Layer, Port, Port]]:
+    """Yield the back edges from a Result to a Parameter, with these and their ports."""
+    for edge, result, parameter in back_edges(layer, layer.bodies[0]):
+        if result and parameter and result.inputs and parameter.outputs and (result.type, parameter.type) == (_OUTPUT, _INPUT):
+            yield edge, result, parameter, result.inputs[0], parameter.outputs[0]
 
 
 def _contradiction(entry: Entry) -> Port | None:
@@ -247,10 +303,17 @@ def _wrong(layer: Layer, entry: Entry) -> Iterator[tuple[str, str]]:
             yield f"{name}: {error}", "write a decimal integer"
     kind, inner = ("input", _INPUT) if entry.is_input else ("output", _OUTPUT)
     outside, inside = attributes.get("external_port_id", ""), attributes.get("internal_layer_id", "")
-    if layer.type == "Loop" and outside == "-1":
-        if entry.purpose not in ("current_iteration", "execution_condition"):
-            advice = "write purpose=current_iteration or execution_condition, or a port"
-            yield "external_port_id is -1 without a purpose", advice
+    if entry.purpose is not None and layer.type != "Loop":
+        yield f"purpose='{entry.purpose[:40]}', but {layer.type} knows no purposes", "remove it"
+    if layer.type == "Loop" and (entry.purpose is not None or outside == "-1"):
+        if entry.purpose not in _PURPOSES:
+            text = f"the purpose of an entry without a port is '{(entry.purpose or '')[:40]}'"
+            yield text, f"write {' or '.join(_PURPOSES)}, or a port"
+        elif _PURPOSES[entry.purpose][0] != kind:
+            yield f"an <{kind}> has the purpose {entry.purpose}", f"an <{_PURPOSES[entry.purpose][0]}> has it"
+        elif outside != "-1":
+            text = f"external_port_id='{outside[:40]}' of an entry with a purpose"
+            yield text, "write -1: such a value passes no port"
     elif entry.port is None:
         yield f"external_port_id='{outside[:40]}' is no {kind} port of the layer", f"write the id of an {kind} port"
     if entry.inner is None or entry.inner.type != inner:

@@ -10,6 +10,7 @@ from ov_gather.ops.contracts import (
     boxes,
     by_element,
     colors,
+    control,
     decoding,
     lookups,
     moves,
@@ -178,6 +179,9 @@ CONTRACTS: Mapping[str, Row] = {
     **_rows(spectra.fourier, 2, 3, "DFT", "IDFT", "IRDFT", "RDFT"),
     **_rows(spectra.framed, 4, 4, "STFT"),
     **_rows(spectra.unframed, 4, 5, "ISTFT"),
+    **_rows(control.branches, 1, MANY, "If", outputs=MANY),
+    **_rows(control.loop, 2, MANY, "Loop", outputs=MANY),
+    **_rows(control.iterator, 1, MANY, "TensorIterator", outputs=MANY),
     **_rows(states.read_value, 0, 1, "ReadValue"),
     **_rows(states.assign, 0, MANY, "Assign", outputs=MANY),  # its ports are counted elsewhere
     **_rows(recurrent.cell, 5, 5, "GRUCell", "RNNCell"),

@@ -2,17 +2,23 @@
 
 from __future__ import annotations
 
+from ov_gather.ir.element_types import DYNAMIC
 from ov_gather.ir.shapes import PartialShape
-from ov_gather.ops.contracts.call import BadSizeError, BadTypeError, Call, Output, UnjudgedError
+from ov_gather.ops.contracts.call import BadSizeError, BadTypeError, BadValueError, Call, Output, UnjudgedError
 
 
 def read_value(call: Call) -> list[Output]:
     """ReadValue: since opset 6 of the type and the shape that it declares, which its initial value fits."""
     if call.opset < 6:
         return [(call.kind(0), call.shapes[0])]
+    for name in ("variable_type", "variable_shape"):
+        if name not in call.attributes:
+            raise BadValueError(f"{name} is missing", "since opset 6, a ReadValue declares the variable")
     kind = call.element_type("variable_type")
+    if kind is DYNAMIC and not call.count:
+        raise BadValueError("variable_type=dynamic, without an initial value", "name the element type of the state")
     try:
-        shape = PartialShape.parse(call.attributes.get("variable_shape", "..."))
+        shape = PartialShape.parse(call.attributes["variable_shape"])
     except ValueError:  # OVG203 reports it
         raise UnjudgedError from None
     if call.count and None not in (kind, call.kind(0)) and kind is not call.kind(0):
