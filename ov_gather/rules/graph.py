@@ -68,13 +68,13 @@ def edges_into_port(graph: Model) -> Iterator[Violation]:
                 yield Violation.at(layer, f"input port {port.id} has {count or 'no'} edges", hint, port=port)
 
 
-def _is_in_order_of_execution(graph: Model) -> bool:
+def is_in_order_of_execution(graph: Model) -> bool:
     """Return True if every layer comes after its producers, as OpenVINO writes them."""
     position = {layer.id: i for i, layer in enumerate(graph.layers)}
     return all(position.get(edge.from_layer, -1) < position.get(edge.to_layer, 0) for edge in graph.edges)
 
 
-@rule("OVG111", Model, unless=_is_in_order_of_execution)
+@rule("OVG111", Model, unless=is_in_order_of_execution)
 def cycle(graph: Model) -> Iterator[Violation]:
     """Layers form a cycle, or a layer feeds itself.
 

@@ -132,25 +132,32 @@ def back_edge(graph: Model) -> Iterator[Violation]:
 def slices(graph: Model) -> Iterator[Violation]:
     """The slices of an input or output of a Loop or TensorIterator do not fit the tensors, or each other.
 
-    From start to end, which count from the end if they are negative, strides of one sign lead to whole slices, as many for each
-    input and output; a slice has part_size elements along the axis, and the Parameter or Result inside has its shape. Those of
-    an output follow one another without a gap. OpenVINO divides by a stride and a part_size, which it keeps in 32 bits, and may
-    end the process.
+    From start to end, which count from the end if they are negative, strides of one sign lead to whole slices. A TensorIterator
+    has as many of each input and output, a Loop no more of an output than of each input. A slice has part_size elements along
+    the axis, and the Parameter or Result inside has its shape. Those of an output, and those of a Loop, make up the axis, and
+    those of an output follow one another without a gap. OpenVINO divides by a stride and a part_size, which it keeps in 32
+    bits, and may end the process.
     """
     for layer in _with_bodies(graph):
-        repeats: int | None = None
+        counts: dict[str, int] = {}
         for entry in _entries(layer):
             if not entry.is_sliced:
                 continue
             try:
                 count = _slice_count(layer, entry)
-                if None not in (repeats, count) and count != repeats:
-                    raise ValueError(f"there are {count} slices, of the entries before {repeats}")
+                if count is not None:
+                    _compare(layer, entry.element.tag, count, counts)
             except ValueError as error:
                 hint = "correct axis, start, end, stride and part_size"
                 yield Violation.at(layer, f"slices of {entry.element.tag}: {error}", hint, line=entry.element.line)
-            else:
-                repeats = count if count is not None else repeats
+
+
+def _compare(layer: Layer, tag: str, count: int, counts: dict[str, int]) -> None:
+    """Add a number of slices to the numbers by tag. Raises ValueError if it does not fit them: a Loop may end early."""
+    counts[tag] = min(count, counts.get(tag, count)) if tag == "input" else max(count, counts.get(tag, count))
+    least, most = counts.get("input", count), counts.get("output", count)
+    if most > least if layer.type == "Loop" else not least == most == count:
+        raise ValueError(f"there are {count} slices, of other entries {most if count == least else least}")
 
 
 def _slice_count(layer: Layer, entry: Entry) -> int | None:
@@ -180,7 +187,13 @@ def _slice_count(layer: Layer, entry: Entry) -> int | None:
             raise ValueError(f"{entry.inner} has dims {listed(inside.dims)}, a slice has {listed(part)}")
     if not entry.is_input and abs(slicing.stride) != slicing.part_size:
         raise ValueError(f"stride={slicing.stride} and part_size={slicing.part_size}: the slices leave gaps, or overlap")
-    return None if not outer or outer[axis] < 0 else _steps(slicing, outer[axis], covers=not entry.is_input)
+    covers = layer.type == "Loop" or not entry.is_input
+    if outer and outer[axis] >= 0:
+        return _steps(slicing, outer[axis], covers=covers)
+    if covers and (slicing.start, slicing.end) != ((0, -1) if slicing.stride > 0 else (-1, 0)):
+        text = f"from start={slicing.start} to end={slicing.end} by stride={slicing.stride}"
+        raise ValueError(f"{text}: the slices do not make up the axis")
+    return None
 
 
 def _steps(slicing: Slicing, size: int, *, covers: bool) -> int:
@@ -209,8 +222,8 @@ def boundary_type(graph: Model) -> Iterator[Violation]:
             inside = _inside(entry)
             if inside is None or inside.element_type in (None, DYNAMIC):
                 continue
-            if entry.purpose in _PURPOSES:
-                allowed = _PURPOSES[entry.purpose][1]
+            if (purpose := _purpose(layer, entry)) is not None:
+                allowed = _PURPOSES[purpose][1]
                 if inside.element_type not in allowed:
                     text = f"{entry.purpose} is {entry.inner}, of {inside.precision}"
                     hint = f"it may be of {' or '.join(kind.precision for kind in allowed)}"
@@ -244,7 +257,7 @@ def boundary_shape(graph: Model) -> Iterator[Violation]:
             text = f"{outside}, but {entry.inner} of <{entry.body.tag}> has {listed(inside.dims)}"
             yield Violation.at(layer, text, "declare dims that agree inside and outside", port=entry.port)
         for entry in mapped:
-            dims = inside.dims if entry.purpose in _PURPOSES and (inside := _inside(entry)) else ()
+            dims = inside.dims if _purpose(layer, entry) and (inside := _inside(entry)) else ()
             if dims not in ((), (1,), (-1,)):
                 text = f"{entry.purpose} is {entry.inner}, of dims {listed(dims)}"
                 yield Violation.at(layer, text, "it has one element, without a dim or with one of 1", line=entry.element.line)
@@ -254,6 +267,11 @@ def boundary_shape(graph: Model) -> Iterator[Violation]:
                     f"a back edge leads from {result}, of dims {listed(before.dims)}, to {parameter}, of {listed(after.dims)}"
                 )
                 yield Violation.at(layer, text, "declare dims that allow the value of each iteration", line=edge.line)
+
+
+def _purpose(layer: Layer, entry: Entry) -> str | None:
+    """Return a purpose that a Loop knows; OVG122 reports others."""
+    return entry.purpose if layer.type == "Loop" and entry.purpose in _PURPOSES else None
 
 
 def _carried(layer: Layer) -> Iterator[tuple[Element, Layer, Layer, Port, Port]]:
@@ -306,11 +324,12 @@ def _wrong(layer: Layer, entry: Entry) -> Iterator[tuple[str, str]]:
     if entry.purpose is not None and layer.type != "Loop":
         yield f"purpose='{entry.purpose[:40]}', but {layer.type} knows no purposes", "remove it"
     if layer.type == "Loop" and (entry.purpose is not None or outside == "-1"):
-        if entry.purpose not in _PURPOSES:
-            text = f"the purpose of an entry without a port is '{(entry.purpose or '')[:40]}'"
+        purpose = entry.purpose or ""
+        if purpose not in _PURPOSES:
+            text = f"the purpose of an entry without a port is '{purpose[:40]}'"
             yield text, f"write {' or '.join(_PURPOSES)}, or a port"
-        elif _PURPOSES[entry.purpose][0] != kind:
-            yield f"an <{kind}> has the purpose {entry.purpose}", f"an <{_PURPOSES[entry.purpose][0]}> has it"
+        elif _PURPOSES[purpose][0] != kind:
+            yield f"an <{kind}> has the purpose {purpose}", f"an <{_PURPOSES[purpose][0]}> has it"
         elif outside != "-1":
             text = f"external_port_id='{outside[:40]}' of an entry with a purpose"
             yield text, "write -1: such a value passes no port"

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterator
+from collections.abc import Callable, Iterable, Iterator
 from copy import deepcopy
 from dataclasses import dataclass
 from functools import partial
@@ -11,7 +11,13 @@ import numpy as np
 from lxml import etree
 
 from helpers.body_models import written
+from helpers.body_reference import UndefinedError, computed
+from helpers.worker_process import call_each
+from ov_gather import read_ir, validate
 from ov_gather.ir.element_types import by_name
+from ov_gather.ir.errors import IRError
+from ov_gather.ir.shapes import PartialShape
+from ov_gather.rules.findings import Severity
 
 Change = Callable[[etree._Element], None]
 _ATTRIBUTES = {
@@ -43,6 +49,17 @@ _OF = {
 """Values of attributes, and by tag which are changed."""
 _TYPES = ("f16", "f32", "i32", "i64", "boolean")
 _WITH_BODIES = ("If", "Loop", "TensorIterator")
+UNDEFINED_ERRORS = (UndefinedError, IRError, ValueError, IndexError, KeyError, AttributeError, TypeError)
+"""What `body_reference` and NumPy raise where a model is none, or has an operator that they do not know."""
+UNFOUND = {
+    r"counted_loop: (layers/layer\[2\]: of shape [01],3|.*input\[0\]: stride=3|edges/edge\[2\]: from layer 3.*)": (
+        "an input is the trip count: it may be small enough for the slices"
+    ),
+    r"(counted_loop|loop): Loop \d / edges/.*": "a port without dims is a scalar, or of an open rank",
+    r"states: ReadValue . / data\[0\]: variable_shape=(2|\?),\?": "the plugin starts with sizes of 0, and copies open sizes only",
+    r"states: ReadValue . / data\[0\]: variable_shape=\.\.\.": "an open rank is refused by the CPU plugin only",
+}
+"""Changes that OpenVINO refuses and `validate` does not report, and why."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -261,18 +278,18 @@ def judged_by_openvino(item: tuple[bytes, bytes]) -> Verdict:
     try:
         compiled = ov.Core().compile_model(model, "CPU", {"INFERENCE_PRECISION_HINT": "f32", "INFERENCE_NUM_THREADS": 1})
         request = compiled.create_infer_request()
-        request.start_async(feed_of((one.get_partial_shape(), one.get_element_type().to_dtype()) for one in model.inputs))
+        request.start_async(feed_of((_kind(one)[1], one.get_element_type().to_dtype()) for one in model.inputs))
         request.wait()
     except RuntimeError as error:
         return Verdict("execution", inferred, [], str(error))
     return Verdict("ok", inferred, [np.array(request.get_output_tensor(i).data) for i in range(len(compiled.outputs))])
 
 
-def feed_of(inputs) -> list[np.ndarray]:
-    """Return small whole numbers for inputs; open sizes are 3."""
+def feed_of(inputs: Iterable[tuple[tuple[int, ...], np.dtype]]) -> list[np.ndarray]:
+    """Return small whole numbers for inputs of these dims and types; open sizes are 3, and so are single numbers."""
     feed = []
-    for shape, dtype in inputs:
-        sizes = [size.get_length() if size.is_static else max(3, size.get_min_length()) for size in shape]
+    for dims, dtype in inputs:
+        sizes = [3 if size < 0 else size for size in dims]
         numbers = np.arange(int(np.prod(sizes))) % 3 if sizes else np.array(3)
         feed.append(numbers.reshape(sizes).astype(dtype))
     return feed
@@ -305,7 +322,54 @@ def _declare(graph: etree._Element, inferred: Outputs) -> None:
             element_type = by_name(kind)
             port.set("precision", "UNSPECIFIED" if element_type is None else element_type.precision)
             _set_dims(port, list(map(str, dims)))
+            if layer.get("type") == "Parameter" and dims in PartialShape.parse(layer.find("data").get("shape")):
+                layer.find("data").set("shape", ",".join(map(str, dims)))
             _declare_at_ends(graph, layer.get("id"), port.get("id"))
         tags = ("then_body", "else_body") if layer.get("type") == "If" else ("body",)
         for tag, of_body in zip(tags, inner, strict=False):
             _declare(layer.find(tag), of_body)
+
+
+@dataclass(frozen=True, slots=True)
+class Outcome:
+    """A changed model, what `validate` finds in it, and how OpenVINO compares with NumPy.
+
+    Attributes:
+        findings, errors: warnings and errors as texts; errors alone.
+        is_refused: True if OpenVINO refuses the model, or dies of it.
+        is_right, is_other: True if OpenVINO computes what the specifications say, or something else; both are False if they say
+            nothing, or the operators are none that `body_reference` computes.
+    """
+
+    what: str
+    findings: list[str]
+    errors: list[str]
+    is_refused: bool
+    is_right: bool
+    is_other: bool
+
+
+def outcomes(name: str, part: int = 0, parts: int = 1) -> Iterator[Outcome]:
+    """Yield the outcomes of every `parts`-th change of a model from `part` on."""
+    changes = [one for i, one in enumerate(changed(name)) if i % parts == part]
+    verdicts = call_each(judged_by_openvino, [(one.xml, one.weights) for one in changes], lambda _: Verdict("end", {}, []))
+    for one, verdict in zip(changes, verdicts, strict=True):
+        is_refused = verdict.done != "ok"
+        xml = one.xml if is_refused else declared(one.xml, verdict.inferred)
+        found = [finding for finding in validate(xml, weights=one.weights) if finding.severity is not Severity.NOTE]
+        texts = [f"{finding.rule}: {finding.message}" for finding in found]
+        errors = [text for text, finding in zip(texts, found, strict=True) if finding.severity is Severity.ERROR]
+        right = None if is_refused else _is_right(xml, one.weights, verdict.values)
+        yield Outcome(f"{name}: {one.what}", texts, errors, is_refused, right is True, right is False)
+
+
+def _is_right(xml: bytes, weights: bytes, values: list[np.ndarray]) -> bool | None:
+    """Return whether a model computes these values; None if the specifications do not say what it computes."""
+    try:
+        model = read_ir(xml, weights=weights)
+        inputs = [(parameter.declared_shape.sizes, parameter.declared_type.dtype) for parameter in model.parameters]
+        expected = computed(model, feed_of(inputs))
+    except UNDEFINED_ERRORS:
+        return None
+    alike = (a.shape == b.shape and np.allclose(a, b) for a, b in zip(expected, values, strict=True))
+    return len(expected) == len(values) and all(alike)

@@ -56,7 +56,7 @@ def _common(call: Call) -> tuple[str, int]:
     hidden = call.whole("hidden_size", -1)
     call.at_least("hidden_size", hidden, 1)
     functions = [word.strip() for word in call.word("activations").split(",") if word.strip()]
-    if functions and len(functions) < _FUNCTIONS[family]:
+    if "activations" in call.attributes and len(functions) < _FUNCTIONS[family]:
         raise BadValueError(f"activations has {len(functions)} words", f"{call.type} has {_FUNCTIONS[family]}")
     for word in functions[: _FUNCTIONS[family]]:
         if word not in _ACTIVATIONS:
