@@ -86,8 +86,7 @@ def _culprit(model: Model, extensions: tuple[UserExtension, ...], refusal: str) 
     """Return the first layer that OpenVINO does not read, with those before it; None if that cannot be told."""
     from ov_gather.ir.writer import to_bytes
 
-    is_large = model.weights is not None and model.weights.size() > _SEARCHED
-    if "hangs" in refusal or is_large or not is_in_order_of_execution(model):
+    if "hangs" in refusal or _weight(model) > _SEARCHED or not is_in_order_of_execution(model):
         return None
 
     def is_read(count: int) -> bool:
@@ -100,6 +99,14 @@ def _culprit(model: Model, extensions: tuple[UserExtension, ...], refusal: str) 
         middle = (read + refused) // 2
         read, refused = (middle, refused) if is_read(middle) else (read, middle)
     return model.layers[read]
+
+
+def _weight(model: Model) -> int:
+    """Return the number of bytes of the .bin; 0 if there is none."""
+    try:
+        return model.weights.size() if model.weights else 0
+    except OSError:
+        return 0
 
 
 def _beginning(model: Model, count: int) -> Model:

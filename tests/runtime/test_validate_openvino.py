@@ -1,20 +1,25 @@
 """Findings beside OpenVINO itself: none on what it writes, what it infers with `--infer`, and what OVG706 warns of."""
 
+import os
 import re
 import shutil
+import signal
 
 import numpy as np
 import openvino as ov
 import pytest
 from openvino import opset13 as ops
 
+from helpers.body_models import written
 from helpers.inside_openvino import compiled, infer
 from helpers.openvino_models import made_of, number
 from helpers.paths import SAMPLES
 from helpers.saved_models import saved
 from helpers.written_models import MODELS, model_of
 from ov_gather import cross_check, validate
+from ov_gather.rules import inference
 from ov_gather.rules.findings import Severity
+from ov_gather.system import worker
 
 
 @pytest.mark.parametrize("save", [ov.serialize, ov.save_model], ids=["as it is", "f16"])
@@ -106,6 +111,49 @@ def test_a_model_that_openvino_refuses(sum_of_rows):
     sum_of_rows.write_text(text.replace('type="ReduceSum" version="opset1"', 'type="Own" version="mine"'))
     (finding,) = drift(sum_of_rows)
     assert finding.message.startswith("OpenVINO refuses the model: ")
+    assert (finding.location.layer_name, finding.location.layer_type) == ("total", "Own")
+
+
+@pytest.fixture
+def fatal(tmp_path):
+    """An IR that divides OpenVINO by zero in its third layer, for whoever ignores OVG125."""
+    xml, _ = written("backward_iterator")
+    assert xml.count(b'part_size="2"') == 2
+    (tmp_path / "fatal.xml").write_bytes(xml.replace(b'part_size="2"', b'part_size="0"', 1))
+    return tmp_path / "fatal.xml"
+
+
+@pytest.mark.parametrize("read", [str, lambda path: path.read_bytes()], ids=["file", "bytes"])
+def test_a_model_that_kills_openvino(fatal, sum_of_rows, read):
+    (finding,) = validate(read(fatal), infer=True, ignore=["OVG125"])
+    assert (finding.rule, finding.message) == ("OVG407", "OpenVINO crashes: SIGFPE, when it reads the model")
+    assert (finding.location.layer_type, finding.location.layer_id) == ("TensorIterator", 2)
+    assert validate(sum_of_rows, infer=True) == []  # another process reads what follows
+
+
+def test_a_model_that_kills_openvino_among_others(cli, fatal, sum_of_rows):
+    shutil.copy(fatal, fatal.with_name("a.xml"))
+    run = cli("validate", fatal.parent, "--infer", "--ignore", "OVG125")
+    assert run.returncode == 1
+    assert run.stdout.count("OpenVINO crashes: SIGFPE") == 2
+    assert "sum.xml" not in run.stdout
+
+
+def test_a_model_at_which_openvino_hangs(sum_of_rows, monkeypatch):
+    assert validate(sum_of_rows, infer=True) == []
+    os.kill(inference._workers[()]._process.pid, signal.SIGSTOP)
+    with monkeypatch.context() as patch:
+        patch.setattr(worker, "TIME_LIMIT", 0.1)
+        (finding,) = validate(sum_of_rows, infer=True)
+    assert finding.message.startswith("OpenVINO hangs: no answer within ")
+    assert validate(sum_of_rows, infer=True) == []
+
+
+def test_a_cycle_is_no_end_for_whoever_ignores_it(samples):
+    circle = samples / "invalid" / "OVG111" / "circle.xml"
+    weights = circle.with_suffix(".bin").read_bytes()
+    (finding,) = validate(circle.read_bytes(), weights=weights, infer=True, ignore=["OVG111"])
+    assert finding.rule == "OVG407" and "the graph has a cycle" in finding.message
 
 
 def test_only_what_is_sound_is_given_to_openvino(samples):
