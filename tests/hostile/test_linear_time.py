@@ -32,6 +32,13 @@ def each(text, count=MANY):
     return "".join(text.format(i) for i in range(count))
 
 
+def reader(attribute, dims):
+    return (
+        f'<layer id="1{{0}}" name="l{{0}}" type="SoftMax" version="opset8"><data axis="{attribute}"/>'
+        f'<input><port id="0"/></input><output><port id="1" precision="FP32">{dims}</port></output></layer>'
+    )
+
+
 JOINED = (
     '<layer id="1{0}" name="c{0}" type="Concat" version="opset1"><data axis="0"/>'
     '<input><port id="0"><dim>2</dim></port></input>'
@@ -70,6 +77,31 @@ DOCUMENTS = {
         '<layer id="0" name="x" type="Parameter" version="opset1"><data shape="2" element_type="f32"/>'
         '<output><port id="1" precision="FP32"><dim>2</dim></port></output></layer>' + each(JOINED, MANY // 2),
         "".join(edge(0, f"1{i}") + edge(f"1{i}", f"2{i}") for i in range(MANY // 2)),
+    ),
+    "many readers of one value of many dimensions": (
+        '<layer id="0" name="x" type="Foo" version="opset1"><output>'
+        f'<port id="1">{"<dim>1</dim>" * MANY}</port></output></layer>' + each(reader("{0}", ""), MANY // 4),
+        "".join(edge(0, f"1{i}") for i in range(MANY)),
+    ),
+    "many readers of a wrong shape": (
+        '<layer id="0" name="x" type="Parameter" version="opset1"><data shape="2,3" element_type="f32"/>'
+        '<output><port id="1" precision="FP32"><dim>2</dim><dim>3</dim></port></output></layer>'
+        + each(reader("1", "<dim>2</dim><dim>4</dim>"), MANY // 4),
+        edge(0, "10") + "".join(edge(f"1{i}", f"1{i + 1}") for i in range(MANY // 4 - 1)),
+    ),
+    "parts without end": (
+        '<layer id="0" name="x" type="Parameter" version="opset1"><data shape="0,2" element_type="f32"/>'
+        '<output><port id="1" precision="FP32"><dim>0</dim><dim>2</dim></port></output></layer>'
+        '<layer id="1" name="s" type="Split" version="opset1"><data num_splits="2147483648"/>'
+        '<input><port id="0"/><port id="1"/></input><output><port id="2"/></output></layer>',
+        edge(0, 1),
+    ),
+    "blocks of a size without end": (
+        f'<layer id="0" name="x" type="Parameter" version="opset1"><data shape="{"1," * MANY}1" element_type="f32"/>'
+        '<output><port id="1" precision="FP32"/></output></layer>'
+        f'<layer id="1" name="d" type="DepthToSpace" version="opset1"><data block_size="{2**63 - 1}" mode="blocks_first"/>'
+        '<input><port id="0"/></input><output><port id="1"/></output></layer>',
+        edge(0, 1),
     ),
     "neighbours of a long name": (
         f'<layer id="0" name="{NAME}" type="ReLU" version="opset1"><output><port id="1" precision="I64"/></output></layer>'

@@ -6,7 +6,6 @@ import struct
 from collections.abc import Iterator
 from dataclasses import dataclass
 
-from ov_gather.graph.ir import decompresses
 from ov_gather.ir.constants import payload
 from ov_gather.ir.element_types import DYNAMIC, ElementType
 from ov_gather.ir.errors import IRError
@@ -15,6 +14,7 @@ from ov_gather.ir.shapes import PartialShape, element_count
 from ov_gather.ops import find_operation
 from ov_gather.ops.contracts.call import MANY, Call, ContractError, Numbers, Output, UnjudgedError
 from ov_gather.ops.contracts.register import CONTRACTS
+from ov_gather.ops.contracts.sizes import MAX_RANK, of_few
 
 _CODES = {"i64": "q", "u64": "Q", "i32": "i", "u32": "I", "i16": "h", "u16": "H", "i8": "b", "u8": "B", "f32": "f", "f64": "d"}
 """How `struct` names element types."""
@@ -63,6 +63,7 @@ class Judge:
 
     def __init__(self, graph: Model) -> None:
         self._graph = graph
+        self._shapes: dict[ValueId, PartialShape] = {}
         self._corrected: dict[ValueId, PartialShape] = {}
         self._fine: set[tuple[object, ...]] = set()
         self._opsets: dict[tuple[str, str | None], int] = {}
@@ -81,9 +82,9 @@ class Judge:
             if key in self._fine:
                 continue
             judged = self._judgement(layer, opset, sources)
-            if judged.is_fine and not self._corrected:
+            if judged.is_fine:
                 self._fine.add(key)
-            elif not judged.is_fine:
+            else:
                 yield judged
 
     def _key(self, layer: Layer, sources: list[tuple[Layer, Port] | None]) -> tuple[object, ...]:
@@ -94,7 +95,8 @@ class Judge:
             elif source[0].type in LEAVES:
                 given.append(tuple(source[0].attributes.values()))
             else:
-                given.append((source[1].dims, source[1].precision))
+                corrected = self._corrected.get((source[0].id, source[1].id)) if self._corrected else None
+                given.append((source[1].dims[: MAX_RANK + 1], source[1].precision, corrected))  # a hub is read by many
         given += [(port.dims, port.precision) for port in layer.outputs]
         return tuple(given)
 
@@ -109,14 +111,17 @@ class Judge:
         error, outputs = _applied(Call(layer.type, opset, layer.attributes, types, shapes, constant, len(layer.outputs)))
         for port, (_, shape) in zip(layer.outputs, outputs, strict=False):
             if port.dims and PartialShape.of(port.dims).intersect(shape) is None:
-                self._corrected[layer.id, port.id] = shape
-        return Judged(layer, error, [] if decompresses(layer) else outputs)
+                self._corrected[layer.id, port.id] = self._shapes[layer.id, port.id] = of_few(shape)
+        return Judged(layer, error, outputs)
 
     def _shape(self, port: Port, source: tuple[Layer, Port] | None) -> PartialShape:
         if source is None:
-            return port.shape
+            return of_few(port.shape)
         layer, output = source
-        return self._corrected.get((layer.id, output.id)) or layer.declared_shape or output.shape
+        value = layer.id, output.id
+        if value not in self._shapes:
+            self._shapes[value] = of_few(layer.declared_shape or output.shape)
+        return self._shapes[value]
 
 
 def _applied(call: Call) -> Verdict:

@@ -7,6 +7,7 @@ from math import prod
 from ov_gather.ir.element_types import BOOLEAN, I32, I64, INTEGERS, STRING, U8
 from ov_gather.ir.shapes import ANY, UNKNOWN, Dimension, PartialShape
 from ov_gather.ops.contracts.call import (
+    MANY,
     BadCountError,
     BadRankError,
     BadSizeError,
@@ -15,7 +16,7 @@ from ov_gather.ops.contracts.call import (
     Output,
     UnjudgedError,
 )
-from ov_gather.ops.contracts.sizes import Dims, broadcast, exactly, linear, open_shape, product, total
+from ov_gather.ops.contracts.sizes import MAX_RANK, Dims, broadcast, exactly, linear, open_shape, product, total
 
 
 def concat(call: Call) -> list[Output]:
@@ -49,14 +50,14 @@ def split(call: Call) -> list[Output]:
         raise BadValueError(f"num_splits={parts} is out of range", "it is 1 or more")
     dims = call.dims(0)
     if axis is None or dims is None or len(axis) != 1:
-        return [(call.kind(0), open_shape(call.rank(0)))] * parts
+        return [(call.kind(0), open_shape(call.rank(0)))] * min(parts, MANY)
     place = call.axis(axis[0], len(dims), port=1)
     whole = dims[place]
     if whole.is_static and whole.lower % parts:
         reason = f"num_splits={parts} does not divide the {whole} elements of axis {place}"
         raise BadValueError(reason, "split into parts of one size, or use VariadicSplit")
     part = linear(whole, over=parts)
-    return [(call.kind(0), PartialShape((*dims[:place], part, *dims[place + 1 :])))] * parts
+    return [(call.kind(0), PartialShape((*dims[:place], part, *dims[place + 1 :])))] * min(parts, MANY)
 
 
 def variadic_split(call: Call) -> list[Output]:
@@ -97,7 +98,7 @@ def reshape(call: Call) -> list[Output]:
     call.takes_integers(1, "the pattern")
     call.has_rank(1, "the pattern", 0, 1)
     pattern, dims = call.wholes_of(1), call.dims(0)
-    if pattern is None:
+    if pattern is None or len(pattern) > MAX_RANK:
         return [(call.kind(0), open_shape(call.length(1)))]
     if any(size < -1 for size in pattern) or pattern.count(-1) > 1:
         raise BadValueError(f"the pattern is {list(pattern)}", "a size is 0 or more; one may be -1 for the rest", 1)

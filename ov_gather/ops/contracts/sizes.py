@@ -9,6 +9,8 @@ from ov_gather.ir.shapes import ANY, MAX_DIMENSION, Dimension, PartialShape
 from ov_gather.ops.contracts.call import BadSizeError, Call
 
 Dims = tuple[Dimension, ...]
+MAX_RANK = 64
+"""Shapes of more dimensions are not judged: no operator takes them, and each reader of one would cost its length."""
 
 
 def exactly(size: int) -> Dimension:
@@ -18,7 +20,7 @@ def exactly(size: int) -> Dimension:
 
 def linear(dim: Dimension, times: int = 1, plus: int = 0, over: int = 1) -> Dimension:
     """Return (size * times + plus) // over for each size; below 0 is none. `times` is 0 or more, `over` 1 or more."""
-    upper = None if dim.upper is None else max((dim.upper * times + plus) // over, 0)
+    upper = None if dim.upper is None else _limited(max((dim.upper * times + plus) // over, 0))
     return Dimension(_limited(max((dim.lower * times + plus) // over, 0)), upper)
 
 
@@ -75,7 +77,12 @@ def broadcast(one: PartialShape, other: PartialShape) -> PartialShape | None:
 
 def open_shape(rank: int | None) -> PartialShape:
     """Return the shape of a rank whose sizes are open."""
-    return PartialShape(None if rank is None else (ANY,) * rank)
+    return PartialShape(None if rank is None or rank > MAX_RANK else (ANY,) * rank)
+
+
+def of_few(shape: PartialShape) -> PartialShape:
+    """Return the shape, or an open one if it has more than MAX_RANK dimensions."""
+    return PartialShape(None) if shape.dims is not None and len(shape.dims) > MAX_RANK else shape
 
 
 class NamedSizes(dict[str, Dimension]):
