@@ -403,7 +403,7 @@ def _fuses(graph: AnalysedGraph, key: Key) -> bool:
 
 def _is_open_entry(graph: AnalysedGraph, key: Key) -> bool:
     """Return True if a tensor that no step produces is an open value that arrives in a body."""
-    return graph.declared(key).elements.is_any and key not in graph.inputs.values()
+    return not graph.graph.is_constant(key) and key not in graph.inputs.values()
 
 
 def _misreduces(graph: AnalysedGraph, key: Key) -> bool:
@@ -425,7 +425,7 @@ def _converts(graph: AnalysedGraph, key: Key) -> bool:
     step = graph.producer(key)
     if step is None or step.type not in _CONVERTING or step.inputs[0] is None:
         return False
-    return not is_integer(graph.declared(step.inputs[0]).element_type)
+    return not is_integer(graph.element_type(step.inputs[0]))
 
 
 is_fused = of_integers("is fused", _fuses, COMPUTED_ANEW)
@@ -441,7 +441,7 @@ _is_converted = of_integers("is converted", _converts, COMPUTED_ANEW)
 def _is_open(graph: AnalysedGraph, key: Key) -> bool:
     step = graph.producer(key)
     if step is None:
-        return graph.declared(key).elements.is_any
+        return not graph.graph.is_constant(key)
     return not step.reads_shapes_only and bool(step.bodies or not step.inputs)
 
 

@@ -9,6 +9,7 @@ from math import inf
 
 from ov_gather.graph.protocol import Body, Graph, Key, Node
 from ov_gather.graph.symbols import Symbol
+from ov_gather.ir.element_types import ElementType
 from ov_gather.ir.model import LEAVES
 from ov_gather.plugin.pattern_graph import PatternGraph
 from ov_gather.ranges.algebra.constants import constant_value
@@ -69,6 +70,10 @@ class AnalysedGraph:
         """Return the node that computes a tensor; None for inputs, constants and what a body receives."""
         node = self.graph.producer(key)
         return None if node is None or node.type in LEAVES else node
+
+    def element_type(self, key: Key) -> ElementType | None:
+        """Return the declared element type; unlike `declared`, reads no constant."""
+        return self.graph.type_of(key)
 
     def declared(self, key: Key) -> Value:
         """Return what the model declares: type, shape with a symbol for each dynamic dimension, elements of a constant."""

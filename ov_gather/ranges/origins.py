@@ -49,7 +49,7 @@ def of_integers(name: str, holds: Callable[[AnalysedGraph, Key], bool], without:
 
     def before(graph: AnalysedGraph, key: Key) -> list[Key]:
         step = graph.producer(key)
-        given = () if step is None or step.type in without or not is_integer(graph.declared(key).element_type) else step.inputs
-        return [one for one in given if one is not None and is_integer(graph.declared(one).element_type)]
+        given = () if step is None or step.type in without or not is_integer(graph.element_type(key)) else step.inputs
+        return [one for one in given if one is not None and is_integer(graph.element_type(one))]
 
-    return Question(name, lambda graph, key: is_integer(graph.declared(key).element_type) and holds(graph, key), before)
+    return Question(name, lambda graph, key: is_integer(graph.element_type(key)) and holds(graph, key), before)

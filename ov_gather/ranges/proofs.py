@@ -18,6 +18,7 @@ from ov_gather.ranges.graph import AnalysedGraph
 from ov_gather.ranges.paths import path_to
 from ov_gather.ranges.proof import Proof, Status
 from ov_gather.ranges.reading_outside import results_of
+from ov_gather.ranges.refutable import refutable
 from ov_gather.ranges.rules.call import Operands, Semantics
 from ov_gather.ranges.runs import AnalysisCache, key_of
 from ov_gather.ranges.sites import BoundsCheck, Obstacle, Site
@@ -85,9 +86,12 @@ def _proof(
 
 
 def refuted(graph: AnalysedGraph, semantics: Semantics, sites: Sequence[Site]) -> Iterator[tuple[Site, Proof]]:
-    """Yield the sites that are out of bounds in every run. One analysis, without a search for conditions."""
-    analysis = analyse(graph, steps_to(graph, sites), semantics, Assumption())
-    for site in sites:
+    """Yield the sites that are out of bounds in every run, without a search for conditions."""
+    possible = refutable(graph, semantics, sites)
+    if not possible:
+        return
+    analysis = analyse(graph, steps_to(graph, possible), semantics, Assumption())
+    for site in possible:
         if analysis.outcome(site) is Outcome.OUT_OF_BOUNDS:
             yield site, _refuted(analysis, site)
 
