@@ -12,7 +12,7 @@ from ov_gather.ir.bodies import Entry, Slicing, carried, entries
 from ov_gather.ir.constants import constant
 from ov_gather.ir.element_types import ElementType
 from ov_gather.ir.errors import IRError
-from ov_gather.ir.model import Layer, Model, Port
+from ov_gather.ir.model import Layer, Model, Port, ValueId
 from ov_gather.ir.shapes import UNKNOWN, PartialShape
 
 if TYPE_CHECKING:
@@ -32,7 +32,10 @@ class IrGraph:
         self._graphs = [graph for _, graph in model.walk()]
         self._numbers = {id(graph): number for number, graph in enumerate(self._graphs)}
         self._nodes: dict[int, Node] = {}
-        self._uses: dict[int, dict[Key, list[tuple[Node, int]]]] = {}
+        self._producers: dict[Key, Node | None] = {}
+        self._shapes: dict[Key, PartialShape] = {}
+        self._readers: dict[int, dict[ValueId, list[tuple[Layer, int]]]] = {}
+        self._uses: dict[Key, Sequence[tuple[Node, int]]] = {}
 
     @cached_property
     def inputs(self) -> dict[str, Key]:
@@ -66,21 +69,29 @@ class IrGraph:
 
     def producer(self, key: Key) -> Node | None:
         """Return the layer that makes a tensor; None for an unknown port."""
-        layer = self._layer(key)
-        return None if self._port(key, layer) is None else self.node(_tensor(key)[0], layer)
+        if key not in self._producers:
+            layer = self._layer(key)
+            self._producers[key] = None if self._port(key, layer) is None else self.node(_tensor(key)[0], layer)
+        return self._producers[key]
 
     def uses(self, key: Key) -> Sequence[tuple[Node, int]]:
         """Return the layers that read an output port, each with the position of the input."""
-        return self._uses_in(_tensor(key)[0]).get(key, ())
+        if key not in self._uses:
+            number, *value = _tensor(key)
+            readers = self._readers_in(number).get((value[0], value[1]), ())
+            self._uses[key] = [(self.node(number, layer), position) for layer, position in readers]
+        return self._uses[key]
 
-    def _uses_in(self, number: int) -> dict[Key, list[tuple[Node, int]]]:
-        if number not in self._uses:
-            found = self._uses[number] = {}
-            for node in self._nodes_of(number):
-                for position, source in enumerate(node.inputs):
-                    if source is not None:
-                        found.setdefault(source, []).append((node, position))
-        return self._uses[number]
+    def _readers_in(self, number: int) -> dict[ValueId, list[tuple[Layer, int]]]:
+        """Return the layers that read each value of a graph. Nodes are made of few of them."""
+        if number not in self._readers:
+            found = self._readers[number] = {}
+            graph = self._graphs[number]
+            for layer in graph.layers:
+                for position, port in enumerate(layer.inputs):
+                    if source := graph.producer(layer, port):
+                        found.setdefault((source[0].id, source[1].id), []).append((layer, position))
+        return self._readers[number]
 
     def type_of(self, key: Key) -> ElementType | None:
         """Return the declared element type of an output port."""
@@ -93,9 +104,11 @@ class IrGraph:
 
     def shape_of(self, key: Key) -> PartialShape:
         """Return the declared shape of an output port."""
-        layer = self._layer(key)
-        port = self._port(key, layer)
-        return UNKNOWN if port is None else layer.declared_shape or port.shape
+        if key not in self._shapes:
+            layer = self._layer(key)
+            port = self._port(key, layer)
+            self._shapes[key] = UNKNOWN if port is None else layer.declared_shape or port.shape
+        return self._shapes[key]
 
     def size_symbol(self, key: Key, axis: int) -> Dim:
         """Return a symbol for the size of an axis."""

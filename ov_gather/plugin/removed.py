@@ -110,12 +110,14 @@ def _is_not_padded(graph: PatternGraph, node: Node) -> bool:
 
 def _is_whole(graph: PatternGraph, node: Node) -> bool:
     """Return True for a Slice of all elements in their order."""
-    given, made = graph.shape(node), graph.made(node)
+    given = graph.shape(node)
+    if given.is_static and given != graph.made(node):
+        return False
     starts, stops, steps = (graph.constant(node, i) for i in (1, 2, 3))
     if steps is None or (steps < 1).any():
         return False
     if given.is_static:
-        return given == made
+        return True
     if starts is None or starts.any() or stops is None:
         return False
     return {*stops.ravel().tolist()} <= {_END.get(graph.type(node, 2))} and bool((steps == 1).all())
@@ -144,12 +146,12 @@ _ALL_OF_IT: dict[str, Callable[[PatternGraph, Node], bool]] = {
 
 def before_removed(graph: PatternGraph, node: Node) -> Key | None:
     """Return what feeds a node that OpenVINO removes; None if it stays, as an output of the model does."""
-    if graph.is_output(node):
-        return None
-    if (position := returned_input(graph, node)) is not None:
-        return graph.source(node, position)
-    inner = graph.producer(node, 0, *(VIEWS if node.type in VIEWS else (node.type,)))
-    return graph.source(inner) if inner and _undoes(graph, node, inner) else None
+    before, position = None, returned_input(graph, node)
+    if position is not None:
+        before = graph.source(node, position)
+    elif inner := graph.producer(node, 0, *(VIEWS if node.type in VIEWS else (node.type,))):
+        before = graph.source(inner) if _undoes(graph, node, inner) else None
+    return None if before is None or graph.is_output(node) else before  # who reads it, is asked last: it takes longest
 
 
 def _undoes(graph: PatternGraph, node: Node, inner: Node) -> bool:

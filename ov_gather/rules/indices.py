@@ -17,6 +17,7 @@ from ov_gather.rules.findings import Severity
 if TYPE_CHECKING:
     from numpy.typing import NDArray
 
+    from ov_gather.graph.ir import IrGraph
     from ov_gather.graph.protocol import Node
     from ov_gather.ranges.graph import AnalysedGraph
     from ov_gather.ranges.sites import Site
@@ -99,9 +100,10 @@ def _lowest(view: LayerView, size: Any) -> Any:
 
 @dataclass(frozen=True, slots=True)
 class ErrorFreeModel:
-    """A whole model in which no rule has found an error, so its declarations can be trusted."""
+    """A whole model in which no rule has found an error, so its declarations can be trusted; and its graph."""
 
     model: Model
+    graph: IrGraph
 
 
 def _has_no_computed_index(checked: ErrorFreeModel) -> bool:
@@ -134,12 +136,11 @@ def computed_index_out_of_bounds(checked: ErrorFreeModel) -> Iterator[Violation]
     indices of operations that are no gathers, such as ROIAlign and EmbeddingBagOffsets. `ov-gather prove` reports on all
     indices, including those that depend on inputs. This rule runs only on models without other errors.
     """
-    from ov_gather.graph.ir import IrGraph  # imported late: few models compute indices
-    from ov_gather.ranges.graph import AnalysedGraph
+    from ov_gather.ranges.graph import AnalysedGraph  # imported late: few models compute indices
     from ov_gather.ranges.proofs import refuted
     from ov_gather.ranges.rules.call import CPU_PLUGIN
 
-    graph = AnalysedGraph(IrGraph(checked.model))
+    graph = AnalysedGraph(checked.graph)
     by_site = {site: node for node, site in graph.nodes_with_sites if _reads_computed(graph, node, site)}
     for site, proof in refuted(graph, CPU_PLUGIN, list(by_site)):
         node = by_site[site]

@@ -8,7 +8,6 @@ from functools import cached_property
 
 from ov_gather.graph.ir import IrGraph
 from ov_gather.graph.protocol import Node
-from ov_gather.ir.model import Model
 from ov_gather.plugin.base import Effect, KnownFault
 from ov_gather.plugin.register import KNOWN
 from ov_gather.ranges.known_faults import FaultFinder
@@ -24,20 +23,20 @@ RULE_OF = {Effect.WRONG: "OVG710", Effect.FATAL: "OVG711", Effect.DEPENDS: "OVG7
 class Executed:
     """A whole model, and the release that shall execute it; is_named is False if it is only the newest one known."""
 
-    model: Model
+    graph: IrGraph
     release: str
     is_named: bool
 
     @classmethod
-    def by(cls, model: Model, release: str) -> Executed:
+    def by(cls, graph: IrGraph, release: str) -> Executed:
         """Return the model with the release of that name, or with the newest known one if the name is empty."""
-        return cls(model, release or RELEASES[-1], bool(release))
+        return cls(graph, release or RELEASES[-1], bool(release))
 
     @cached_property
     def met(self) -> Sequence[tuple[KnownFault, Node]]:
         """The faults of this release, and the nodes that meet them; for some inputs, too, if the release is named."""
         faults = [fault for fault in KNOWN if self._has(fault) and (self.is_named or fault.effect is not Effect.DEPENDS)]
-        return list(FaultFinder(IrGraph(self.model)).found(faults))
+        return list(FaultFinder(self.graph).found(faults))
 
     def _has(self, fault: KnownFault) -> bool:
         starts = not fault.since or not is_before(self.release, fault.since)

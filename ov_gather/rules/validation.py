@@ -7,6 +7,7 @@ from dataclasses import replace
 from typing import Any, get_args
 
 from ov_gather.extension.users import Given, UserExtension, loaded
+from ov_gather.graph.ir import IrGraph
 from ov_gather.ir.errors import NOWHERE
 from ov_gather.ir.files import Place
 from ov_gather.ir.gc_paused import paused_collection
@@ -132,7 +133,8 @@ def _checked(
         if trouble := model.weights.trouble():
             return not_checked(path, trouble, "try again, or ask whoever serves the file")
     if model is not None and not model.is_fragment and not _has_error(findings):
-        findings += _findings(path, rules, [((), ErrorFreeModel(model)), ((), Executed.by(model, release))])
+        graph = IrGraph(model)
+        findings += _findings(path, rules, [((), ErrorFreeModel(model, graph)), ((), Executed.by(graph, release))])
         if extensions is not None and any(rule.scope is Inferred for rule in rules) and not _has_error(findings):
             findings += _findings(path, rules, inferred_graphs(model, extensions))
     if release and model is not None and not document.damaged:

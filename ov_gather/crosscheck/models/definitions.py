@@ -17,6 +17,7 @@ from numpy.typing import NDArray
 from ov_gather.crosscheck.models.outputs import compare_arrays
 from ov_gather.crosscheck.results import Comparison, Definitions, OutputResult, Status
 from ov_gather.crosscheck.tolerances import Tolerance
+from ov_gather.graph.ir import IrGraph
 from ov_gather.ir.cuts import NewInput, part_of, with_results
 from ov_gather.ir.element_types import BOOLEAN, DYNAMIC, F16, F32, I32, I64, ElementType, by_dtype, by_name
 from ov_gather.ir.model import Layer, Model, Port, ValueId
@@ -205,7 +206,7 @@ def _compare(right: NDArray[Any], found: NDArray[Any]) -> Comparison:
 def _faults(model: Model, version: str, layers: Collection[int]) -> tuple[str, ...]:
     """Return the names of the known faults of a release that some layers meet; if there are none, of those for some values."""
     release = ".".join(version.split(".")[:2])
-    executed = Executed(model, release if release in RELEASES else RELEASES[-1], is_named=True)
+    executed = Executed(IrGraph(model), release if release in RELEASES else RELEASES[-1], is_named=True)
     met = [fault for fault, node in executed.met if node.handle.id in layers and not node.path]
     certain = [fault for fault in met if fault.effect is not Effect.DEPENDS]
     return tuple(dict.fromkeys(fault.report for fault in certain or met))

@@ -16,6 +16,7 @@ T = TypeVar("T")
 Numbers = tuple[float, ...]
 MANY = 1024
 """Constants of more elements are no settings of an operator, and are not read."""
+_INTEGERS = frozenset(one.name for one in INTEGERS)  # most inputs of a model are asked for
 
 
 class ContractError(ValueError):
@@ -146,12 +147,13 @@ class Call:
 
     def kind(self, port: int) -> ElementType | None:
         """Return the element type of an input; None if it is unknown, or dynamic."""
-        found = self.types[port] if port < self.count else None
+        found = self.types[port] if port < len(self.types) else None
         return None if found is DYNAMIC else found
 
     def wholes_of(self, port: int) -> tuple[int, ...] | None:
         """Return the integers of an input, flat; None if it is no constant of few."""
-        found = self.constant(port) if port < self.count and self.kind(port) in INTEGERS else None
+        kind = self.kind(port)
+        found = self.constant(port) if kind is not None and kind.name in _INTEGERS else None
         return None if found is None else tuple(map(int, found))
 
     # Demands
@@ -192,7 +194,9 @@ class Call:
 
     def takes_integers(self, port: int, name: str) -> None:
         """Raise BadTypeError if an input is not of integers."""
-        self.takes(port, INTEGERS, name)
+        kind = self.kind(port)
+        if kind is not None and kind.name not in _INTEGERS:
+            self.takes(port, INTEGERS, name)
 
     def has_rank(self, port: int, name: str, *allowed: int) -> None:
         """Raise BadRankError if an input has another rank than these."""
