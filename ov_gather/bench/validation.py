@@ -5,12 +5,14 @@ from __future__ import annotations
 import json
 import subprocess
 import sys
+from collections.abc import Mapping
 from dataclasses import dataclass
 from pathlib import Path
 from statistics import median
 
 import numpy as np
 
+from ov_gather.bench.spread import Spread, quartiles
 from ov_gather.ir.builder import ModelBuilder
 from ov_gather.ir.element_types import F32, I64
 from ov_gather.ir.shapes import PartialShape
@@ -43,6 +45,28 @@ class Cost:
     validate: float
     read_model: float
     ratio: float
+
+
+@dataclass(frozen=True, slots=True)
+class Distribution:
+    """The ratios of many models: their quartiles, the greatest with its model, and that of the sums."""
+
+    quartiles: Spread
+    worst: float
+    of: Path
+    together: float
+
+    @classmethod
+    def over(cls, costs: Mapping[Path, Cost]) -> Distribution:
+        """Return the distribution of the costs of at least two models."""
+        worst = max(costs, key=lambda path: costs[path].ratio)
+        sums = (sum(values) for values in zip(*((cost.validate, cost.read_model) for cost in costs.values()), strict=True))
+        ours, theirs = sums
+        return cls(quartiles([cost.ratio for cost in costs.values()]), costs[worst].ratio, worst, ours / theirs)
+
+    def __str__(self) -> str:
+        spread = f"median {self.quartiles.median:.2f}x, quartiles {self.quartiles.low:.2f}x and {self.quartiles.high:.2f}x"
+        return f"{spread}, worst {self.worst:.2f}x ({self.of}), all together {self.together:.2f}x"
 
 
 def generate(path: Path, layers: int) -> None:

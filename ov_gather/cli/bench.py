@@ -15,7 +15,7 @@ from typing import TYPE_CHECKING, Any
 
 import click
 
-from ov_gather.cli.files import check_outputs
+from ov_gather.cli.files import check_outputs, find_irs
 from ov_gather.cli.inputs import named_arrays
 from ov_gather.cli.options import DEVICE, EXTENSION, FORCE, INPUTS, THREADS, WRITTEN
 from ov_gather.cli.output import print_table, say, with_progress
@@ -149,19 +149,22 @@ def _case(result: Runs) -> dict[str, Any]:
 
 
 @command.command(name="validate")
-@click.argument("model", type=FileOf(IR), metavar="[M.xml]", required=False)
+@click.argument("model", type=FileOf(IR, dir_okay=True), metavar="[M.xml|DIRECTORY]", required=False)
 @click.option("--layers", type=click.IntRange(100), default=50_000, show_default=True, help="Layers of the generated model.")
 @click.option("--rounds", type=click.IntRange(1), default=5, show_default=True, help="Processes of each contender, by turns.")
 def validate(model: Path | None, layers: int, rounds: int) -> None:
     """Measure the time and peak memory of validation against OpenVINO's read_model. Linux only.
 
     The model is M.xml or, without it, a generated one. A ratio below 1 means that validation takes less. Imports count in
-    memory, but not in time.
+    memory, but not in time. For a DIRECTORY, prints the distribution over its IRs; those with errors are left out and named.
 
     Exit code: 0 measured, 2 failed.
     """
     from ov_gather.bench.validation import generate, measure
 
+    if model is not None and model.is_dir():
+        _validate_each(model, rounds)
+        return
     with TemporaryDirectory() as directory:
         path = model or Path(directory) / "generated.xml"
         if model is None:
@@ -169,6 +172,25 @@ def validate(model: Path | None, layers: int, rounds: int) -> None:
         time, memory = measure(path, rounds)
     say(f"time: {time.ratio:.2f}x (validate {time.validate:.3g} s, read_model {time.read_model:.3g} s)")
     say(f"peak memory: {memory.ratio:.2f}x (validate {memory.validate:.0f} MiB, read_model {memory.read_model:.0f} MiB)")
+
+
+def _validate_each(directory: Path, rounds: int) -> None:
+    """Print the distribution of the costs of the IRs in a directory."""
+    from ov_gather.bench.validation import Cost, Distribution, measure
+
+    paths = [Path(path) for path in find_irs([directory]).files]
+    times: dict[Path, Cost] = {}
+    memories: dict[Path, Cost] = {}
+    for path in with_progress(paths, len(paths), "measuring"):
+        try:
+            times[path], memories[path] = measure(path, rounds)
+        except ValueError as error:
+            say(f"left out: {error}")
+    if len(times) < 2:
+        raise ValueError(f"{directory}: {len(times)} of {len(paths)} IRs can be measured; a distribution needs two")
+    say(f"models: {len(times)}")
+    say(f"time: {Distribution.over(times)}")
+    say(f"peak memory: {Distribution.over(memories)}")
 
 
 @command.command(name="model")

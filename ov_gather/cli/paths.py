@@ -28,15 +28,20 @@ TIMEOUT_KEY = "ov_gather.timeout"
 
 
 class FileOf(click.Path):
-    """A parameter that is a file of one of these kinds. A file of unknown suffix is left to those that read it."""
+    """A parameter that is a file of one of these kinds, or a directory if `dir_okay`.
 
-    def __init__(self, *kinds: Kind) -> None:
-        super().__init__(exists=True, dir_okay=False, path_type=Path)
+    A file of unknown suffix is left to those that read it.
+    """
+
+    def __init__(self, *kinds: Kind, dir_okay: bool = False) -> None:
+        super().__init__(exists=True, dir_okay=dir_okay, path_type=Path)
         self.kinds = kinds
 
     def convert(self, value: Any, param: click.Parameter | None, context: click.Context | None) -> Any:
         """Return the path. Raises ValueError for a file of another kind, and names the command that takes it."""
         path: Any = super().convert(value, param, context)
+        if path.is_dir():
+            return path
         kind = kind_of(path)
         wanted = " or ".join(f"{kind.name} ({kind.suffixes[0]})" for kind in self.kinds)
         command = f"`{context.command_path}`" if context else "this command"

@@ -40,6 +40,8 @@ class Dimension:
 
     def intersect(self, other: Dimension) -> Dimension | None:
         """Return the sizes that both dimensions allow; None if there are none."""
+        if self.lower == other.lower and self.upper == other.upper:
+            return self
         lower = max(self.lower, other.lower)
         uppers = [upper for upper in (self.upper, other.upper) if upper is not None]
         upper = min(uppers, default=None)

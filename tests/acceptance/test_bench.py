@@ -2,6 +2,7 @@
 
 import json
 import re
+import shutil
 import sys
 from dataclasses import replace
 from pathlib import Path
@@ -218,6 +219,30 @@ def test_validate_a_given_model(real_cli):
     assert re.fullmatch(r"time: .*x \(.*\)\npeak memory: .*x \(.*\)\n", done.stdout)
     wrong = SAMPLES / "invalid" / "OVG204" / "axis_3.xml"
     assert real_cli("bench", "validate", wrong, "--rounds", 1, code=2).stderr.startswith(f"error: {wrong}: Axis 3 out of ")
+
+
+@pytest.mark.skipif(not Path("/proc/self/status").exists(), reason="the peak is read from Linux's /proc")
+def test_validate_a_directory(real_cli, tmp_path):
+    sources = [path for path in sorted(VALID.glob("*.xml")) if not path.with_suffix(".bin").exists()][:2]
+    for path in (*sources, SAMPLES / "invalid" / "OVG204" / "axis_3.xml"):
+        shutil.copy(path, tmp_path)
+    done = real_cli("bench", "validate", tmp_path, "--rounds", 1, code=0)
+    left_out, count, *costs = done.stdout.splitlines()
+    assert left_out.startswith(f"left out: {tmp_path / 'axis_3.xml'}: ")
+    assert count == "models: 2"
+    names = "|".join(re.escape(str(tmp_path / path.name)) for path in sources)
+    for line, what in zip(costs, ("time", "peak memory"), strict=True):
+        ratio = r"\d+\.\d\dx"
+        form = rf"{what}: median {ratio}, quartiles {ratio} and {ratio}, worst {ratio} \(({names})\), all together {ratio}"
+        assert re.fullmatch(form, line)
+
+
+def test_the_distribution_of_costs():
+    of_ratios = {
+        Path(f"{ratio}.xml"): validation.Cost(ratio * theirs, theirs, ratio) for ratio, theirs in ((1, 1), (2, 1), (3, 98))
+    }
+    found = validation.Distribution.over(of_ratios)
+    assert (found.quartiles.median, found.worst, found.of, found.together) == (2, 3, Path("3.xml"), (1 + 2 + 3 * 98) / 100)
 
 
 def test_a_reader_that_ends_without_a_word_is_named_by_its_exit_code(monkeypatch):

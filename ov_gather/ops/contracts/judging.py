@@ -85,6 +85,7 @@ class Judge:
             if judged.is_fine:
                 self._fine.add(key)
             else:
+                self._correct(judged)
                 yield judged
 
     def _key(self, layer: Layer, sources: list[tuple[Layer, Port] | None]) -> tuple[object, ...]:
@@ -108,11 +109,14 @@ class Judge:
             source = sources[port]
             return _numbers(self._graph, source[0]) if source is not None and source[0].type == "Const" else None
 
-        error, outputs = _applied(Call(layer.type, opset, layer.attributes, types, shapes, constant, len(layer.outputs)))
-        for port, (_, shape) in zip(layer.outputs, outputs, strict=False):
+        return Judged(layer, *_applied(Call(layer.type, opset, layer.attributes, types, shapes, constant, len(layer.outputs))))
+
+    def _correct(self, judged: Judged) -> None:
+        """Keep the shapes of the contract that no port of the layer can have as it declares."""
+        for port, (_, shape) in zip(judged.layer.outputs, judged.outputs, strict=False):
             if port.dims and PartialShape.of(port.dims).intersect(shape) is None:
-                self._corrected[layer.id, port.id] = self._shapes[layer.id, port.id] = of_few(shape)
-        return Judged(layer, error, outputs)
+                value = judged.layer.id, port.id
+                self._corrected[value] = self._shapes[value] = of_few(shape)
 
     def _shape(self, port: Port, source: tuple[Layer, Port] | None) -> PartialShape:
         if source is None:
