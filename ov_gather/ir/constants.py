@@ -62,6 +62,20 @@ def check_payload(model: Model, layer: Layer) -> tuple[int, int]:
     return offset, size
 
 
+def needed_size(layer: Layer) -> int | None:
+    """Return how many bytes the shape and the element type of a Const need; None if that is not known."""
+    shape, element_type = layer.declared_shape, layer.declared_type
+    if shape is None or not shape.is_static or element_type is None or not element_type.bits:
+        return None
+    return max(element_type.byte_size(element_count(shape.sizes)), 1)  # a Const without elements owns one byte
+
+
+def has_other_size(layer: Layer) -> bool:
+    """Return True for a Const whose size is not what its shape and its element type need, which the rules 5xx report."""
+    needed = needed_size(layer) if layer.type == "Const" else None
+    return needed is not None and parse_digits(layer.attributes.get("size", "")) not in (None, needed)
+
+
 def constant(model: Model, layer: Layer) -> NDArray[Any]:
     """Return the value of a Const as a read-only array, from the current .bin. Strings are `str` objects.
 

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Iterator, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from functools import cached_property
 from typing import TYPE_CHECKING, Any
 
@@ -13,6 +13,7 @@ from ov_gather.ir.errors import IRError
 from ov_gather.ir.model import Layer, Model, Port
 from ov_gather.ir.shapes import PartialShape
 from ov_gather.ops import OPERATIONS, find_operation, known_types
+from ov_gather.ops.doubts import DECLARED, Declared
 from ov_gather.ops.fields import OperationError
 from ov_gather.ops.spec import Attributes, IndexRule, Operation, ShapeError, TypeRuleError
 
@@ -27,6 +28,7 @@ class LayerView:
     graph: Model
     layer: Layer
     operation: Operation
+    inputs_by: Declared = field(default=DECLARED, compare=False, repr=False)
 
     @property
     def has_all_ports(self) -> bool:
@@ -52,8 +54,9 @@ class LayerView:
         return [self._known(i) if given.attribute else None for i, given in enumerate(self.operation.inputs)]
 
     def _known(self, port: int) -> NDArray[Any] | None:
+        source = self.producer(port)
         try:
-            return self.constant(port)
+            return self.constant(port) if source and self.inputs_by.is_certain(source) else None
         except IRError:  # the 5xx rules report it
             return None
 
@@ -73,12 +76,10 @@ class LayerView:
         return tuple(map(self._input_type, range(len(self.layer.inputs))))
 
     def _input_type(self, position: int) -> ElementType | None:
-        port = self.layer.inputs[position]
-        source = self.producer(position)
-        declared = source and (source[0].declared_type or source[1].element_type)
-        if declared or port.precision is not None:
-            return declared or port.element_type
-        return self.operation.inputs[position].assumed if self.graph.is_fragment else None
+        port, source = self.layer.inputs[position], self.producer(position)
+        if source is None and port.precision is None:
+            return self.operation.inputs[position].assumed if self.graph.is_fragment else None
+        return self.inputs_by.type_of(port, source)
 
     @cached_property
     def input_shapes(self) -> tuple[PartialShape, ...]:
@@ -86,11 +87,7 @@ class LayerView:
         return tuple(map(self._input_shape, range(len(self.layer.inputs))))
 
     def _input_shape(self, position: int) -> PartialShape:
-        source = self.producer(position)
-        if source is None:
-            return self.layer.inputs[position].shape
-        declared = source[0].declared_shape
-        return source[1].shape if declared is None else declared
+        return self.inputs_by.shape_of(self.layer.inputs[position], self.producer(position))
 
     @cached_property
     def output_shapes(self) -> tuple[PartialShape, ...] | None:

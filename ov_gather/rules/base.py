@@ -95,7 +95,7 @@ def rule(
     """Decorate a check to make it a rule. The check's docstring is the documentation of the rule.
 
     A scope is a Document; a Model, which is one graph: the top-level one or the body of a sub-graph; a LayerView, which is one
-    gather-family layer with all its ports; a Judged, which is a layer of another operator that has a contract; a class that a
-    module defines for its own rules; or a union of these.
+    gather-family layer with all its ports; a Judged, which is a layer of another operator that has a contract; a Judge, which
+    knows the links of a graph of which an end is in doubt; a class that a module defines for its own rules; or a union.
     """
     return lambda check: Rule(rule_id, scope, severity, check, unless)

@@ -8,14 +8,13 @@ from dataclasses import dataclass
 from functools import cached_property
 from operator import itemgetter
 
-from ov_gather.ir.constants import check_payload, constant, payload
+from ov_gather.ir.constants import check_payload, constant, needed_size, payload
 from ov_gather.ir.element_types import BOOLEAN, STRING, ElementType
 from ov_gather.ir.errors import Fault, IRError
 from ov_gather.ir.location import Location
 from ov_gather.ir.model import Layer, Model
 from ov_gather.ir.numbers import parse_digits
 from ov_gather.ir.reader import Document
-from ov_gather.ir.shapes import element_count
 from ov_gather.ops import find_operation
 from ov_gather.rules.base import Violation, rule
 from ov_gather.rules.document import faults
@@ -161,14 +160,11 @@ def larger_than_needed(graph: Model) -> Iterator[Violation]:
         declared_as = tuple(map(layer.attributes.get, ("element_type", "shape", "size")))
         if declared_as in fine:
             continue
-        shape, element_type = layer.declared_shape, layer.declared_type
-        size = parse_digits(layer.attributes.get("size", ""))
-        if size is None or shape is None or not shape.is_static or element_type is None or not element_type.bits:
+        size, needed = parse_digits(layer.attributes.get("size", "")), needed_size(layer)
+        if size is None or needed is None:
             continue
-        # A Const without elements owns one byte.
-        needed = max(element_type.byte_size(element_count(shape.sizes)), 1)
         if size > needed:
-            message = f"{size} bytes are more than shape {shape} of {element_type} needs: {needed}"
+            message = f"{size} bytes are more than shape {layer.declared_shape} of {layer.declared_type} needs: {needed}"
             yield Violation.at(layer, message, "make size, shape and element_type agree", line=layer.data_line)
         else:
             fine.add(declared_as)

@@ -4,10 +4,11 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 
+from ov_gather.ir.constants import has_other_size
 from ov_gather.ir.model import Model, Port
 from ov_gather.ir.shapes import PartialShape, listed
 from ov_gather.ops.contracts.call import BadRankError, BadSizeError
-from ov_gather.ops.contracts.judging import Judged
+from ov_gather.ops.contracts.judging import Judge, Judged
 from ov_gather.ops.layer_view import LayerView
 from ov_gather.ops.spec import RankError, ShapeError
 from ov_gather.rules.base import Violation, rule
@@ -48,16 +49,16 @@ def output_shape(layer: LayerView | Judged) -> Iterator[Violation]:
             yield Violation.at(layer.layer, message, hint, port=port, fix=_dims(inferred.sizes))
 
 
-@rule("OVG404", Model)
-def edge_shape(graph: Model) -> Iterator[Violation]:
+@rule("OVG404", Judge)
+def edge_shape(judge: Judge) -> Iterator[Violation]:
     """The dims of an input port differ from those of the output port that feeds it.
 
     OpenVINO ignores the dims of inputs, but other tools may trust them. Declare the dims of the output at both ends of the
     edge.
     """
     hint = "declare the same dims on both ends of an edge"
-    for layer, port, source, output in graph.links:
-        if port.dims != output.dims:
+    for layer, port, source, output in judge.graph.links:
+        if port.dims != output.dims and not judge.is_in_doubt(source, output):
             message = f"declares {dims_text(port)}, but its producer, {source}, gives {dims_text(output)}"
             yield Violation.at(layer, message, hint, port=port, fix=_dims(output.dims))
 
@@ -77,7 +78,7 @@ def declared_shape(graph: Model) -> Iterator[Violation]:
                 yield Violation.at(layer, f"shape: {error}", "separate dimensions by commas", line=layer.data_line)
             continue
         for port in layer.outputs:
-            if port.dims != declared.sizes:
+            if port.dims != declared.sizes and not has_other_size(layer):
                 message = f"declares {dims_text(port)}, but the attribute shape is {declared}"
                 hint = f"declare the dims {listed(declared.sizes)}, or correct shape"
                 yield Violation.at(layer, message, hint, port=port, fix=_dims(declared.sizes))

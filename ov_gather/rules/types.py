@@ -5,10 +5,11 @@ from __future__ import annotations
 from collections.abc import Iterator
 
 from ov_gather.graph.ir import decompresses
+from ov_gather.ir.constants import has_other_size
 from ov_gather.ir.element_types import DYNAMIC, by_name, by_precision
 from ov_gather.ir.model import Model
 from ov_gather.ops.contracts.call import BadTypeError
-from ov_gather.ops.contracts.judging import Judged
+from ov_gather.ops.contracts.judging import Judge, Judged
 from ov_gather.ops.layer_view import LayerView
 from ov_gather.ops.spec import TypeRuleError
 from ov_gather.rules.base import Violation, rule
@@ -43,15 +44,16 @@ def unknown_precision(graph: Model) -> Iterator[Violation]:
                 yield Violation.at(layer, "no precision", hint, port=port)
 
 
-@rule("OVG302", Model)
-def edge_precision(graph: Model) -> Iterator[Violation]:
+@rule("OVG302", Judge)
+def edge_precision(judge: Judge) -> Iterator[Violation]:
     """The precision of an input port differs from that of the output port that feeds it.
 
     OpenVINO ignores the precision of inputs, but other tools may trust it. Declare the precision of the output at both ends of
     the edge.
     """
-    for layer, port, source, output in graph.links:
-        if port.precision != output.precision and None is not port.element_type != output.element_type is not None:
+    for layer, port, source, output in judge.graph.links:
+        differ = port.precision != output.precision and None is not port.element_type != output.element_type is not None
+        if differ and not judge.is_in_doubt(source, output):
             message = f"declares {port.precision}, but its producer, {source}, gives {output.precision}"
             yield Violation.at(layer, message, f"declare {output.precision}", port=port, fix=_precision(output.precision))
 
@@ -131,7 +133,7 @@ def declared_element_type(graph: Model) -> Iterator[Violation]:
             yield Violation.at(layer, f"unknown element_type '{text}'", hint, line=layer.data_line)
             continue
         for port in layer.outputs:
-            if port.element_type not in (None, declared):
+            if port.element_type not in (None, declared) and not has_other_size(layer):
                 message = f"declares {port.precision}, but element_type is {declared}"
                 hint = f"declare {declared.precision}, or correct element_type"
                 yield Violation.at(layer, message, hint, port=port, fix=_precision(declared.precision))

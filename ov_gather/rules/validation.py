@@ -15,7 +15,7 @@ from ov_gather.ir.model import Model
 from ov_gather.ir.reader import Document, Source, WeightsSource, path_of, read_document
 from ov_gather.ops.contracts.judging import Judge, Judged
 from ov_gather.ops.fields import OperationError
-from ov_gather.ops.layer_view import LayerView, family_layers
+from ov_gather.ops.layer_view import LayerView
 from ov_gather.rules.base import Rule, Violation
 from ov_gather.rules.constants import Payloads
 from ov_gather.rules.document import Unfinished, Unopened
@@ -146,19 +146,17 @@ def _has_error(findings: Iterable[Finding]) -> bool:
     return any(finding.severity is Severity.ERROR for finding in findings)
 
 
-def _subjects(document: Document) -> Iterator[tuple[tuple[str, ...], Document | Payloads | Model | LayerView | Judged]]:
-    """Yield the subjects of rules with their sub-graph paths: document, payloads, graphs, layers of known operators."""
+def _subjects(document: Document) -> Iterator[tuple[tuple[str, ...], Document | Payloads | Model | LayerView | Judged | Judge]]:
+    """Yield the subjects of rules with their sub-graph paths: document, payloads, graphs, layers of known operators, links."""
     yield (), document
     if document.model is None or document.damaged:
         return  # rules need a model that was read completely
     yield (), Payloads(document)
     for subgraph_path, graph in document.model.walk():
         yield subgraph_path, graph
-        for view in family_layers(graph):
-            if view.has_all_ports:  # OVG104 reports the others
-                yield subgraph_path, view
-        for judged in Judge(graph).judged():
-            yield subgraph_path, judged
+        judge = Judge(graph)
+        yield from ((subgraph_path, subject) for subject in judge.subjects())
+        yield subgraph_path, judge
 
 
 def _findings(path: str, rules: Iterable[Rule], subjects: Iterable[tuple[tuple[str, ...], Any]]) -> Iterator[Finding]:

@@ -310,7 +310,9 @@ def test_the_workflows_are_valid_and_run_what_is_there(name):
         helps.append((run(sys.executable, "-m", "pytest", "--help", cwd=ROOT).stdout, arguments))
     for text, arguments in helps:
         assert [option for option in re.findall(r"--[\w-]+", arguments) if not re.search(rf"{option}(?![\w-])", text)] == []
-    assert {"ci": ".ci/run", "nightly": "pytest --all -n 2", "release": "nox --error-on-missing-interpreters -s release"}[name] in commands
+    assert {"ci": ".ci/run", "nightly": "pytest --all -n 2", "release": "nox --error-on-missing-interpreters -s release"}[
+        name
+    ] in commands
 
 
 def test_workflows_and_the_action_can_be_trusted():

@@ -26,6 +26,7 @@ SAFE = (
     "invalid/OVG403/output_dims",
     "invalid/OVG403/output_open",
     "invalid/OVG403/output_rank",
+    "invalid/OVG403/relu_shape",
     "invalid/OVG403/scatter_nd_output",
     "invalid/OVG404/input_dims",
     "invalid/OVG405/parameter_shape",

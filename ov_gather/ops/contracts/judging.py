@@ -3,18 +3,21 @@
 from __future__ import annotations
 
 import struct
-from collections.abc import Iterator
+from collections.abc import Iterable, Iterator
 from dataclasses import dataclass
 
+from ov_gather.graph.ir import decompresses
 from ov_gather.ir.constants import payload
 from ov_gather.ir.element_types import DYNAMIC, ElementType
 from ov_gather.ir.errors import IRError
-from ov_gather.ir.model import LEAVES, Layer, Model, Port, ValueId
-from ov_gather.ir.shapes import PartialShape, element_count
+from ov_gather.ir.model import LEAVES, Layer, Model, Port
+from ov_gather.ir.shapes import UNKNOWN, PartialShape, element_count
 from ov_gather.ops import find_operation
 from ov_gather.ops.contracts.call import MANY, Call, ContractError, Numbers, Output, UnjudgedError
 from ov_gather.ops.contracts.register import CONTRACTS
 from ov_gather.ops.contracts.sizes import MAX_RANK, of_few
+from ov_gather.ops.doubts import Doubts
+from ov_gather.ops.layer_view import LayerView
 
 _CODES = {"i64": "q", "u64": "Q", "i32": "i", "u32": "I", "i16": "h", "u16": "H", "i8": "b", "u8": "B", "f32": "f", "f64": "d"}
 """How `struct` names element types."""
@@ -59,34 +62,64 @@ class Judged:
 
 
 class Judge:
-    """Judges the layers of a graph. Where a port contradicts its contract, what reads it is judged by the contract's shape."""
+    """Judges the layers of a graph, each by what its inputs are: where that is in doubt, it is open.
+
+    In doubt is what a port, or an attribute, declares otherwise than the layer gives: one of the two is right. So one fault is
+    reported where it begins, and not by each layer behind it.
+    """
 
     def __init__(self, graph: Model) -> None:
-        self._graph = graph
-        self._shapes: dict[ValueId, PartialShape] = {}
-        self._corrected: dict[ValueId, PartialShape] = {}
+        self.graph = graph
+        self._doubts = Doubts()
         self._fine: set[tuple[object, ...]] = set()
         self._opsets: dict[tuple[str, str | None], int] = {}
 
-    def judged(self) -> Iterator[Judged]:
-        """Yield the layers that break the contract of their operator, or contradict it, in document order."""
-        for layer in self._graph.layers:
+    def is_in_doubt(self, layer: Layer, output: Port) -> bool:
+        """Return True if what a layer gives has been found to contradict what its output port declares."""
+        return not self._doubts.is_certain((layer, output))
+
+    def subjects(self) -> Iterator[LayerView | Judged]:
+        """Yield the layers of the gather family, and those that break the contract of their operator, or contradict it.
+
+        They come in document order, in which layers stand behind what they read.
+        """
+        for layer in self.graph.layers:
+            if layer.is_leaf:
+                self._doubt(layer, [(layer.declared_type, layer.declared_shape or UNKNOWN)])
+                continue
+            operation = find_operation(layer)
+            if operation is not None:
+                view = LayerView(self.graph, layer, operation, self._doubts)
+                if view.has_all_ports:  # OVG104 reports the others
+                    yield view
+                    self._doubt(layer, zip(view.output_types or (), view.output_shapes or (), strict=False))
+                continue
             kind = layer.type, layer.version
             opset = self._opsets.get(kind)
             if opset is None:
                 opset = self._opsets[kind] = _opset(layer)
-            if not opset:
-                continue
-            sources = [self._graph.producer(layer, port) for port in layer.inputs]
-            key = self._key(layer, sources)  # most layers of a model are like others
-            if key in self._fine:
-                continue
-            judged = self._judgement(layer, opset, sources)
-            if judged.is_fine:
-                self._fine.add(key)
-            else:
-                self._correct(judged)
+            judged = self._judged(layer, opset) if opset else None
+            if judged is not None:
                 yield judged
+
+    def _judged(self, layer: Layer, opset: int) -> Judged | None:
+        """Return a layer that breaks its contract, or contradicts it; else None."""
+        sources = [self.graph.producer(layer, port) for port in layer.inputs]
+        # most layers of a model are like others
+        key = None if self._doubts.touch(layer, sources) else self._key(layer, sources)
+        if key in self._fine:
+            return None
+        judged = self._judgement(layer, opset, sources)
+        self._doubt(layer, judged.outputs)
+        if not judged.is_fine:
+            return judged
+        if key is not None:
+            self._fine.add(key)
+        return None
+
+    def _doubt(self, layer: Layer, outputs: Iterable[Output]) -> None:
+        for port, (kind, shape) in zip(layer.outputs, outputs, strict=False):
+            self._doubts.compare(layer, port, kind, shape)
 
     def _key(self, layer: Layer, sources: list[tuple[Layer, Port] | None]) -> tuple[object, ...]:
         given: list[object] = [layer.type, layer.version, *layer.attributes, *layer.attributes.values()]
@@ -96,36 +129,22 @@ class Judge:
             elif source[0].type in LEAVES:
                 given.append(tuple(source[0].attributes.values()))
             else:
-                corrected = self._corrected.get((source[0].id, source[1].id)) if self._corrected else None
-                given.append((source[1].dims[: MAX_RANK + 1], source[1].precision, corrected))  # a hub is read by many
+                given.append((source[1].dims[: MAX_RANK + 1], source[1].precision))  # a hub is read by many
         given += [(port.dims, port.precision) for port in layer.outputs]
         return tuple(given)
 
     def _judgement(self, layer: Layer, opset: int, sources: list[tuple[Layer, Port] | None]) -> Judged:
-        types = [_type(port, source) for port, source in zip(layer.inputs, sources, strict=True)]
-        shapes = [self._shape(port, source) for port, source in zip(layer.inputs, sources, strict=True)]
+        pairs = list(zip(layer.inputs, sources, strict=True))
+        types = [None if (kind := self._doubts.type_of(*pair)) is DYNAMIC else kind for pair in pairs]
+        shapes = [of_few(self._doubts.shape_of(*pair)) for pair in pairs]
 
         def constant(port: int) -> Numbers | None:
             source = sources[port]
-            return _numbers(self._graph, source[0]) if source is not None and source[0].type == "Const" else None
+            is_known = source is not None and source[0].type == "Const" and self._doubts.is_certain(source)
+            return _numbers(self.graph, source[0]) if source is not None and is_known else None
 
-        return Judged(layer, *_applied(Call(layer.type, opset, layer.attributes, types, shapes, constant, len(layer.outputs))))
-
-    def _correct(self, judged: Judged) -> None:
-        """Keep the shapes of the contract that no port of the layer can have as it declares."""
-        for port, (_, shape) in zip(judged.layer.outputs, judged.outputs, strict=False):
-            if port.dims and PartialShape.of(port.dims).intersect(shape) is None:
-                value = judged.layer.id, port.id
-                self._corrected[value] = self._shapes[value] = of_few(shape)
-
-    def _shape(self, port: Port, source: tuple[Layer, Port] | None) -> PartialShape:
-        if source is None:
-            return of_few(port.shape)
-        layer, output = source
-        value = layer.id, output.id
-        if value not in self._shapes:
-            self._shapes[value] = of_few(layer.declared_shape or output.shape)
-        return self._shapes[value]
+        error, outputs = _applied(Call(layer.type, opset, layer.attributes, types, shapes, constant, len(layer.outputs)))
+        return Judged(layer, error, [] if decompresses(layer) else outputs)
 
 
 def _applied(call: Call) -> Verdict:
@@ -142,12 +161,6 @@ def _opset(layer: Layer) -> int:
     digits = (layer.version or "").removeprefix("opset")
     is_judged = layer.type in CONTRACTS and digits.isdecimal() and len(digits) < 4 and find_operation(layer) is None
     return int(digits) if is_judged else 0
-
-
-def _type(port: Port, source: tuple[Layer, Port] | None) -> ElementType | None:
-    declared = source and (source[0].declared_type or source[1].element_type)
-    found = declared or port.element_type
-    return None if found is DYNAMIC else found
 
 
 def _numbers(graph: Model, layer: Layer) -> Numbers | None:
