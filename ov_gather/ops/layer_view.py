@@ -8,7 +8,7 @@ from functools import cached_property
 from typing import TYPE_CHECKING, Any
 
 from ov_gather.ir.constants import constant
-from ov_gather.ir.element_types import ElementType
+from ov_gather.ir.element_types import DYNAMIC, ElementType
 from ov_gather.ir.errors import IRError
 from ov_gather.ir.model import Layer, Model, Port
 from ov_gather.ir.shapes import PartialShape
@@ -96,6 +96,19 @@ class LayerView:
             return None if self.attributes is None else self.operation.infer_shapes(self.input_shapes, self.attributes)
         except ShapeError:
             return None
+
+    @cached_property
+    def unaccepted(self) -> list[int]:
+        """The positions of inputs of element types that the operation does not accept."""
+        pairs = enumerate(zip(self.operation.inputs, self.input_types, strict=True))
+        return [
+            place for place, (given, kind) in pairs if given.element_types and kind not in (None, DYNAMIC, *given.element_types)
+        ]
+
+    @property
+    def types_fit(self) -> bool:
+        """True if the operation accepts the element types of the inputs, also together."""
+        return not self.unaccepted and self.output_types is not None
 
     @property
     def output_types(self) -> tuple[ElementType | None, ...] | None:

@@ -98,6 +98,8 @@ def _of_family(view: LayerView) -> Iterator[Violation]:
             advice = f"for these inputs it may be {valid[0]} to {valid[1]}"
             message = f"{attribute.name}={value} is out of range"
             yield Violation.at(view.layer, message, advice, line=view.layer.data_line)
+    if not view.types_fit:  # OVG303 and OVG308 report it
+        return
     for given, port, value in zip(view.operation.inputs, view.layer.inputs, view.attribute_values, strict=True):
         try:
             if given.attribute and value is not None:

@@ -14,6 +14,7 @@ from ov_gather.ops.spec import RankError, ShapeError
 from ov_gather.rules.base import Violation, rule
 from ov_gather.rules.contracts import of_contract
 from ov_gather.rules.fixes import Fix, SetDims
+from ov_gather.rules.types import declares_other_type
 
 
 @rule("OVG401", LayerView | Judged)
@@ -42,8 +43,11 @@ def output_shape(layer: LayerView | Judged) -> Iterator[Violation]:
 
     OpenVINO infers its own, but other tools may trust the port. Declare what the operation produces.
     """
-    for inferred, port in zip(layer.output_shapes or (), layer.layer.outputs, strict=False):
-        if not port.may_have(inferred):
+    if isinstance(layer, LayerView) and not layer.types_fit:
+        return
+    outputs = zip(layer.output_shapes or (), layer.output_types or (), layer.layer.outputs, strict=False)
+    for inferred, kind, port in outputs:
+        if not port.may_have(inferred) and not declares_other_type(port, kind):  # OVG304 reports the others
             message = f"declares {dims_text(port)}, but {layer.operation_name} gives {inferred} for these inputs"
             hint = f"declare the dims {listed(inferred.sizes)}"
             yield Violation.at(layer.layer, message, hint, port=port, fix=_dims(inferred.sizes))
@@ -90,7 +94,7 @@ def _dims(sizes: tuple[int, ...]) -> Fix:
 
 
 def _shape_errors(view: LayerView, *, are_ranks: bool) -> Iterator[Violation]:
-    if view.attributes is None:
+    if view.attributes is None or not view.types_fit:
         return
     try:
         view.operation.infer_shapes(view.input_shapes, view.attributes)

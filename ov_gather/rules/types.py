@@ -6,8 +6,8 @@ from collections.abc import Iterator
 
 from ov_gather.graph.ir import decompresses
 from ov_gather.ir.constants import has_other_size
-from ov_gather.ir.element_types import DYNAMIC, by_name, by_precision
-from ov_gather.ir.model import Model
+from ov_gather.ir.element_types import DYNAMIC, ElementType, by_name, by_precision
+from ov_gather.ir.model import Model, Port
 from ov_gather.ops.contracts.call import BadTypeError
 from ov_gather.ops.contracts.judging import Judge, Judged
 from ov_gather.ops.layer_view import LayerView
@@ -87,11 +87,14 @@ def input_type(layer: LayerView | Judged) -> Iterator[Violation]:
 
 
 def _unaccepted(view: LayerView) -> Iterator[Violation]:
-    for given, actual, port in zip(view.operation.inputs, view.input_types, view.layer.inputs, strict=True):
-        if given.element_types and actual not in (None, DYNAMIC, *given.element_types):
-            allowed = " or ".join(map(str, given.element_types))
-            message, hint = f"{given.name} has element type {actual}", f"{view.operation.name} takes {allowed} here"
-            yield Violation.at(view.layer, message, hint, port=port)
+    for place in view.unaccepted:
+        given, port = view.operation.inputs[place], view.layer.inputs[place]
+        allowed = " or ".join(map(str, given.element_types or ()))
+        message, hint = (
+            f"{given.name} has element type {view.input_types[place]}",
+            f"{view.operation.name} takes {allowed} here",
+        )
+        yield Violation.at(view.layer, message, hint, port=port)
 
 
 @rule("OVG308", LayerView)
@@ -100,6 +103,8 @@ def input_types_together(view: LayerView) -> Iterator[Violation]:
 
     OpenVINO refuses the model. Convert one tensor to the type of the other.
     """
+    if view.unaccepted:  # OVG303 reports it
+        return
     try:
         view.operation.infer_types(view.input_types)
     except TypeRuleError as error:
@@ -112,12 +117,17 @@ def output_type(layer: LayerView | Judged) -> Iterator[Violation]:
 
     OpenVINO infers its own, but other tools may trust the port. Declare what the operation produces.
     """
-    for inferred, port in zip(layer.output_types or (), layer.layer.outputs, strict=False):
-        if inferred not in (None, DYNAMIC) and port.element_type not in (None, inferred):
-            assert inferred is not None
+    types = layer.output_types if isinstance(layer, Judged) or layer.types_fit else ()
+    for inferred, port in zip(types or (), layer.layer.outputs, strict=False):
+        if inferred is not None and declares_other_type(port, inferred):
             precision = inferred.precision
             message = f"declares {port.precision}, but {layer.operation_name} gives {precision} for these inputs"
             yield Violation.at(layer.layer, message, f"declare {precision}", port=port, fix=_precision(precision))
+
+
+def declares_other_type(port: Port, kind: ElementType | None) -> bool:
+    """Return True if a port declares another element type than this; None is any."""
+    return kind not in (None, DYNAMIC) and port.element_type not in (None, kind)
 
 
 @rule("OVG305", Model)

@@ -41,6 +41,8 @@ MEASUREMENTS = {
     ),
     "quantised": ("real architectures, quantised by NNCF, accelerated and converted", "background/acceleration.md"),
     "random_models": ("random models before and after `accelerate`", "background/acceleration.md"),
+    "shape_cases": ("`validate` beside the tests of shape inference of another project", "evidence/validation.md"),
+    "single_faults": ("single faults of IRs: what `validate` finds, and what OpenVINO refuses", "evidence/validation.md"),
 }
 """What each module measures, and the page of docs/ that shows it."""
 

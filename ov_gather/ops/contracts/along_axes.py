@@ -106,7 +106,7 @@ def non_zero(call: Call) -> list[Output]:
     """NonZero: coordinates."""
     call.index_type("output_type")
     rank = call.rank(0)
-    return [(None, open_shape(2) if rank is None else PartialShape((exactly(rank), ANY)))]
+    return [(None, PartialShape((exactly(rank) if rank else ANY, ANY)))]  # a scalar has one coordinate, or none
 
 
 def shape_of(call: Call) -> list[Output]:
@@ -185,7 +185,7 @@ def batch_norm(call: Call) -> list[Output]:
 
 def group_norm(call: Call) -> list[Output]:
     """GroupNormalization: channels that the groups divide."""
-    kind = call.kind(0)
+    kind = call.same_type(0, 1, 2)
     groups, dims = call.whole("num_groups", 1), call.dims(0)
     call.at_least("num_groups", groups, 1)
     if dims is None:

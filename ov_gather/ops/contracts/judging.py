@@ -129,7 +129,9 @@ class Judge:
             elif source[0].type in LEAVES:
                 given.append(tuple(source[0].attributes.values()))
             else:
-                given.append((source[1].dims[: MAX_RANK + 1], source[1].precision))  # a hub is read by many
+                stored = self._stored(source)
+                dims = source[1].dims[: MAX_RANK + 1]  # a hub is read by many
+                given.append((dims, source[1].precision, *(stored.attributes.values() if stored else ())))
         given += [(port.dims, port.precision) for port in layer.outputs]
         return tuple(given)
 
@@ -139,12 +141,19 @@ class Judge:
         shapes = [of_few(self._doubts.shape_of(*pair)) for pair in pairs]
 
         def constant(port: int) -> Numbers | None:
-            source = sources[port]
-            is_known = source is not None and source[0].type == "Const" and self._doubts.is_certain(source)
-            return _numbers(self.graph, source[0]) if source is not None and is_known else None
+            stored = self._stored(sources[port])
+            numbers, shape = None if stored is None else _numbers(self.graph, stored), shapes[port]
+            count = element_count(shape.sizes) if shape.is_static else 1 if shape.dims is None else None  # a scalar has no dims
+            return numbers if numbers is not None and len(numbers) == count else None
 
         error, outputs = _applied(Call(layer.type, opset, layer.attributes, types, shapes, constant, len(layer.outputs)))
         return Judged(layer, error, [] if decompresses(layer) else outputs)
+
+    def _stored(self, source: tuple[Layer, Port] | None) -> Layer | None:
+        """Return the Const that a value is, maybe converted; None if it is none, or in doubt."""
+        if source is not None and source[0].type == "Convert" and source[0].inputs:
+            source = self.graph.producer(source[0], source[0].inputs[0])
+        return source[0] if source is not None and source[0].type == "Const" and self._doubts.is_certain(source) else None
 
 
 def _applied(call: Call) -> Verdict:

@@ -73,9 +73,11 @@ def variadic_split(call: Call) -> list[Output]:
             )
         if lengths.count(-1) > 1:
             raise BadValueError(f"split_lengths are {list(lengths)}, two are -1", "one length may be -1 for the rest", 2)
-    if lengths is None or axis is None or dims is None or len(axis) != 1:
+    if axis is None or dims is None or len(axis) != 1:
         raise UnjudgedError
     place = call.axis(axis[0], len(dims), port=1)
+    if lengths is None:
+        raise UnjudgedError
     whole, stated = dims[place], sum(length for length in lengths if length >= 0)
     if -1 in lengths:
         if whole.upper is not None and stated > whole.upper:
@@ -121,7 +123,8 @@ def reshape(call: Call) -> list[Output]:
     given = product([dim for place, dim in enumerate(dims) if place not in kept])
     wanted = prod(size for place, size in enumerate(pattern) if place not in kept and size != -1)
     if -1 in pattern:
-        if given.is_static and (given.lower % wanted if wanted else given.lower) and 0 not in _statics(found, kept):
+        is_wrong = bool(given.is_static and given.lower % wanted if wanted else given.lower)
+        if is_wrong and 0 not in _statics(found, kept):
             raise BadValueError(
                 f"the pattern {list(pattern)} does not divide the elements of {call.shapes[0]}", "let it divide them", 1
             )
@@ -260,7 +263,7 @@ def pad(call: Call) -> list[Output]:
     for port, name in ((1, "pads_begin"), (2, "pads_end")):
         call.takes_integers(port, name)
         call.has_rank(port, name, 1)
-    if call.count > 3:
+    if call.count > 3 and mode == "constant":
         call.same_type(0, 3)
         call.has_rank(3, "pad_value", 0)
     dims, begin, end = call.dims(0), call.wholes_of(1), call.wholes_of(2)
