@@ -82,7 +82,9 @@ def attribute_out_of_range(layer: LayerView | Judged) -> Iterator[Violation]:
     """The value of an attribute lies outside its range, e.g. an axis outside [-r, r-1] for data of rank r.
 
     Outside its range the value has no meaning, and OpenVINO refuses it, or computes something else. The rule also covers
-    constant inputs that act as attributes, such as the axis of Gather. Write a value in the range that the finding names.
+    constant inputs that act as attributes, such as the axis of Gather, the sizes of Reshape, and the lengths of VariadicSplit,
+    maybe behind a Convert. If the range depends on an open dimension, a value is reported only if it is wrong for every size.
+    Write a value in the range that the finding names.
     """
     return of_contract(layer, BadValueError) if isinstance(layer, Judged) else _of_family(layer)
 

@@ -21,7 +21,7 @@ def port_count(subject: Model | Judged) -> Iterator[Violation]:
     """A layer has too many or too few ports for its operation.
 
     The position of a port defines its role, e.g. data or indices, so the roles are ambiguous. Declare exactly the inputs and
-    outputs of the operation. Most rules about gathers skip such a layer.
+    outputs of the operation. The rules about types and shapes skip such a layer.
     """
     return of_contract(subject, BadCountError) if isinstance(subject, Judged) else _miscounted(subject)
 

@@ -21,8 +21,8 @@ from ov_gather.rules.types import declares_other_type
 def input_ranks(layer: LayerView | Judged) -> Iterator[Violation]:
     """The ranks of the inputs of a layer do not fit its operation.
 
-    For example, the indices of GatherElements must have the rank of data. No runtime can execute the layer. Correct the shape
-    that the finding names.
+    For example, the indices of GatherElements must have the rank of data, and Convolution takes filters of rank 4 for images.
+    No runtime can execute the layer. Correct the shape that the finding names.
     """
     return of_contract(layer, BadRankError) if isinstance(layer, Judged) else _shape_errors(layer, are_ranks=True)
 
@@ -31,8 +31,8 @@ def input_ranks(layer: LayerView | Judged) -> Iterator[Violation]:
 def input_dimensions(layer: LayerView | Judged) -> Iterator[Violation]:
     """The dimensions of the inputs of a layer do not fit its operation.
 
-    For example, the indices of GatherElements-6 must have the sizes of data in all dimensions but the axis. Correct the shape
-    that the finding names.
+    For example, the indices of GatherElements-6 must have the sizes of data in all dimensions but the axis, and the matrices of
+    MatMul the same inner size. Open dimensions fit if some size does. Correct the shape that the finding names.
     """
     return of_contract(layer, BadSizeError) if isinstance(layer, Judged) else _shape_errors(layer, are_ranks=False)
 
@@ -41,7 +41,8 @@ def input_dimensions(layer: LayerView | Judged) -> Iterator[Violation]:
 def output_shape(layer: LayerView | Judged) -> Iterator[Violation]:
     """The shape of an output port of a layer differs from what the operation produces.
 
-    OpenVINO infers its own, but other tools may trust the port. Declare what the operation produces.
+    OpenVINO infers its own, but other tools may trust the port. Declare what the operation produces, or correct the inputs. The
+    finding is at the first layer that contradicts its port: those behind it are judged by what is certain.
     """
     if isinstance(layer, LayerView) and not layer.types_fit:
         return
@@ -58,7 +59,7 @@ def edge_shape(judge: Judge) -> Iterator[Violation]:
     """The dims of an input port differ from those of the output port that feeds it.
 
     OpenVINO ignores the dims of inputs, but other tools may trust them. Declare the dims of the output at both ends of the
-    edge.
+    edge. An output port that contradicts its own layer is reported once, by OVG403 or OVG405.
     """
     hint = "declare the same dims on both ends of an edge"
     for layer, port, source, output in judge.graph.links:

@@ -49,7 +49,7 @@ def edge_precision(judge: Judge) -> Iterator[Violation]:
     """The precision of an input port differs from that of the output port that feeds it.
 
     OpenVINO ignores the precision of inputs, but other tools may trust it. Declare the precision of the output at both ends of
-    the edge.
+    the edge. An output port that contradicts its own layer is reported once, by OVG304, OVG305 or OVG306.
     """
     for layer, port, source, output in judge.graph.links:
         differ = port.precision != output.precision and None is not port.element_type != output.element_type is not None
@@ -81,7 +81,8 @@ def attribute_and_output_type(graph: Model) -> Iterator[Violation]:
 def input_type(layer: LayerView | Judged) -> Iterator[Violation]:
     """An input of a layer has an element type that the operation does not accept.
 
-    For example, indices must be i32 or i64. Convert the tensor to a type that the finding names.
+    For example, indices must be i32 or i64, and both inputs of Add have one type. Convert the tensor to a type that the finding
+    names.
     """
     return of_contract(layer, BadTypeError) if isinstance(layer, Judged) else _unaccepted(layer)
 

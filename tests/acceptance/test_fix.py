@@ -20,6 +20,7 @@ SAFE = (
     "invalid/OVG117/swapped",
     "invalid/OVG302/indices_precision",
     "invalid/OVG304/output_precision",
+    "invalid/OVG304/relu_precision",
     "invalid/OVG305/parameter_port",
     "invalid/OVG403/gather_nd_5_keeps_batch_dims",
     "invalid/OVG403/gather_nd_8_fuses_batch_dims",

@@ -34,6 +34,7 @@ MEASUREMENTS = {
     "onnx_backend": ("ONNX's backend tests on stock OpenVINO and `compile_onnx`", "evidence/conversion.md"),
     "open_gains": ("`accelerate` on small models and open shapes", "evidence/acceleration.md"),
     "planted_faults": ("how many planted faults `bisect` names", "evidence/bisection.md"),
+    "operators": ("what `validate` knows of each operator of OpenVINO", "evidence/validation.md"),
     "proofs": ("what `prove` proves of real models", "evidence/proved_models.md"),
     "pytorch_samples": (
         "PyTorch's samples of operators that index, stock and through `convert_model`",

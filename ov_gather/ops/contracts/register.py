@@ -25,6 +25,7 @@ from ov_gather.ops.contracts import (
 )
 from ov_gather.ops.contracts.call import BadCountError, Call, Output
 from ov_gather.ops.table import OPENVINO, OpKind, where
+from ov_gather.system.tables import counted
 
 MANY = 2**31
 Contract = Callable[[Call], list[Output]]
@@ -44,7 +45,7 @@ class Row:
         if not self.least <= call.count <= self.most:
             wanted = f"{self.least}" if self.least == self.most else f"{self.least} to {self.most}"
             wanted = f"{self.least} or more" if self.most == MANY else wanted
-            raise BadCountError(f"the layer has {call.count} inputs", f"{call.type} takes {wanted}")
+            raise BadCountError(f"the layer has {counted(call.count, 'input')}", f"{call.type} takes {wanted}")
         _count_outputs(call, self.most_outputs)
         found = self.contract(call)
         _count_outputs(call, len(found))
@@ -53,7 +54,9 @@ class Row:
 
 def _count_outputs(call: Call, most: int) -> None:
     if call.output_ports > most:
-        raise BadCountError(f"the layer has {call.output_ports} outputs", f"{call.type} has {most} with these inputs")
+        raise BadCountError(
+            f"the layer has {counted(call.output_ports, 'output')}", f"{call.type} has {most} with these inputs"
+        )
 
 
 def _rows(contract: Contract, least: int, most: int, *types: str | Iterable[str], outputs: int = 1) -> dict[str, Row]:
