@@ -179,6 +179,7 @@ AdaptiveAvgPool 8 f32[1,3,8,9] i64[2]=2,3
 AdaptiveMaxPool 8 index_element_type=i32 f32[1,3,8,9] i64[2]=2,3 2
 BinaryConvolution 1 {_WINDOWS} mode=xnor-popcount pad_value=0.0 f32[1,8,8,9] u1[4,8,3,3]
 Col2Im 15 strides=1,1 dilations=1,1 pads_begin=0,1 pads_end=0,1 f32[1,12,15] i64[2]=4,4 i64[2]=2,2
+Col2Im 15 strides=2,1 dilations=1,2 pads_begin=1,0 pads_end=0,0 f32[12,4] i64[2]=4,4 i64[2]=2,2
 DeformableConvolution 1 {_WINDOWS} group=2 deformable_group=1 f32[1,4,8,9] f32[1,18,6,5] f32[6,2,3,3]
 DeformableConvolution 8 bilinear_interpolation_pad=false {_WINDOWS} group=1 deformable_group=2 f32[1,4,8,9] f32[1,36,6,5] \
 f32[6,4,3,3] f32[1,18,6,5]
@@ -187,6 +188,8 @@ spatial_bins_y=4 trans_std=0.1 part_size=3 f32[1,18,8,9] f32[2,5] f32[2,2,3,3]
 DetectionOutput 1 num_classes=3 {_DETECTIONS.format("true", "CORNER", "true", "true")} f32[2,20] f32[2,15] f32[2,1,20]
 DetectionOutput 8 {_DETECTIONS.format("false", "CENTER_SIZE", "false", "false")} f32[2,60] f32[2,15] f32[1,2,25] f32[2,10] \
 f32[2,60]
+DetectionOutput 8 {_DETECTIONS.format("false", "CORNER", "true", "true").replace("keep_top_k=5", "keep_top_k=-1")} f32[2,20] \
+f32[2,15] f32[2,2,20]
 ExperimentalDetectronDetectionOutput 6 score_threshold=0.05 nms_threshold=0.5 max_delta_log_wh=4.1 num_classes=3 \
 post_nms_count=20 max_detections_per_image=5 class_agnostic_box_regression=false deltas_weights=10.0,10.0,5.0,5.0 f32[10,4] \
 f32[10,12] f32[10,3] f32[1,3] 3
@@ -197,6 +200,7 @@ ExperimentalDetectronROIFeatureExtractor 6 output_size=7 sampling_ratio=2 pyrami
 f32[1,16,8,8] f32[1,16,4,4] 2
 ExperimentalDetectronTopKROIs 6 max_rois=5 f32[10,4] f32[10]
 ExtractImagePatches 3 sizes=3,4 strides=2,3 rates=1,2 auto_pad=valid f32[2,3,10,11]
+ExtractImagePatches 3 sizes=3,4 strides=2,3 rates=1,2 auto_pad=same_upper f32[2,3,10,11]
 GRN 1 bias=0.1 f32[1,3,4,5]
 GenerateProposals 9 min_size=1.0 nms_threshold=0.7 post_nms_count=5 pre_nms_count=20 normalized=true nms_eta=1.0 \
 roi_num_type=i64 f32[2,3] f32[2,4,3,4] f32[2,12,2,4] f32[2,3,2,4] 3
@@ -220,6 +224,8 @@ PSROIPooling 1 output_dim=2 group_size=3 spatial_scale=0.5 mode=bilinear spatial
 f32[2,5]
 PriorBox 1 {_PRIORS} i64[2]=3,4 i64[2]=30,40
 PriorBox 8 {_PRIORS} min_max_aspect_ratios_order=true i64[2]=3,4 i64[2]=30,40
+PriorBox 8 min_size= max_size= aspect_ratio=2.0,3.0 density=2.0 fixed_ratio=1.0 fixed_size=8.0 clip=true flip=false step=0.0 \
+offset=0.5 variance=0.1 scale_all_sizes=false min_max_aspect_ratios_order=false i64[2]=3,4 i64[2]=30,40
 PriorBoxClustered 1 step=16.0 width=86.0,13.0 height=44.0,10.0 clip=false offset=0.5 variance=0.1,0.1,0.2,0.2 i64[2]=3,4 \
 i64[2]=30,40
 Proposal 1 {_PROPOSALS} f32[2,8,3,4] f32[2,16,3,4] f32[3]=100,200,1

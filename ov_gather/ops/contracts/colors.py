@@ -21,10 +21,12 @@ def to_colors(call: Call) -> list[Output]:
         _divides(3, sizes["rows"], "rows")
         sizes["height"] = linear(sizes["rows"], 2, over=3)
     else:
+        for port in range(1, call.count):
+            sizes.fit(call, port, f"input {port}", "batch", "height / 2", "width / 2", "2" if planes == 2 else "1")
+        for name in ("height", "width"):
+            sizes[name] = linear(sizes[f"{name} / 2"], 2)
         sizes.fit(call, 0, "the Y plane", "batch", "height", "width", "1")
     _halve(sizes)
-    for port in range(1, call.count):
-        sizes.fit(call, port, f"input {port}", "batch", "height / 2", "width / 2", "2" if planes == 2 else "1")
     return [(kind, sizes.shape("batch", "height", "width", "3"))]
 
 

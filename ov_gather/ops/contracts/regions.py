@@ -115,7 +115,7 @@ def region_yolo(call: Call) -> list[Output]:
         reason = f"{regions} regions of {each} numbers each are no {dims[1]} channels"
         raise BadValueError(reason, "classes + coords + 1 numbers for each region: of `num`, or without softmax of `mask`")
     if not softmax:
-        return [(call.kind(0), call.shapes[0])]
+        return [(call.kind(0), PartialShape((dims[0], exactly(each * regions), *dims[2:])))]
     first, last = (call.axis(call.whole(name), 4, name) for name in ("axis", "end_axis"))
     last = max(first, last)
     flat = product(dims[first : last + 1])

@@ -95,9 +95,10 @@ class NamedSizes(dict[str, Dimension]):
         """Compare an input with the sizes, and learn from it. Raises BadRankError, BadSizeError."""
         call.has_rank(port, what, len(names))
         for place, (name, dim) in enumerate(zip(names, call.dims(port) or (), strict=False)):
-            both = self[name].intersect(dim)
+            known = self[name]
+            both = dim if known is ANY or known == dim else known.intersect(dim)
             if both is None:
-                wanted = f"it is {name}" if name.isdecimal() else f"{name} is {self[name]}"
+                wanted = f"it is {name}" if name.isdecimal() else f"{name} is {known}"
                 raise BadSizeError(f"dimension {place} of {what} is {dim}", wanted, port)
             self[name] = both
 
