@@ -7,6 +7,9 @@ from ov_gather.ir.shapes import ANY, Dimension, PartialShape
 from ov_gather.ops.contracts.call import BadCountError, BadSizeError, BadValueError, Call, Output
 from ov_gather.ops.contracts.sizes import NamedSizes, exactly, linear, product
 
+_CODES = ("caffe.PriorBoxParameter.CORNER", "caffe.PriorBoxParameter.CENTER_SIZE")
+"""How boxes are encoded, the default first."""
+
 
 def suppression(call: Call) -> list[Output]:
     """NonMaxSuppression and NMSRotated: boxes, scores and up to four numbers."""
@@ -58,7 +61,7 @@ def matrix_nms(call: Call) -> list[Output]:
     """MatrixNms: boxes and scores of batches."""
     for name in ("nms_top_k", "keep_top_k"):
         if call.whole(name, -1) == 0:  # it kills the CPU plugin
-            raise BadValueError(f"{name} is 0", "keep one box or more, or all with -1")
+            raise BadValueError(f"{name} is 0", "1 or more, or -1 for all")
     return _of_classes(call, with_counts=False)
 
 
@@ -136,9 +139,6 @@ def detection_output(call: Call) -> list[Output]:
     else:
         sizes["found"] = product((sizes["images"], sizes["classes * priors"]))
     return [(kind, sizes.shape("1", "1", "found", "7"))]
-
-
-_CODES = ("caffe.PriorBoxParameter.CORNER", "caffe.PriorBoxParameter.CENTER_SIZE")
 
 
 def _shared_out(dim: Dimension, parts: Dimension, name: str, port: int) -> Dimension:
