@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
+from functools import lru_cache
 from typing import TypeVar
 
 from ov_gather.ir.element_types import DYNAMIC, I32, I64, INTEGERS, ElementType, by_name
@@ -51,6 +52,15 @@ class UnjudgedError(Exception):
     """The rest cannot be judged: something is open, or another rule reports it."""
 
 
+def _wholes(text: str) -> tuple[int, ...]:
+    return tuple(parse_integer(part.strip(BLANKS)) for part in text.split(",") if text)
+
+
+_few_wholes = lru_cache(maxsize=256)(_wholes)
+"""The same for short texts, since many layers have the same masks, strides, pads."""
+_SHORT = 64
+
+
 @dataclass(frozen=True, slots=True)
 class Call:
     """A layer with what it is given.
@@ -92,7 +102,7 @@ class Call:
 
     def wholes(self, name: str) -> tuple[int, ...]:
         """Return a list of integers; empty if it is missing."""
-        return self._read(name, lambda text: tuple(parse_integer(part.strip(BLANKS)) for part in text.split(",") if text), ())
+        return self._read(name, _few_wholes if len(self.attributes.get(name, "")) < _SHORT else _wholes, ())
 
     def numbers(self, name: str) -> tuple[float, ...]:
         """Return a list of numbers; empty if it is missing."""

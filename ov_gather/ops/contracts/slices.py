@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 from collections.abc import Iterator
-from dataclasses import dataclass
 
 from ov_gather.ir.shapes import ANY, MAX_DIMENSION, UNKNOWN, Dimension, PartialShape
 from ov_gather.ops.contracts.call import BadRankError, BadSizeError, BadValueError, Call, Output
@@ -90,56 +89,41 @@ def _check_lists(call: Call, names: tuple[str, ...], first: int) -> None:
 def strided_slice(call: Call) -> list[Output]:
     """StridedSlice: begin, end and strides of one length, masks of 0 and 1."""
     _check_lists(call, ("begin", "end", "strides"), 1)
-    masks = {name: call.wholes(name) for name in _MASKS}
-    for name, mask in masks.items():
-        if any(bit not in (0, 1) for bit in mask):
+    masks = [call.wholes(name) for name in _MASKS]
+    for name, mask in zip(_MASKS, masks, strict=True):
+        if mask and (min(mask) < 0 or max(mask) > 1):
             raise BadValueError(f"{name} is {list(mask)}", "a mask has 0 and 1")
-    if len({len(mask) for mask in masks.values() if mask}) > 1:
+    if len({len(mask) for mask in masks if mask}) > 1:
         raise BadValueError("the masks have other lengths", "one number for each axis in each mask that is not empty")
-    if sum(masks["ellipsis_mask"]) > 1:
+    if sum(masks[-1]) > 1:
         raise BadValueError("ellipsis_mask has two 1", "one ellipsis is allowed")
-    lengths = [length for port in range(1, call.count) if (length := call.length(port)) is not None]
+    length = next((length for port in range(1, call.count) if (length := call.length(port)) is not None), None)
     dims = call.dims(0)
-    if dims is None or not lengths:
+    if dims is None or length is None:
         return [(call.kind(0), UNKNOWN)]
-    bits = [_Bits(*(_bit(masks[name], place) for name in _MASKS)) for place in range(lengths[0])]
-    taken = sum(not bit.inserts and not bit.is_ellipsis for bit in bits)
-    if taken > len(dims):
-        raise BadSizeError(f"begin has {lengths[0]} numbers, the input has rank {len(dims)}", "at most one for each axis", 1)
-    return [(call.kind(0), PartialShape(tuple(_strided(call, dims, bits, len(dims) - taken))))]
+    places = list(zip(*((*mask[:length], *(0,) * (length - len(mask))) for mask in masks), strict=True))
+    named = sum(not (inserts or is_ellipsis) for _, _, inserts, _, is_ellipsis in places)
+    if named > len(dims):
+        raise BadSizeError(f"begin has {length} numbers, the input has rank {len(dims)}", "at most one for each axis", 1)
+    return [(call.kind(0), PartialShape(tuple(_strided(call, dims, places, len(dims) - named))))]
 
 
-@dataclass(frozen=True, slots=True)
-class _Bits:
-    """What the masks of a StridedSlice say of one place of begin, end and strides."""
-
-    begins: bool
-    ends: bool
-    inserts: bool
-    drops: bool
-    is_ellipsis: bool
-
-
-def _bit(mask: tuple[int, ...], place: int) -> bool:
-    return place < len(mask) and mask[place] == 1
-
-
-def _strided(call: Call, dims: Dims, bits: list[_Bits], rest: int) -> Iterator[Dimension]:
-    """Yield the sizes of the output. `rest` is the number of axes that no place of begin and end names."""
+def _strided(call: Call, dims: Dims, places: list[tuple[int, ...]], rest: int) -> Iterator[Dimension]:
+    """Yield the sizes of the output. `places` has the bits of the masks, `rest` counts the axes that no place names."""
     starts, stops = call.wholes_of(1), call.wholes_of(2)
-    steps = call.wholes_of(3) if call.count > 3 else (1,) * len(bits)
+    steps = call.wholes_of(3) if call.count > 3 else (1,) * len(places)
     axis = 0
-    for place, bit in enumerate(bits):
-        if bit.is_ellipsis:
+    for place, (begins, ends, inserts, drops, is_ellipsis) in enumerate(places):
+        if is_ellipsis:
             yield from dims[axis : axis + rest]
-            axis, rest = axis + rest, 0
-        elif bit.inserts:
+            axis += rest
+        elif inserts:
             yield exactly(1)
         else:
-            if not bit.drops:
-                known = steps is not None and (bit.begins or starts is not None) and (bit.ends or stops is not None)
-                start = None if bit.begins or starts is None else starts[place]
-                stop = None if bit.ends or stops is None else stops[place]
+            if not drops:
+                known = steps is not None and (begins or starts is not None) and (ends or stops is not None)
+                start = None if begins or starts is None else starts[place]
+                stop = None if ends or stops is None else stops[place]
                 yield sliced(dims[axis], start, stop, steps[place]) if known else ANY  # type: ignore[index]
             axis += 1
     yield from dims[axis:]
