@@ -65,6 +65,7 @@ LENIENT = {
     r"(EmbeddingSegmentsSum: input 3|SegmentMax: input 2): element 0 is -100": "OpenVINO takes a negative size for an open one",
     r"GroupedMatMul: input (1: dimension 0 is \d|2: one element (more|less))": "OpenVINO does not count groups",
     r"ScaledDotProductAttention: input 0: dimension 2 is 1": "OpenVINO repeats the query for each row of the mask",
+    r"ScaledDotProductAttention: with one more input": "OpenVINO does not look at a seventh input",
     r"Selu: input [12]: one (dimension|element) more": "OpenVINO reads the first number",
     r"SliceScatter: input [01]: (i32|i64|boolean)": "OpenVINO does not compare the types of data and updates",
     r"SparseFillEmptyRows: input [03]: (i32|i64|boolean)": "OpenVINO does not compare the types of values and default value",
@@ -80,6 +81,7 @@ UNFOUND = {
     r"Proposal: pre_nms_topn=1": "the CPU plugin dies of fewer than 8 boxes, which is no fault of the layer",
     r"Unique: input 0: dimension 0 is 0": "no elements are a matter of the known faults",
     r"EmbeddingBagPacked: input 1: dimension 1 is 0": "no elements are a matter of the known faults",
+    r"ScaledDotProductAttention: input 0: dimension [01] is 1": "OpenVINO alone repeats no batch of queries that have a sink",
     r"I?RDFT: input (0: dimension \d is 1|2: element \d is (-1|100))": "the CPU plugin alone pads no signal, and reads no -1",
 }
 """Changes that OpenVINO refuses and `validate` does not report, and why."""

@@ -55,6 +55,7 @@ RDFT 9 f32[2,4,5] i64[2]=1,2
 RDFT 9 f32[2,4,5] i64[2]=0,-1 i64[2]=2,3
 STFT 15 transpose_frames=true f32[2,40] f32[16] i64[]=16 i64[]=4
 ScaledDotProductAttention 13 causal=false f32[2,3,4,8] f32[2,3,5,8] f32[2,3,5,6] f32[4,5] f32[]
+ScaledDotProductAttention 13 causal=true f32[2,3,4,8] f32[2,3,5,8] f32[2,3,5,6] f32[4,5] f32[] f32[1,3,1,1]
 SearchSorted 15 right_mode=true output_type=i64 f32[2,5] f32[2,3]
 SegmentMax 16 fill_mode=zero f32[4,3] i64[4]=0,0,1,2 i64[]=3
 SliceScatter 15 f32[6,7] f32[2,7] i64[2]=1,0 i64[2]=5,7 i64[2]=2,1 i64[2]=0,1

@@ -75,13 +75,15 @@ def einsum(call: Call) -> list[Output]:
 
 
 def attention(call: Call) -> list[Output]:
-    """ScaledDotProductAttention: queries [..., L, E], keys [..., S, E], values [..., S, V], a mask and a scale."""
+    """ScaledDotProductAttention: queries [..., L, E], keys [..., S, E], values [..., S, V], a mask, a scale, a sink."""
     kind = call.same_type(0, 1, 2)
     call.takes(0, REALS, "the query")
-    call.takes(3, (BOOLEAN, *REALS), "the mask")
-    if call.kind(3) is not BOOLEAN:
+    is_masked = not call.flag("causal")
+    if is_masked:
+        call.takes(3, (BOOLEAN, *REALS), "the mask")
+    if is_masked and call.kind(3) is not BOOLEAN:
         call.same_type(0, 3)
-    call.same_type(0, 4)
+    call.same_type(0, 4, 5)
     query, key, value = (_of_matrices(call, port) for port in range(3))
     if query is None or key is None or value is None:
         raise UnjudgedError
@@ -93,14 +95,19 @@ def attention(call: Call) -> list[Output]:
     batch = _batch(call, PartialShape(query[:-2]), key, 1)
     batch = _batch(call, batch, value, 2)
     mask = call.dims(3)
-    if mask and not call.flag("causal"):
+    if mask and is_masked:
         if len(mask) < 2 or not (_repeats(mask[-1], places) and _repeats(mask[-2], query[-2])):
             raise BadSizeError(f"the mask is {call.shapes[3]}", f"it broadcasts to {query[-2]} queries by {places} keys", 3)
         batch = _batch(call, batch, mask, 3)
     scale = call.dims(4)
     if scale and (len(scale) > 1 or 1 not in scale[0]):
         raise BadSizeError(f"the scale is {call.shapes[4]}", "one number", 4)
-    return [(kind, PartialShape((*(batch.dims or ()), query[-2], value[-1])))]
+    sink, rows = call.dims(5), (*(batch.dims or ()), query[-2], exactly(1))
+    if sink is not None and len(sink) != len(query):
+        raise BadRankError(f"the sink has rank {len(sink)}", f"the query has {len(query)}", 5)
+    if sink is not None and not all(map(_repeats, sink[::-1], rows[::-1])):
+        raise BadSizeError(f"the sink is {call.shapes[5]}", f"it broadcasts to {PartialShape(rows)}", 5)
+    return [(kind, PartialShape((*rows[:-1], value[-1])))]
 
 
 def _of_matrices(call: Call, port: int) -> Dims | None:

@@ -123,7 +123,7 @@ CONTRACTS: Mapping[str, Row] = {
     **_rows(windows.grid_sample, 2, 2, "GridSample"),
     **_rows(windows.patches, 1, 1, "ExtractImagePatches"),
     **_rows(windows.interpolate, 2, 4, "Interpolate"),
-    **_rows(products.attention, 3, 5, "ScaledDotProductAttention"),
+    **_rows(products.attention, 3, 6, "ScaledDotProductAttention"),
     **_rows(products.grouped_matmul, 2, 3, "GroupedMatMul"),
     **_rows(products.inverse, 1, 1, "Inverse"),
     **_rows(products.matmul, 2, 2, "MatMul"),

@@ -21,7 +21,7 @@ def sliced(dim: Dimension, start: int | None, stop: int | None, step: int) -> Di
     """
 
     def count(size: int) -> int:
-        first, last, _ = slice(start, stop, step).indices(size)
+        first, last, _ = slice(start, stop, step).indices(min(size, MAX_DIMENSION))
         return len(range(max(first, min(size, 1) - 1), last, step))
 
     least = count(dim.lower)
