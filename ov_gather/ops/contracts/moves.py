@@ -7,7 +7,6 @@ from math import prod
 from ov_gather.ir.element_types import BOOLEAN, I32, I64, INTEGERS, STRING, U8
 from ov_gather.ir.shapes import ANY, UNKNOWN, Dimension, PartialShape
 from ov_gather.ops.contracts.call import (
-    MANY,
     BadCountError,
     BadRankError,
     BadSizeError,
@@ -48,16 +47,16 @@ def split(call: Call) -> list[Output]:
     call.has_rank(1, "axis", 0)
     if parts < 1:
         raise BadValueError(f"num_splits={parts} is out of range", "it is 1 or more")
-    dims = call.dims(0)
+    dims, number = call.dims(0), min(parts, max(call.output_ports, 1))
     if axis is None or dims is None or len(axis) != 1:
-        return [(call.kind(0), open_shape(call.rank(0)))] * min(parts, MANY)
+        return [(call.kind(0), open_shape(call.rank(0)))] * number
     place = call.axis(axis[0], len(dims), port=1)
     whole = dims[place]
     if whole.is_static and whole.lower % parts:
         reason = f"num_splits={parts} does not divide the {whole} elements of axis {place}"
         raise BadValueError(reason, "split into parts of one size, or use VariadicSplit")
     part = linear(whole, over=parts)
-    return [(call.kind(0), PartialShape((*dims[:place], part, *dims[place + 1 :])))] * min(parts, MANY)
+    return [(call.kind(0), PartialShape((*dims[:place], part, *dims[place + 1 :])))] * number
 
 
 def variadic_split(call: Call) -> list[Output]:

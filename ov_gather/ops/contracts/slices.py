@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Iterator
 
 from ov_gather.ir.shapes import ANY, MAX_DIMENSION, UNKNOWN, Dimension, PartialShape
-from ov_gather.ops.contracts.call import BadRankError, BadSizeError, BadValueError, Call, Output
+from ov_gather.ops.contracts.call import MANY, BadRankError, BadSizeError, BadValueError, Call, Output
 from ov_gather.ops.contracts.sizes import Dims, exactly, open_shape
 
 _BOUNDS = ("start", "stop", "step", "axes")
@@ -99,7 +99,7 @@ def strided_slice(call: Call) -> list[Output]:
         raise BadValueError("ellipsis_mask has two 1", "one ellipsis is allowed")
     length = next((length for port in range(1, call.count) if (length := call.length(port)) is not None), None)
     dims = call.dims(0)
-    if dims is None or length is None:
+    if dims is None or length is None or length > MANY:
         return [(call.kind(0), UNKNOWN)]
     places = list(zip(*((*mask[:length], *(0,) * (length - len(mask))) for mask in masks), strict=True))
     named = sum(not (inserts or is_ellipsis) for _, _, inserts, _, is_ellipsis in places)

@@ -2,8 +2,8 @@
 
 That is how many it finds of the single changes of a valid call that OpenVINO refuses, and whether the type and the shape of the
 outputs are known. Changes are of attributes, of elements of constants, of shapes (and the number of inputs), and of types.
-TYPES are the operators to show; all without. An operator without a contract is one of the gather family, whose specifications say the same,
-one with bodies, or one that is not judged.
+TYPES are the operators to show; all without. An operator without a contract is one of the gather family, whose specifications
+say the same, one with bodies, or one that is not judged.
 """
 
 from __future__ import annotations
