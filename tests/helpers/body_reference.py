@@ -199,7 +199,9 @@ def _slices(entry: Entry, array: Array) -> list[Array]:
     slicing = entry.slicing
     size = array.shape[slicing.axis]
     first, last = (end + size + 1 if end < 0 else end for end in (slicing.start, slicing.end))
-    if not (0 <= first <= size and 0 <= last <= size) or (last - first) % slicing.stride or slicing.part_size < 1:
+    if not slicing.stride or slicing.part_size < 1:
+        raise UndefinedError("strides or slices of nothing")
+    if not (0 <= first <= size and 0 <= last <= size) or (last - first) % slicing.stride:
         raise UndefinedError("the strides do not lead from start to end")
     parts = []
     for start in range(first, last, slicing.stride):
