@@ -7,7 +7,9 @@ from dataclasses import dataclass
 from functools import cached_property
 
 from ov_gather.graph.protocol import Body, Key, Node, Passing
+from ov_gather.ir.bodies import Slicing
 from ov_gather.ir.model import LEAVES
+from ov_gather.ir.shapes import ANY, Dimension
 from ov_gather.plugin.base import Effect, KnownFault
 from ov_gather.plugin.pattern_graph import LAYERS, VIEWS, PatternGraph
 from ov_gather.plugin.removed import before_removed, producer_before_removed, returned_input
@@ -127,12 +129,33 @@ def _fused_operand(graph: PatternGraph, node: Node) -> int | None:
 
 
 def _no_element(graph: PatternGraph, node: Node) -> bool:
-    """Return True if no result of the body depends on an element, but some state changes from iteration to iteration."""
+    """Return True if no result of the body depends on an element, but a state changes, or slices are joined."""
     for loop in _loops(graph, node):
         read = {key for one in graph.depends_on(loop.body.ends) for key in one.outputs}
-        if loop.elements and any(one != other for one, other in loop.states) and read.isdisjoint(loop.elements):
+        is_told = _joins(node) or any(one != other for one, other in loop.states)
+        if loop.elements and is_told and read.isdisjoint(loop.elements):
             return True
     return False
+
+
+def _begins_within(graph: PatternGraph, node: Node) -> bool:
+    """Return True if the slices of an input are others than the plugin takes."""
+    sliced = [
+        (edge.slicing, graph.graph.shape_of(edge.outer).dims)
+        for body in node.bodies
+        for edge in body.entries
+        if edge.slicing is not None and edge.outer is not None
+    ]
+    return any(_is_misread(slicing, dims[slicing.axis] if dims else ANY) for slicing, dims in sliced)
+
+
+def _is_misread(slicing: Slicing, length: Dimension) -> bool:
+    """Return True if slices do not begin at an end of the axis, overlap, or are taken backwards and leave gaps."""
+    stride, size = slicing.stride, slicing.part_size
+    ends = {0 if stride > 0 else -1}
+    if length.is_static:
+        ends.add(-1 - length.lower if stride > 0 else length.lower)
+    return slicing.start not in ends or size > abs(stride) or size < -stride
 
 
 def _no_iteration(graph: PatternGraph, node: Node) -> bool:
@@ -300,6 +323,14 @@ LOOPS = (
         remedy="let an output of the body depend on the element, or use Loop with a trip count",
         taints=True,
         converter="avoids",
+    ),
+    KnownFault(
+        report="iterator_starts_within_the_axis",
+        types=("TensorIterator",),
+        occurs=_begins_within,
+        instead="slices are taken from the end of the axis on, one after the other, whatever start and part_size say",
+        remedy="cut the input by Slice before, and begin at 0 or, backwards, at -1, with a part_size as long as the stride",
+        taints=True,
     ),
     KnownFault(
         report="loop_state_is_a_view_of_another",

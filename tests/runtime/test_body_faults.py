@@ -14,11 +14,12 @@ PARTS = 12
 @pytest.mark.parametrize("part", range(PARTS))
 @pytest.mark.parametrize("name", MODELS)
 def test_single_changes(name, part):
-    """What OpenVINO refuses, dies of or computes otherwise than NumPy is found; what both compute alike is not."""
+    """What OpenVINO refuses or dies of is found; what it computes wrong is a known fault, and what is right no error."""
     found = list(outcomes(name, part, PARTS))
-    unfound = [one.what for one in found if (one.is_refused or one.is_other) and not one.findings and not is_named(one)]
+    unfound = [one.what for one in found if one.is_refused and not one.findings and not is_named(one)]
+    silent = [one.what for one in found if one.is_other and not any(text.startswith("OVG710") for text in one.findings)]
     false = [(one.what, one.errors) for one in found if one.is_right and one.errors]
-    assert (unfound, false) == ([], [])
+    assert (unfound, silent, false) == ([], [], [])
 
 
 def is_named(outcome):
