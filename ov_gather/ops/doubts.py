@@ -84,7 +84,8 @@ def common(sizes: tuple[int, ...], shape: PartialShape) -> PartialShape:
     """Return what the dims of a port and a shape have in common: dimensions that differ are open, or the rank is."""
     if shape.dims is None or len(shape.dims) != len(sizes):
         return UNKNOWN
-    return PartialShape(tuple(dim if size == -1 or size in dim else ANY for size, dim in zip(sizes, shape.dims, strict=True)))
+    pairs = zip(sizes, shape.dims, strict=True)
+    return PartialShape(tuple(dim if size in dim or (size == -1 and not dim.is_static) else ANY for size, dim in pairs))
 
 
 def _differ(port: Port, output: Port) -> bool:

@@ -110,6 +110,18 @@ class LayerView:
         """True if the operation accepts the element types of the inputs, also together."""
         return not self.unaccepted and self.output_types is not None
 
+    @cached_property
+    def shape_error(self) -> ShapeError | None:
+        """What is wrong with the shapes of the inputs; None if nothing is, or types or attributes are wrong."""
+        if self.attributes is None or not self.types_fit:
+            return None
+        try:
+            self.operation.infer_shapes(self.input_shapes, self.attributes)
+            self.operation.restrict(self.input_shapes, self.attributes)
+        except ShapeError as error:
+            return error
+        return None
+
     @property
     def output_types(self) -> tuple[ElementType | None, ...] | None:
         """The element types that the operation infers; None if those of the inputs contradict each other."""

@@ -10,7 +10,7 @@ from ov_gather.ir.shapes import PartialShape, listed
 from ov_gather.ops.contracts.call import BadRankError, BadSizeError
 from ov_gather.ops.contracts.judging import Judge, Judged
 from ov_gather.ops.layer_view import LayerView
-from ov_gather.ops.spec import RankError, ShapeError
+from ov_gather.ops.spec import RankError
 from ov_gather.rules.base import Violation, rule
 from ov_gather.rules.contracts import of_contract
 from ov_gather.rules.fixes import Fix, SetDims
@@ -95,14 +95,9 @@ def _dims(sizes: tuple[int, ...]) -> Fix:
 
 
 def _shape_errors(view: LayerView, *, are_ranks: bool) -> Iterator[Violation]:
-    if view.attributes is None or not view.types_fit:
-        return
-    try:
-        view.operation.infer_shapes(view.input_shapes, view.attributes)
-        view.operation.restrict(view.input_shapes, view.attributes)
-    except ShapeError as error:
-        if isinstance(error, RankError) == are_ranks:
-            yield Violation.at(view.layer, error.reason, error.hint, port=view.layer.inputs[error.port])
+    error = view.shape_error
+    if error is not None and isinstance(error, RankError) == are_ranks:
+        yield Violation.at(view.layer, error.reason, error.hint, port=view.layer.inputs[error.port])
 
 
 def dims_text(port: Port) -> str:

@@ -118,7 +118,8 @@ def output_type(layer: LayerView | Judged) -> Iterator[Violation]:
 
     OpenVINO infers its own, but other tools may trust the port. Declare what the operation produces.
     """
-    types = layer.output_types if isinstance(layer, Judged) or layer.types_fit else ()
+    are_known = isinstance(layer, Judged) or (layer.types_fit and layer.shape_error is None)
+    types = layer.output_types if are_known else ()
     for inferred, port in zip(types or (), layer.layer.outputs, strict=False):
         if inferred is not None and declares_other_type(port, inferred):
             precision = inferred.precision

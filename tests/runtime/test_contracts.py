@@ -14,6 +14,7 @@ from ov_gather.ir.element_types import ELEMENT_TYPES, by_name
 from ov_gather.ir.shapes import PartialShape
 from ov_gather.ops.contracts.call import BadTypeError, Call, ContractError
 from ov_gather.ops.contracts.register import CONTRACTS
+from tools.measurements import single_faults
 
 
 def is_named(table, sample, what):
@@ -134,3 +135,15 @@ def test_common_types(flags, shapes):
             assert wanted == "none", kinds
         else:
             assert wanted == ("string" if found is None else found.name), kinds
+
+
+@pytest.mark.exhaustive
+@pytest.mark.parametrize("seed", range(3))
+def test_single_faults_of_models(seed):
+    """In models unlike the samples, nearly all that OpenVINO refuses is found, and nothing that it takes is reported."""
+    *rows, all_faults = [row for row in single_faults.measure(count=200, seed=seed) if isinstance(row, tuple)]
+    assert len(rows) > 5
+    _, found, missed, _, false, *_ = all_faults
+    assert found > 50
+    assert missed <= 0.05 * (found + missed)
+    assert not false

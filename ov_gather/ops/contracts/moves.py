@@ -293,7 +293,7 @@ def pad(call: Call) -> list[Output]:
 def roll(call: Call) -> list[Output]:
     """Roll: a shift for each axis."""
     for port, name in ((1, "shift"), (2, "axes")):
-        call.takes_integers(port, name)
+        call.takes(port, (I32, I64), name)
         call.has_rank(port, name, 0, 1)
     axes, shift = call.wholes_of(2), call.length(1)
     if axes is not None and call.rank(1) == 1 and shift not in (None, len(axes)):

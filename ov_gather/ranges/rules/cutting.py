@@ -26,7 +26,7 @@ class Cut:
 def cut(call: Operands, cuts: Sequence[Cut], removed: Collection[int] = ()) -> Sequence[Value]:
     """Infer a slice of some axes, then drop those in `removed`."""
     value = call.value(0)
-    if value is None or value.shape is None:
+    if value is None or value.shape is None or any(not one.step for one in cuts):  # runtimes refuse a step of 0
         return elements_only(call)
     declared, found = call.outputs[0].shape, value
     if removed or (declared is not None and len(declared) != len(value.shape)):

@@ -40,6 +40,10 @@ def measure(*folders: Path, count: int = 200, seed: int = 1) -> Iterator[tuple[o
         made = None
         while made is None:
             name, files, sizes = next(models)
+            if right := _errors(files):
+                table["none"][_accepted(f"{name.partition('-')[0]}: as it is", right)] += 1
+                told.append(f"without a fault: {name}: {right[0].rule}: {right[0].message}")
+                continue
             kind = rng.choice(KINDS)
             made = fault(files, kind, rng.randrange(2**32))
         what, faulty = made
@@ -57,7 +61,7 @@ def measure(*folders: Path, count: int = 200, seed: int = 1) -> Iterator[tuple[o
             said = "; ".join(f"{error.rule}: {error.message}" for error in errors[:4])
             told.append(f"{verdict} ({done}): {name}: {what}: {said}")
     total: Counter[str] = sum(table.values(), Counter())
-    for row, counts in (*((kind, table[kind]) for kind in KINDS), ("all", total)):
+    for row, counts in (*((kind, table[kind]) for kind in ("none", *KINDS)), ("all", total)):
         yield row, *(counts[column] for column in COLUMNS[1:])
     yield from told
 
