@@ -355,9 +355,13 @@ class Model(InNotebooks):
         """The output ports of all layers."""
         return [port for layer in self.layers for port in layer.outputs]
 
+    @cached_property
+    def _with_bodies(self) -> list[Layer]:
+        return [layer for layer in self.layers if layer.bodies]
+
     def walk(self, subgraph_path: tuple[str, ...] = ()) -> Iterator[tuple[tuple[str, ...], Model]]:
         """Yield this graph and the bodies of its sub-graphs, at any depth, each with its sub-graph path."""
         yield subgraph_path, self
-        for layer in self.layers:
+        for layer in self._with_bodies:
             for body in layer.bodies:
                 yield from body.walk((*subgraph_path, f"{layer.type} '{layer.name}'", body.tag))

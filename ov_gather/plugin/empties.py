@@ -102,8 +102,9 @@ def _moves_nothing(graph: PatternGraph, node: Node) -> bool:
 def _loses_size(graph: PatternGraph, node: Node) -> bool:
     """Return True for a static size of 0 and a single open one, which OpenVINO infers from the number of elements."""
     dims = graph.shape(node).dims or ()
-    is_read = any(one.type != "Result" for one in graph.readers(node.outputs[0])) or node.within is not None
-    return is_read and any(dim.upper == 0 for dim in dims) and sum(not dim.is_static for dim in dims) == 1
+    if not any(dim.upper == 0 for dim in dims) or sum(not dim.is_static for dim in dims) != 1:
+        return False
+    return node.within is not None or any(one.type != "Result" for one in graph.readers(node.outputs[0]))
 
 
 EMPTIES = (
