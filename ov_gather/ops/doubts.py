@@ -40,20 +40,25 @@ class Doubts(Declared):
         """Return True if the output port has not been found to contradict its layer."""
         return (source[0].id, source[1].id) not in self._certain
 
-    def compare(self, layer: Layer, port: Port, kind: ElementType | None, shape: PartialShape) -> None:
-        """Note an output port that contradicts the element type or the shape that its layer gives; None is any type."""
+    def compare(self, layer: Layer, port: Port, kind: ElementType | None, shape: PartialShape) -> bool:
+        """Return True if an output port declares what its layer gives; note it if not. The type None is any."""
         declared = port.element_type
         stated = {kind} if kind is not None else _stated(layer)
         agrees = declared is None or not stated or declared in stated or DYNAMIC in stated
-        if not agrees or not port.may_have(shape):
-            self._certain[layer.id, port.id] = (declared if agrees else None), common(port.dims, shape)
+        if agrees and port.may_have(shape):
+            return True
+        self._certain[layer.id, port.id] = (declared if agrees else None), common(port.dims, shape)
+        return False
 
     def touch(self, layer: Layer, sources: list[Source]) -> bool:
         """Return True if an input of a layer is in doubt."""
-        return any(
-            source is not None and (not self.is_certain(source) or _differ(port, source[1]))
-            for port, source in zip(layer.inputs, sources, strict=True)
-        )
+        for port, source in zip(layer.inputs, sources, strict=True):
+            if source is None:
+                continue
+            given, output = source
+            if port.dims != output.dims or port.precision != output.precision or (given.id, output.id) in self._certain:
+                return True
+        return False
 
     def type_of(self, port: Port, source: Source) -> ElementType | None:
         """Return the element type of an input; None if it is unknown, or in doubt."""
@@ -86,10 +91,6 @@ def common(sizes: tuple[int, ...], shape: PartialShape) -> PartialShape:
         return UNKNOWN
     pairs = zip(sizes, shape.dims, strict=True)
     return PartialShape(tuple(dim if size in dim or (size == -1 and not dim.is_static) else ANY for size, dim in pairs))
-
-
-def _differ(port: Port, output: Port) -> bool:
-    return port.dims != output.dims or port.precision != output.precision
 
 
 def _stated(layer: Layer) -> set[ElementType | None]:

@@ -85,7 +85,7 @@ class Judge:
         """
         for layer in self.graph.layers:
             if layer.is_leaf:
-                self._doubt(layer, [(layer.declared_type, layer.declared_shape or UNKNOWN)])
+                self._doubt_leaf(layer)
                 continue
             operation = find_operation(layer)
             if operation is not None:
@@ -117,9 +117,17 @@ class Judge:
             self._fine.add(key)
         return None
 
-    def _doubt(self, layer: Layer, outputs: Iterable[Output]) -> None:
-        for port, (kind, shape) in zip(layer.outputs, outputs, strict=False):
-            self._doubts.compare(layer, port, kind, shape)
+    def _doubt_leaf(self, layer: Layer) -> None:
+        declared = layer.attributes.get("shape"), layer.attributes.get("element_type")
+        key = (layer.type, *declared, *((port.dims, port.precision) for port in layer.outputs))  # most are like others
+        if key not in self._fine and self._doubt(layer, [(layer.declared_type, layer.declared_shape or UNKNOWN)]):
+            self._fine.add(key)
+
+    def _doubt(self, layer: Layer, outputs: Iterable[Output]) -> bool:
+        """Return True if the ports of a layer declare its outputs; note those that do not."""
+        pairs = zip(layer.outputs, outputs, strict=False)
+        agree = [self._doubts.compare(layer, port, kind, shape) for port, (kind, shape) in pairs]
+        return all(agree)
 
     def _key(self, layer: Layer, sources: list[tuple[Layer, Port] | None]) -> tuple[object, ...]:
         given: list[object] = [layer.type, layer.version, *layer.attributes, *layer.attributes.values()]
