@@ -120,7 +120,7 @@ def no_result(graph: Model) -> Iterator[Violation]:
         yield Violation.at(graph, "the model has no Result", "add a Result for each output of the model")
 
 
-@rule("OVG118", Model)
+@rule("OVG118", Model, unless=lambda graph: not graph.of_type("ReadValue", "Assign"))
 def paired_states(graph: Model) -> Iterator[Violation]:
     """A variable is not read by one ReadValue and written by one Assign, or what is written does not fit it.
 

@@ -7,7 +7,9 @@ from collections.abc import Iterator, Mapping
 
 from ov_gather.graph.protocol import LOOPS
 from ov_gather.ir.bodies import BODIES, MAPPING, SLICING, Entry, Slicing, back_edges, entries, port_map
+from ov_gather.ir.constants import constant
 from ov_gather.ir.element_types import BOOLEAN, DYNAMIC, I32, I64, ElementType
+from ov_gather.ir.errors import IRError
 from ov_gather.ir.model import Element, Layer, Model, Port
 from ov_gather.ir.shapes import PartialShape, listed
 from ov_gather.ops.attribute import parse_integer
@@ -133,16 +135,16 @@ def slices(graph: Model) -> Iterator[Violation]:
     """The slices of an input or output of a Loop or TensorIterator do not fit the tensors, or each other.
 
     From start to end, which count from the end if they are negative, strides of one sign lead to whole slices. A TensorIterator
-    has as many of each input and output, a Loop no more of an output than of each input. A slice has part_size elements along
-    the axis, and the Parameter or Result inside has its shape. Those of an output, and those of a Loop, make up the axis, and
-    those of an output follow one another without a gap. OpenVINO divides by a stride and a part_size, which it keeps in 32
-    bits, and may end the process.
+    has as many of each input and output, a Loop no more of an output than of each input, and than its trip count. A slice has
+    part_size elements along the axis, and the Parameter or Result inside has its shape. The slices of an output, and all of a
+    Loop, make up the axis; those of an output follow one another without a gap. OpenVINO divides by a stride and a part_size,
+    which it keeps in 32 bits, and may end the process.
     """
     for layer in _with_bodies(graph):
-        counts: dict[str, int] = {}
-        for entry in _entries(layer):
-            if not entry.is_sliced:
-                continue
+        sliced = [entry for entry in _entries(layer) if entry.is_sliced]
+        trips = _trips(graph, layer) if sliced else None
+        counts: dict[str, int] = {} if trips is None else {"input": trips}
+        for entry in sliced:
             try:
                 count = _slice_count(layer, entry)
                 if count is not None:
@@ -150,6 +152,18 @@ def slices(graph: Model) -> Iterator[Violation]:
             except ValueError as error:
                 hint = "correct axis, start, end, stride and part_size"
                 yield Violation.at(layer, f"slices of {entry.element.tag}: {error}", hint, line=entry.element.line)
+
+
+def _trips(graph: Model, layer: Layer) -> int | None:
+    """Return the trip count of a Loop; None if it is computed, or there is no limit."""
+    source = graph.producer(layer, layer.inputs[0]) if layer.type == "Loop" and layer.inputs else None
+    if source is None or source[0].type != "Const" or source[0].declared_type not in (I32, I64):
+        return None
+    try:
+        trips = constant(graph, source[0]).reshape(-1)
+    except IRError:  # the rules 5xx report it
+        return None
+    return int(trips[0]) if trips.size == 1 and trips[0] >= 0 else None
 
 
 def _compare(layer: Layer, tag: str, count: int, counts: dict[str, int]) -> None:

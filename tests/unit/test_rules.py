@@ -266,3 +266,11 @@ def test_what_a_fingerprint_depends_on(name, axis, same):
 
 def test_a_name_that_openvino_made_up_is_no_name():
     assert fingerprint("GatherElements_17", "5") == fingerprint("GatherElements_4711", "5") == fingerprint("", "5")
+
+
+@pytest.mark.parametrize(("trips", "is_wrong"), [(0, True), (2, True), (3, False), (4, False), (-1, False)])
+def test_a_loop_joins_no_more_slices_than_its_trip_count(trips, is_wrong):
+    """The output has three slices of two rows. A Loop may end before its trip count."""
+    path = SAMPLES / "valid" / "loop.xml"
+    weights = trips.to_bytes(8, "little", signed=True) + path.with_suffix(".bin").read_bytes()[8:]
+    assert [finding.rule for finding in validate(path, weights=weights, select=["OVG125"])] == ["OVG125"] * is_wrong
