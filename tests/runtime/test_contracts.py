@@ -4,7 +4,9 @@ import itertools
 import re
 
 import numpy as np
+import openvino as ov
 import pytest
+from openvino import opset8 as op
 
 from helpers.operator_faults import LENIENT, UNFOUND, ir_of, open_outcomes, outcomes, read_by_openvino
 from helpers.operator_samples import samples
@@ -14,6 +16,7 @@ from ov_gather.ir.element_types import ELEMENT_TYPES, by_name
 from ov_gather.ir.shapes import PartialShape
 from ov_gather.ops.contracts.call import BadTypeError, Call, ContractError
 from ov_gather.ops.contracts.register import CONTRACTS
+from ov_gather.rules.findings import Severity
 from tools.measurements import single_faults
 
 
@@ -65,7 +68,6 @@ def _random_slice(rng):
 
 def _strided_slice(sizes, lists, masks):
     """Return the shapes of a StridedSlice that OpenVINO and the contract infer; None for what they refuse."""
-    import openvino as ov
     from openvino import opset1
 
     data = opset1.parameter(ov.PartialShape(sizes), ov.Type.f32)
@@ -112,7 +114,6 @@ _PROMOTED = [kind.name for kind in ELEMENT_TYPES if kind.bits and kind.name[0] i
 @pytest.mark.parametrize("flags", list(itertools.product((False, True), repeat=2)), ids=str)
 def test_common_types(flags, shapes):
     """ConvertPromoteTypes has the common type that OpenVINO finds for each two element types, or none if it finds none."""
-    import openvino as ov
     from openvino import opset14
 
     names = ("promote_unsafe", "pytorch_scalar_promotion")
@@ -147,3 +148,42 @@ def test_single_faults_of_models(seed):
     assert found > 50
     assert missed <= 0.05 * (found + missed)
     assert not false
+
+
+def row(*numbers):
+    return op.constant(np.int64(numbers))
+
+
+def number(value):
+    return op.constant(np.int64(value))
+
+
+SIZES = {
+    "converted": lambda: op.convert(op.constant(np.int32([2, 3])), "i64"),
+    "the shape of an input": lambda: op.shape_of(op.parameter([2, 3], np.float32, "y")),
+    "of two": lambda: op.concat([row(2), row(3)], 0),
+    "gathered": lambda: op.gather(row(3, 7, 2), row(-1, 0), number(0)),
+    "one size more": lambda: op.concat([op.unsqueeze(op.gather(row(2, 9), number(0), number(0)), number(0)), row(3)], 0),
+    "reshaped": lambda: op.reshape(op.constant(np.int64([[2], [3]])), row(-1), False),
+    "sliced": lambda: op.slice(row(9, 2, 8, 3), row(1), row(4), row(2)),
+    "sliced by strides": lambda: op.strided_slice(row(2, 3, 9), row(1), row(-1), row(1), [1], [0]),
+    "multiplied": lambda: op.multiply(op.subtract(row(3, 4), number(1)), op.broadcast(number(1), row(2))),
+    "divided": lambda: op.minimum(op.maximum(op.divide(row(4, 6), number(2)), row(1, 1)), op.add(row(8, 8), row(1, 1))),
+}
+
+
+@pytest.mark.parametrize("sizes", SIZES)
+def test_computed_sizes(sizes, tmp_path):
+    """Sizes that are computed from constants and shapes are those that OpenVINO computes, and are compared."""
+    x = op.parameter([6], np.float32, "x")
+    computed = SIZES[sizes]()
+    reshaped = op.reshape(x, computed, False)
+    assert list(reshaped.get_output_shape(0)) == [2, 3]
+    others = [value.get_node() for value in computed.input_values()]
+    inputs = [x, *(node for node in others if node.get_type_name() == "Parameter")]
+    ov.save_model(ov.Model([op.result(op.relu(reshaped))], inputs, "m"), tmp_path / "m.xml", compress_to_fp16=False)
+    assert not [found for found in validate(tmp_path / "m.xml") if found.severity is Severity.ERROR]
+    text = (tmp_path / "m.xml").read_text().replace('shape="6"', 'shape="7"').replace("<dim>6</dim>", "<dim>7</dim>")
+    (tmp_path / "m.xml").write_text(text)
+    (error,) = [found for found in validate(tmp_path / "m.xml") if found.severity is Severity.ERROR]
+    assert (error.rule, error.location.layer_type) == ("OVG204", "Reshape")

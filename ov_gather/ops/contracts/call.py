@@ -70,7 +70,7 @@ class Call:
         opset: the number of its opset.
         attributes: as the document writes them.
         types, shapes: of the inputs; None is an unknown type.
-        constant: the numbers of an input, flat, if it is a constant of at most MANY, maybe converted; else None.
+        constant: the numbers of an input, flat, if it is known, and has at most MANY; else None.
         output_ports: how many outputs the layer declares.
     """
 

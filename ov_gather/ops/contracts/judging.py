@@ -8,15 +8,16 @@ from dataclasses import dataclass
 
 from ov_gather.graph.ir import decompresses
 from ov_gather.ir.constants import payload
-from ov_gather.ir.element_types import DYNAMIC, ElementType
+from ov_gather.ir.element_types import DYNAMIC, INTEGERS, ElementType
 from ov_gather.ir.errors import IRError
-from ov_gather.ir.model import LEAVES, Layer, Model, Port
+from ov_gather.ir.model import LEAVES, Layer, Model, Port, ValueId
 from ov_gather.ir.shapes import UNKNOWN, PartialShape, element_count
 from ov_gather.ops import find_operation
 from ov_gather.ops.contracts.call import MANY, Call, ContractError, Numbers, Output, UnjudgedError
+from ov_gather.ops.contracts.folding import FOLDED, folded
 from ov_gather.ops.contracts.register import CONTRACTS
 from ov_gather.ops.contracts.sizes import MAX_RANK, of_few
-from ov_gather.ops.doubts import Doubts
+from ov_gather.ops.doubts import Doubts, Source
 from ov_gather.ops.layer_view import LayerView
 
 _CODES = {"i64": "q", "u64": "Q", "i32": "i", "u32": "I", "i16": "h", "u16": "H", "i8": "b", "u8": "B", "f32": "f", "f64": "d"}
@@ -71,6 +72,7 @@ class Judge:
     def __init__(self, graph: Model) -> None:
         self.graph = graph
         self._doubts = Doubts()
+        self._values: dict[ValueId, Numbers] = {}
         self._fine: set[tuple[object, ...]] = set()
         self._opsets: dict[tuple[str, str | None], int] = {}
 
@@ -87,6 +89,9 @@ class Judge:
             if layer.is_leaf:
                 self._doubt_leaf(layer)
                 continue
+            sources = [self.graph.producer(layer, port) for port in layer.inputs]
+            if layer.type in FOLDED:
+                self._fold(layer, sources)
             operation = find_operation(layer)
             if operation is not None:
                 view = LayerView(self.graph, layer, operation, self._doubts)
@@ -98,18 +103,18 @@ class Judge:
             opset = self._opsets.get(kind)
             if opset is None:
                 opset = self._opsets[kind] = _opset(layer)
-            judged = self._judged(layer, opset) if opset else None
+            judged = self._judged(layer, opset, sources) if opset else None
             if judged is not None:
                 yield judged
 
-    def _judged(self, layer: Layer, opset: int) -> Judged | None:
+    def _judged(self, layer: Layer, opset: int, sources: list[Source]) -> Judged | None:
         """Return a layer that breaks its contract, or contradicts it; else None."""
-        sources = [self.graph.producer(layer, port) for port in layer.inputs]
         # most layers of a model are like others
         key = None if self._doubts.touch(layer, sources) else self._key(layer, sources)
         if key in self._fine:
             return None
-        judged = self._judgement(layer, opset, sources)
+        error, outputs = _applied(self._call(layer, opset, sources))
+        judged = Judged(layer, error, [] if decompresses(layer) else outputs)
         self._doubt(layer, judged.outputs)
         if not judged.is_fine:
             return judged
@@ -129,7 +134,14 @@ class Judge:
         agree = [self._doubts.compare(layer, port, kind, shape) for port, (kind, shape) in pairs]
         return all(agree)
 
-    def _key(self, layer: Layer, sources: list[tuple[Layer, Port] | None]) -> tuple[object, ...]:
+    def _fold(self, layer: Layer, sources: list[Source]) -> None:
+        """Note the integers that a layer computes from known ones, if there are few."""
+        if len(layer.outputs) == 1 and layer.outputs[0].element_type in INTEGERS:
+            found = folded(self._call(layer, 1, sources))
+            if found is not None:
+                self._values[layer.id, layer.outputs[0].id] = found
+
+    def _key(self, layer: Layer, sources: list[Source]) -> tuple[object, ...]:
         given: list[object] = [layer.type, layer.version, *layer.attributes, *layer.attributes.values()]
         for source, port in zip(sources, layer.inputs, strict=True):
             if source is None:
@@ -137,31 +149,29 @@ class Judge:
             elif source[0].type in LEAVES:
                 given.append(tuple(source[0].attributes.values()))
             else:
-                stored = self._stored(source)
                 dims = source[1].dims[: MAX_RANK + 1]  # a hub is read by many
-                given.append((dims, source[1].precision, *(stored.attributes.values() if stored else ())))
+                given.append((dims, source[1].precision, self._values.get((source[0].id, source[1].id))))
         given += [(port.dims, port.precision) for port in layer.outputs]
         return tuple(given)
 
-    def _judgement(self, layer: Layer, opset: int, sources: list[tuple[Layer, Port] | None]) -> Judged:
+    def _call(self, layer: Layer, opset: int, sources: list[Source]) -> Call:
         pairs = list(zip(layer.inputs, sources, strict=True))
         types = [None if (kind := self._doubts.type_of(*pair)) is DYNAMIC else kind for pair in pairs]
         shapes = [of_few(self._doubts.shape_of(*pair)) for pair in pairs]
 
         def constant(port: int) -> Numbers | None:
-            stored = self._stored(sources[port])
-            numbers, shape = None if stored is None else _numbers(self.graph, stored), shapes[port]
+            numbers, shape = self._numbers(sources[port]), shapes[port]
             count = element_count(shape.sizes) if shape.is_static else 1 if shape.dims is None else None  # a scalar has no dims
             return numbers if numbers is not None and len(numbers) == count else None
 
-        error, outputs = _applied(Call(layer.type, opset, layer.attributes, types, shapes, constant, len(layer.outputs)))
-        return Judged(layer, error, [] if decompresses(layer) else outputs)
+        return Call(layer.type, opset, layer.attributes, types, shapes, constant, len(layer.outputs))
 
-    def _stored(self, source: tuple[Layer, Port] | None) -> Layer | None:
-        """Return the Const that a value is, maybe converted; None if it is none, or in doubt."""
-        if source is not None and source[0].type == "Convert" and source[0].inputs:
-            source = self.graph.producer(source[0], source[0].inputs[0])
-        return source[0] if source is not None and source[0].type == "Const" and self._doubts.is_certain(source) else None
+    def _numbers(self, source: Source) -> Numbers | None:
+        """Return the elements of a value that is a constant, or is computed from constants; None if it is not, or in doubt."""
+        if source is None or not self._doubts.is_certain(source):
+            return None
+        is_constant = source[0].type == "Const"
+        return _numbers(self.graph, source[0]) if is_constant else self._values.get((source[0].id, source[1].id))
 
 
 def _applied(call: Call) -> Verdict:

@@ -29,24 +29,29 @@ COLUMNS = ("operator", "attributes", "constants", "shapes", "types", "outputs")
 
 
 def measure(*types: str) -> Iterator[tuple[object, ...] | str]:
-    """Yield a row an operator, and how many have a contract."""
+    """Yield a row for operators of which the same is known, and those that have none."""
     newest = [name for name, opsets in sorted(operations().items()) if opsets.keys() & NEWEST]
     wanted = [name for name in newest if name in types or not types]
     given: defaultdict[str, list[Sample]] = defaultdict(list)
     for sample in samples():
         given[sample.type].append(sample)
     without = [name for name in wanted if not given[name]]
+    alike: defaultdict[tuple[str, ...], list[str]] = defaultdict(list)
     for name in wanted:
         if name not in without:
-            yield _row(name, given[name])
-    others = {"the gather family": known_types(), "bodies and states": {*BODIES, "Assign", "ReadValue"}}
+            alike[_cells(given[name])].append(name)
+    yield from ((", ".join(names), *cells) for cells, names in alike.items())
+    others = {
+        "the gather family": known_types(),
+        "bodies, states and ends": {*BODIES, "Assign", "ReadValue", "Const", "Parameter", "Result"},
+    }
     for what, names in others.items():
         yield f"Of {what}, by rules of their own: {', '.join(name for name in without if name in names)}"
     left = [name for name in without if not any(name in names for names in others.values()) and name not in CONTRACTS]
     yield f"Not judged: {', '.join(left) or 'none'}"
 
 
-def _row(name: str, given: list[Sample]) -> tuple[object, ...]:
+def _cells(given: list[Sample]) -> tuple[str, ...]:
     refused: Counter[str] = Counter()
     found: Counter[str] = Counter()
     for sample in given:
@@ -55,7 +60,7 @@ def _row(name: str, given: list[Sample]) -> tuple[object, ...]:
             refused[kind] += done != "ok"
             found[kind] += done != "ok" and bool(errors)
     cells = (f"{found[kind]} of {refused[kind]}" if refused[kind] else "" for kind in COLUMNS[1:5])
-    return name, *cells, " or ".join(sorted({_known_of(sample) for sample in given}))
+    return *cells, " or ".join(sorted({_known_of(sample) for sample in given}))
 
 
 def _known_of(sample: Sample) -> str:
