@@ -168,6 +168,8 @@ def _trips(graph: Model, layer: Layer) -> int | None:
 
 def _compare(layer: Layer, tag: str, count: int, counts: dict[str, int]) -> None:
     """Add a number of slices to the numbers by tag. Raises ValueError if it does not fit them: a Loop may end early."""
+    if not count and layer.type == "TensorIterator":  # OpenVINO refuses to execute it
+        raise ValueError("there are none, and so no iteration")
     counts[tag] = min(count, counts.get(tag, count)) if tag == "input" else max(count, counts.get(tag, count))
     least, most = counts.get("input", count), counts.get("output", count)
     if most > least if layer.type == "Loop" else not least == most == count:

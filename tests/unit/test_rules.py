@@ -274,3 +274,9 @@ def test_a_loop_joins_no_more_slices_than_its_trip_count(trips, is_wrong):
     path = SAMPLES / "valid" / "loop.xml"
     weights = trips.to_bytes(8, "little", signed=True) + path.with_suffix(".bin").read_bytes()[8:]
     assert [finding.rule for finding in validate(path, weights=weights, select=["OVG125"])] == ["OVG125"] * is_wrong
+
+
+def test_a_tensor_iterator_without_slices():
+    text = (SAMPLES / "valid" / "tensor_iterator.xml").read_text()
+    empty = text.replace('shape="4,3"', 'shape="0,3"').replace("<dim>4</dim>", "<dim>0</dim>")
+    assert {finding.rule for finding in validate(empty.encode())} == {"OVG125"}
