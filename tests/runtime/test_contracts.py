@@ -167,6 +167,7 @@ SIZES = {
     "reshaped": lambda: op.reshape(op.constant(np.int64([[2], [3]])), row(-1), False),
     "sliced": lambda: op.slice(row(9, 2, 8, 3), row(1), row(4), row(2)),
     "sliced by strides": lambda: op.strided_slice(row(2, 3, 9), row(1), row(-1), row(1), [1], [0]),
+    "split": lambda: op.concat([op.variadic_split(row(9, 8, 2, 3), number(0), row(2, -1)).output(1)], 0),
     "multiplied": lambda: op.multiply(op.subtract(row(3, 4), number(1)), op.broadcast(number(1), row(2))),
     "divided": lambda: op.minimum(op.maximum(op.divide(row(4, 6), number(2)), row(1, 1)), op.add(row(8, 8), row(1, 1))),
 }

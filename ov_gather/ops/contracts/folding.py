@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import operator
 from collections.abc import Callable, Mapping
+from itertools import accumulate
 from math import prod
 
 from ov_gather.ir.element_types import INTEGERS
@@ -13,13 +14,21 @@ _LIMIT = 2**62
 """Integers from here on may have wrapped around."""
 
 
-def folded(call: Call) -> Numbers | None:
-    """Return the elements of the output of a layer, flat; None if they are unknown, or not few."""
+def folded(call: Call) -> list[Numbers]:
+    """Return the elements of each output of a layer, flat; none if they are unknown, or not few."""
     try:
-        found = FOLDED[call.type](call)
+        found = _parts(call) if call.type == "VariadicSplit" else [FOLDED[call.type](call)]
     except (UnjudgedError, IndexError, ZeroDivisionError):
-        return None
-    return found if len(found) <= MANY and all(abs(number) < _LIMIT for number in found) else None
+        return []
+    fits = all(len(numbers) <= MANY and all(abs(number) < _LIMIT for number in numbers) for numbers in found)
+    return found if fits else []
+
+
+def _parts(call: Call) -> list[Numbers]:
+    numbers, lengths = _row(call, 0), _known(call, 2)
+    rest = len(numbers) - sum(length for length in lengths if length >= 0)
+    ends = list(accumulate(length if length >= 0 else rest for length in lengths))
+    return [numbers[start:end] for start, end in zip([0, *ends], ends, strict=False)]
 
 
 def _known(call: Call, port: int) -> tuple[int, ...]:
@@ -128,4 +137,6 @@ FOLDED: Mapping[str, Callable[[Call], Numbers]] = {
     "Maximum": _by_element(max),
     "Minimum": _by_element(min),
 }
-"""By the type of the layer."""
+"""By the type of the layer, of one output."""
+TYPES = frozenset((*FOLDED, "VariadicSplit"))
+"""The types of layers that are folded."""

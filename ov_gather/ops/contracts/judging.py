@@ -14,7 +14,7 @@ from ov_gather.ir.model import LEAVES, Layer, Model, Port, ValueId
 from ov_gather.ir.shapes import UNKNOWN, PartialShape, element_count
 from ov_gather.ops import find_operation
 from ov_gather.ops.contracts.call import MANY, Call, ContractError, Numbers, Output, UnjudgedError
-from ov_gather.ops.contracts.folding import FOLDED, folded
+from ov_gather.ops.contracts.folding import TYPES, folded
 from ov_gather.ops.contracts.register import CONTRACTS
 from ov_gather.ops.contracts.sizes import MAX_RANK, of_few
 from ov_gather.ops.doubts import Doubts, Source
@@ -90,7 +90,7 @@ class Judge:
                 self._doubt_leaf(layer)
                 continue
             sources = [self.graph.producer(layer, port) for port in layer.inputs]
-            if layer.type in FOLDED:
+            if layer.type in TYPES:
                 self._fold(layer, sources)
             operation = find_operation(layer)
             if operation is not None:
@@ -136,10 +136,9 @@ class Judge:
 
     def _fold(self, layer: Layer, sources: list[Source]) -> None:
         """Note the integers that a layer computes from known ones, if there are few."""
-        if len(layer.outputs) == 1 and layer.outputs[0].element_type in INTEGERS:
-            found = folded(self._call(layer, 1, sources))
-            if found is not None:
-                self._values[layer.id, layer.outputs[0].id] = found
+        if layer.outputs and layer.outputs[0].element_type in INTEGERS:
+            for port, numbers in zip(layer.outputs, folded(self._call(layer, 1, sources)), strict=False):
+                self._values[layer.id, port.id] = numbers
 
     def _key(self, layer: Layer, sources: list[Source]) -> tuple[object, ...]:
         given: list[object] = [layer.type, layer.version, *layer.attributes, *layer.attributes.values()]
