@@ -185,7 +185,7 @@ def batch_norm(call: Call) -> list[Output]:
 
 def group_norm(call: Call) -> list[Output]:
     """GroupNormalization: channels that the groups divide."""
-    kind = call.same_type(0, 1, 2)
+    kind = call.kind(0)
     groups, dims = call.whole("num_groups", 1), call.dims(0)
     call.at_least("num_groups", groups, 1)
     if dims is None:
