@@ -136,7 +136,11 @@ class Judge:
 
     def _fold(self, layer: Layer, sources: list[Source]) -> None:
         """Note the integers that a layer computes from known ones, if there are few."""
-        if layer.outputs and layer.outputs[0].element_type in INTEGERS:
+        are_known = layer.type == "ShapeOf" or all(
+            source is not None and (source[0].type == "Const" or (source[0].id, source[1].id) in self._values)
+            for source in sources
+        )
+        if are_known and layer.outputs and layer.outputs[0].element_type in INTEGERS:
             for port, numbers in zip(layer.outputs, folded(self._call(layer, 1, sources)), strict=False):
                 self._values[layer.id, port.id] = numbers
 
@@ -169,8 +173,12 @@ class Judge:
         """Return the elements of a value that is a constant, or is computed from constants; None if it is not, or in doubt."""
         if source is None or not self._doubts.is_certain(source):
             return None
-        is_constant = source[0].type == "Const"
-        return _numbers(self.graph, source[0]) if is_constant else self._values.get((source[0].id, source[1].id))
+        value = source[0].id, source[1].id
+        if source[0].type == "Const" and value not in self._values:
+            found = _numbers(self.graph, source[0])
+            if found is not None:
+                self._values[value] = found
+        return self._values.get(value)
 
 
 def _applied(call: Call) -> Verdict:
