@@ -44,7 +44,7 @@ class Doubts(Declared):
         """Return True if an output port declares what its layer gives; note it if not. The type None is any."""
         declared = port.element_type
         if declared is kind and shape.dims is not None and port.dims == shape.sizes:  # mostly
-            return
+            return True
         stated = {kind} if kind is not None else _stated(layer)
         agrees = declared is None or not stated or declared in stated or DYNAMIC in stated
         if agrees and port.may_have(shape):

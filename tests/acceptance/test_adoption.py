@@ -187,8 +187,8 @@ def test_action_annotates(action):
         paths="ir_samples/invalid/OVG203/fraction.xml\nir_samples/invalid/OVG204\n", args="--select OVG204  --fail-on never"
     )
     assert done.returncode == 0, done.stderr
-    assert done.stdout.count("::error file=ir_samples/invalid/OVG204/") == 3
-    assert done.stdout.endswith("files: 4, errors: 3, warnings: 0, notes: 0, unchanged: 0\n")
+    assert done.stdout.count("::error file=ir_samples/invalid/OVG204/") == 4
+    assert done.stdout.endswith("files: 5, errors: 4, warnings: 0, notes: 0, unchanged: 0\n")
 
 
 def test_action_takes_args_of_several_lines(action):
@@ -204,7 +204,7 @@ def test_action_skips_what_has_not_changed(action, tmp_path):
     steps = yaml.safe_load((ROOT / "action.yml").read_text())["runs"]["steps"]
     (kept,) = (step["with"]["path"] for step in steps if step.get("uses", "").startswith("actions/cache@"))
     first, second = (action(paths="ir_samples/invalid/OVG204", args="--fail-on never") for _ in range(2))
-    assert second.stdout == first.stdout.replace("unchanged: 0", "unchanged: 3")
+    assert second.stdout == first.stdout.replace("unchanged: 0", "unchanged: 4")
     assert Path(kept.replace("${{ runner.temp }}", str(tmp_path)), "CACHEDIR.TAG").exists()
 
 
@@ -239,8 +239,8 @@ def test_action_lists_findings_in_the_summary_of_the_job(action, tmp_path, forma
     done = action(paths="ir_samples/invalid/OVG204", format=format_, output=str(tmp_path / "out.sarif"), args="--select OVG204")
     assert done.returncode == 1
     before, heading, _, *table = summary.read_text().splitlines()
-    assert (before, heading) == ("of an earlier step", "### ov-gather: files: 3, errors: 3, warnings: 0, notes: 0")
-    assert sum("error OVG204" in row for row in table) == 3
+    assert (before, heading) == ("of an earlier step", "### ov-gather: files: 4, errors: 4, warnings: 0, notes: 0")
+    assert sum("error OVG204" in row for row in table) == 4
     assert "<table>" not in done.stdout
     assert action(paths="no such file", format=format_).returncode == 2
     assert len(summary.read_text().splitlines()) == 3 + len(table)
@@ -253,14 +253,14 @@ def test_action_tells_later_steps_what_it_found(action, tmp_path):
     assert {name: f"${{{{ steps.validate.outputs.{name} }}}}" for name in told} == {
         name: output["value"] for name, output in outputs.items()
     }
-    assert told["findings"] == "3"
-    assert len(json.loads(Path(told["report"]).read_text())["findings"]) == 3
+    assert told["findings"] == "4"
+    assert len(json.loads(Path(told["report"]).read_text())["findings"]) == 4
 
 
 def test_action_takes_globs(action):
     done = action(paths="ir_samples/invalid/OVG20[34]/*.xml\nir_samples/**/onnx_page_1.xml", args="--fail-on never")
     assert done.returncode == 0, done.stderr
-    assert done.stdout.count("title=OVG204::") == 3
+    assert done.stdout.count("title=OVG204::") == 4
     assert action(paths="ir_samples/no*.xml").returncode == 2
 
 

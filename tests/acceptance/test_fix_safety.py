@@ -177,7 +177,7 @@ def test_right_dims_are_not_replaced_by_wrong_ones(cli, tmp_path):
     ov.serialize(ov.Model([ops.gather_elements(data, indices, 0), ops.relu(data)], [data, indices]), path)
     text = path.read_text()
     path.write_text(text.replace("<dim>7</dim>", "<dim>9</dim>", 1))
-    assert {finding.rule for finding in validate(path)} == {"OVG404", "OVG405"}
+    assert [finding.rule for finding in validate(path)] == ["OVG405"]
     cli("fix", path)
     assert path.read_text() == text
 
@@ -189,7 +189,7 @@ def test_indices_of_data_whose_size_only_a_port_tells(cli, tmp_path):
     ov.serialize(ov.Model([ops.gather_elements(ops.relu(data), indices, 0)], [data]), path)
     parts = path.read_text().split("<dim>7</dim>")
     path.write_text("<dim>7</dim>".join(parts[:3]) + "<dim>3</dim>" + "<dim>3</dim>".join(parts[3:]))
-    assert [finding.rule for finding in validate(path) if finding.fix] == ["OVG701"]
+    assert [finding.rule for finding in validate(path) if finding.fix] == ["OVG403"]
     before = path.with_suffix(".bin").read_bytes()
     cli("fix", path)
     assert path.with_suffix(".bin").read_bytes() == before

@@ -66,8 +66,10 @@ def test_concise_is_one_line_a_finding(cli):
         "ir_samples/invalid/OVG204/axis_minus_4.xml:25: error OVG204: GatherElements 'gather' (layer 2): "
         "axis=-4 is out of range\n"
         "ir_samples/invalid/OVG204/fragment_axis.xml:2: error OVG204: GatherElements '' (layer 0): axis=3 is out of range\n"
+        "ir_samples/invalid/OVG204/softmax_axis.xml:14: error OVG204: SoftMax 'softmax' (layer 1): "
+        "axis is 2, out of range for rank 2\n"
     ) + "".join(cli("validate", NEGATIVE, "--format", "concise").stdout.splitlines(True)[:-1]) + (
-        "files: 4, errors: 3, warnings: 1, notes: 0\n"
+        "files: 5, errors: 4, warnings: 1, notes: 0\n"
     )
 
 
@@ -285,7 +287,7 @@ def test_sarif_of_proofs(cli, sarif_schema, options, level):
 def test_markdown(cli):
     done = cli("validate", "ir_samples/invalid/OVG204", "--format", "markdown", code=1)
     heading, empty, *table = done.stdout.splitlines()
-    assert (heading, empty) == ("### ov-gather: files: 3, errors: 3, warnings: 0, notes: 0", "")
+    assert (heading, empty) == ("### ov-gather: files: 4, errors: 4, warnings: 0, notes: 0", "")
     rows = ElementTree.fromstring("".join(table)).findall("tr")
     assert [cell.text for cell in rows[1]] == [
         f"{AXIS_3}:25",
@@ -293,7 +295,7 @@ def test_markdown(cli):
         "GatherElements 'gather' (layer 2): axis=3 is out of range",
         "for these inputs it may be -3 to 2",
     ]
-    assert len(rows) == 4
+    assert len(rows) == 5
     done = cli("validate", "ir_samples/valid", "--format", "markdown", code=0)
     assert done.stdout == f"### ov-gather: files: {COUNT_VALID}, errors: 0, warnings: 0, notes: 0\n"
 

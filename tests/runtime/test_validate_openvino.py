@@ -64,7 +64,8 @@ def sum_of_rows(tmp_path):
 
 
 def drift(path):
-    return [finding for finding in validate(path, infer=True) if finding.rule == "OVG407"]
+    """Return what only OpenVINO tells, if nobody asks what contracts tell."""
+    return [finding for finding in validate(path, infer=True, ignore=["OVG304", "OVG403"]) if finding.rule == "OVG407"]
 
 
 def test_what_openvino_writes_does_not_drift(sum_of_rows, samples):
@@ -78,7 +79,6 @@ def test_a_dimension_too_many(sum_of_rows):
     one = "<dim>2</dim>\n				</port>"
     assert text.count(one) == 2  # one finding for the output of ReduceSum, one for the input of Result
     sum_of_rows.write_text(text.replace(one, "<dim>2</dim>\n					<dim>1</dim>\n				</port>"))
-    assert validate(sum_of_rows) == []
     (finding,) = drift(sum_of_rows)
     assert finding.message == "declares FP32 of dims [2, 1], but OpenVINO infers f32 of [2]"
     assert (finding.location.layer_name, finding.location.layer_type, finding.location.port) == ("total", "ReduceSum", 2)
@@ -178,7 +178,7 @@ def test_a_slice_from_the_start_is_removed(tmp_path, start, rules, row):
     path.write_text(xml)
     path.with_suffix(".bin").write_bytes(binary)
 
-    assert [finding.rule for finding in validate(path)] == rules
+    assert [finding.rule for finding in validate(path, ignore=["OVG403"])] == rules  # the ports are those of a slice from 0
     output = infer(compiled(ov.Core(), ov.Core().read_model(xml.encode(), binary)), DATA, np.full((2, 3), -1))
     np.testing.assert_array_equal(output, [DATA[row]] * 2)
 
