@@ -71,11 +71,12 @@ def _is_other(graph: AnalysedGraph, key: Key) -> bool:
     node = graph.graph.producer(key)
     if node is None:
         return True
-    if node.type in ("Parameter", "NonZero"):
+    rule = OPENVINO[node.type].rule
+    if node.type == "Parameter" or rule == "non_zero":
         return bool(node.path)
-    if node.type == "TopK":
+    if rule == "top_k":
         return key != node.outputs[-1]
-    if node.type == "Range" and node.inputs and node.inputs[0] is not None:
+    if rule == "count_up" and node.inputs and node.inputs[0] is not None:
         start = graph.graph.constant(node.inputs[0])
         return start is None or bool(start.any())
     return not _moved(graph, key)

@@ -7,6 +7,7 @@ from collections.abc import Iterator
 
 from ov_gather.ir.model import Edge, Layer, Model, Port
 from ov_gather.ir.shapes import listed
+from ov_gather.ir.states import STATES
 from ov_gather.ops.table import OPENVINO, Trait, where
 from ov_gather.rules.base import Violation, rule
 from ov_gather.rules.findings import Severity
@@ -120,14 +121,14 @@ def no_result(graph: Model) -> Iterator[Violation]:
         yield Violation.at(graph, "the model has no Result", "add a Result for each output of the model")
 
 
-@rule("OVG118", Model, unless=lambda graph: not graph.of_type("ReadValue", "Assign"))
+@rule("OVG118", Model, unless=lambda graph: not graph.of_type(*STATES))
 def paired_states(graph: Model) -> Iterator[Violation]:
     """A variable is not read by one ReadValue and written by one Assign, or what is written does not fit it.
 
     OpenVINO refuses the model, and dies if a layer reads an output of Assign. Give each variable one ReadValue and one Assign
     in the same graph, of the same type and shape; read the state from the ReadValue.
     """
-    reads, writes = (_by_variable(graph, kind) for kind in ("ReadValue", "Assign"))
+    reads, writes = (_by_variable(graph, kind) for kind in STATES)
     for variable, layers in (*reads.items(), *writes.items()):
         for layer in layers[1:]:
             message = f"the variable_id '{variable}' is already that of {layers[0]} on line {layers[0].line}"
@@ -144,7 +145,7 @@ def paired_states(graph: Model) -> Iterator[Violation]:
             message = f"no Assign has the variable_id '{variable}'"
             yield Violation.at(layer, message, "add an Assign, or read the initial value itself", line=layer.data_line)
     for reader, port, source, _ in graph.links:
-        if source.type == "Assign":
+        if source.type == STATES[1]:
             yield Violation.at(reader, f"reads an output of {source}", "read what the Assign is given", port=port)
 
 

@@ -19,6 +19,7 @@ _MOST = 2**31 - 1
 """The greatest stride and part_size of slices: OpenVINO keeps them in 32 bits."""
 _INPUT = "Parameter"
 _OUTPUT = "Result"
+_LOOP = "Loop"
 _PURPOSES: Mapping[str, tuple[str, tuple[ElementType, ...]]] = {
     "current_iteration": ("input", (I32, I64)),
     "execution_condition": ("output", (BOOLEAN,)),
@@ -85,16 +86,16 @@ def unmapped(graph: Model) -> Iterator[Violation]:
                 if outer[port.id] != 1:
                     text = f"stands in {outer[port.id] or 'no'} <output> entries of the port map of <{tag}>"
                     yield Violation.at(layer, text, "every output gets its value from one", port=port)
-            if layer.type == "If":
+            if layer.type not in LOOPS:
                 results = Counter(str(entry.inner) for entry in of_body if entry.inner and not entry.is_input)
                 for result in (result for result, count in results.items() if count > 1):
                     text = f"{result} of <{tag}> stands in several <output> entries of its port map"
                     yield Violation.at(layer, text, "give each output a Result of its own")
         purposes = Counter(entry.purpose for entry in mapped)
-        if layer.type == "Loop" and purposes["execution_condition"] != 1:
+        if layer.type == _LOOP and purposes["execution_condition"] != 1:
             text = f"{purposes['execution_condition'] or 'no'} <output> entries have the purpose execution_condition"
             yield Violation.at(layer, text, "a Result of the body tells whether to go on")
-        if layer.type == "Loop" and purposes["current_iteration"] > 1:
+        if layer.type == _LOOP and purposes["current_iteration"] > 1:
             text = f"{purposes['current_iteration']} <input> entries have the purpose current_iteration"
             yield Violation.at(layer, text, "at most one Parameter of the body gets the number of the iteration")
         used = {entry.port.id for entry in mapped if entry.port and entry.is_input}
@@ -156,7 +157,7 @@ def slices(graph: Model) -> Iterator[Violation]:
 
 def _trips(graph: Model, layer: Layer) -> int | None:
     """Return the trip count of a Loop; None if it is computed, or there is no limit."""
-    source = graph.producer(layer, layer.inputs[0]) if layer.type == "Loop" and layer.inputs else None
+    source = graph.producer(layer, layer.inputs[0]) if layer.type == _LOOP and layer.inputs else None
     if source is None or source[0].type != "Const" or source[0].declared_type not in (I32, I64):
         return None
     try:
@@ -172,7 +173,7 @@ def _compare(layer: Layer, tag: str, count: int, counts: dict[str, int]) -> None
         raise ValueError("there are none, and so no iteration")
     counts[tag] = min(count, counts.get(tag, count)) if tag == "input" else max(count, counts.get(tag, count))
     least, most = counts.get("input", count), counts.get("output", count)
-    if most > least if layer.type == "Loop" else not least == most == count:
+    if most > least if layer.type == _LOOP else not least == most == count:
         raise ValueError(f"there are {count} slices, of other entries {most if count == least else least}")
 
 
@@ -203,7 +204,7 @@ def _slice_count(layer: Layer, entry: Entry) -> int | None:
             raise ValueError(f"{entry.inner} has dims {listed(inside.dims)}, a slice has {listed(part)}")
     if not entry.is_input and abs(slicing.stride) != slicing.part_size:
         raise ValueError(f"stride={slicing.stride} and part_size={slicing.part_size}: the slices leave gaps, or overlap")
-    covers = layer.type == "Loop" or not entry.is_input
+    covers = layer.type == _LOOP or not entry.is_input
     if outer and outer[axis] >= 0:
         return _steps(slicing, outer[axis], covers=covers)
     if covers and (slicing.start, slicing.end) != ((0, -1) if slicing.stride > 0 else (-1, 0)):
@@ -267,7 +268,7 @@ def boundary_shape(graph: Model) -> Iterator[Violation]:
         for entry, inside in found:
             assert entry.port is not None  # _contradiction checks it
             wrong = sum(other.port is entry.port and not other.is_input for other, _ in found)
-            if layer.type == "If" and not entry.is_input and wrong < len(layer.bodies):
+            if layer.type not in LOOPS and not entry.is_input and wrong < len(layer.bodies):
                 continue
             outside = f"declares dims {listed(entry.port.dims)}"
             text = f"{outside}, but {entry.inner} of <{entry.body.tag}> has {listed(inside.dims)}"
@@ -287,7 +288,7 @@ def boundary_shape(graph: Model) -> Iterator[Violation]:
 
 def _purpose(layer: Layer, entry: Entry) -> str | None:
     """Return a purpose that a Loop knows; OVG122 reports others."""
-    return entry.purpose if layer.type == "Loop" and entry.purpose in _PURPOSES else None
+    return entry.purpose if layer.type == _LOOP and entry.purpose in _PURPOSES else None
 
 
 def _carried(layer: Layer) -> Iterator[tuple[Element, Layer, Layer, Port, Port]]:
@@ -337,9 +338,9 @@ def _wrong(layer: Layer, entry: Entry) -> Iterator[tuple[str, str]]:
             yield f"{name}: {error}", "write a decimal integer"
     kind, inner = ("input", _INPUT) if entry.is_input else ("output", _OUTPUT)
     outside, inside = attributes.get("external_port_id", ""), attributes.get("internal_layer_id", "")
-    if entry.purpose is not None and layer.type != "Loop":
+    if entry.purpose is not None and layer.type != _LOOP:
         yield f"purpose='{entry.purpose[:40]}', but {layer.type} knows no purposes", "remove it"
-    if layer.type == "Loop" and (entry.purpose is not None or outside == "-1"):
+    if layer.type == _LOOP and (entry.purpose is not None or outside == "-1"):
         purpose = entry.purpose or ""
         if purpose not in _PURPOSES:
             text = f"the purpose of an entry without a port is '{purpose[:40]}'"
