@@ -186,7 +186,7 @@ def _applied(call: Call) -> Verdict:
         return None, CONTRACTS[call.type].outputs(call)
     except ContractError as error:
         return error, []
-    except (UnjudgedError, IndexError):
+    except UnjudgedError:
         return None, []
 
 
