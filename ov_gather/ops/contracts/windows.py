@@ -29,7 +29,7 @@ def group_convolution(call: Call) -> list[Output]:
 
 def binary_convolution(call: Call) -> list[Output]:
     """BinaryConvolution: [N, C, height, width] by single bits."""
-    call.takes(1, (U1,), "the filters")
+    call.takes(1, (U1,), "the filter")
     call.has_rank(0, "the input", 4)
     if call.kind(0) is BOOLEAN:
         raise BadTypeError("the input is boolean", "BinaryConvolution takes numbers", 0)
@@ -157,7 +157,7 @@ def deformable_convolution(call: Call) -> list[Output]:
     call.takes(3, (*REALS, *INTEGERS), "the mask")
     groups, parts = call.whole_from(1, "group"), call.whole_from(1, "deformable_group")
     sizes = NamedSizes()
-    sizes.fit(call, 2, "the filters", "outputs", "channels of a group", "kernel height", "kernel width")
+    sizes.fit(call, 2, "the filter", "outputs", "channels of a group", "kernel height", "kernel width")
     sizes["group * channels"] = linear(sizes["channels of a group"], groups)
     sizes.fit(call, 0, "the input", "batch", "group * channels", "height", "width")
     if sizes["outputs"].is_static and sizes["outputs"].lower % groups:
