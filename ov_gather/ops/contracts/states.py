@@ -10,7 +10,7 @@ from ov_gather.ops.contracts.call import BadSizeError, BadTypeError, BadValueErr
 def read_value(call: Call) -> list[Output]:
     """ReadValue: since opset 6 of the type and the shape that it declares, which its initial value fits."""
     if call.opset < 6:
-        return [(call.kind(0), call.shapes[0])]
+        return assign(call)
     for name in ("variable_type", "variable_shape"):
         if name not in call.attributes:
             raise BadValueError(f"{name} is missing", "since opset 6, a ReadValue declares the variable")
@@ -30,4 +30,6 @@ def read_value(call: Call) -> list[Output]:
 
 def assign(call: Call) -> list[Output]:
     """Assign: what it is given."""
+    if not call.count:  # OVG104 reports it
+        raise UnjudgedError
     return [(call.kind(0), call.shapes[0])]
