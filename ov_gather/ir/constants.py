@@ -71,8 +71,11 @@ def needed_size(layer: Layer) -> int | None:
 
 
 def has_other_size(layer: Layer) -> bool:
-    """Return True for a Const whose size is not what its shape and its element type need, which the rules 5xx report."""
-    needed = needed_size(layer) if layer.type == "Const" else None
+    """Return True for a Const whose shape is open, or needs another size with its type, which the rules 5xx report."""
+    shape = layer.declared_shape if layer.type == "Const" else None
+    if shape is None or not shape.is_static:
+        return shape is not None
+    needed = needed_size(layer)
     return needed is not None and parse_digits(layer.attributes.get("size", "")) not in (None, needed)
 
 

@@ -65,6 +65,7 @@ FAULTS = {
     "the type of an input": (changed("x", "data", element_type="f16"), "OVG305", "x"),
     "the axis of a gather": (changed("ge1", "data", axis="4"), "OVG204", "ge1"),
     "the shape of a constant": (changed("w1", "data", shape="4,3,3,3"), "OVG503", "w1"),
+    "an open shape of a constant": (changed("w1", "data", shape="4,3,?,3"), "OVG503", "w1"),
     "the type of a constant": (changed("w1", "data", element_type="f16"), "OVG507", "w1"),
     "a larger type of a constant": (changed("i1", "data", element_type="f64"), "OVG305", "i1"),
     "where a constant lies": (changed("w1", "data", offset="99999999"), "OVG502", "w1"),
