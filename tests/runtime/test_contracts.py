@@ -7,6 +7,7 @@ import numpy as np
 import openvino as ov
 import pytest
 from openvino import opset8 as op
+from openvino import opset13, opset14, opset15
 
 from helpers.operator_faults import LENIENT, UNFOUND, ir_of, open_outcomes, outcomes, read_by_openvino
 from helpers.operator_samples import samples
@@ -136,6 +137,50 @@ def test_common_types(flags, shapes):
             assert wanted == "none", kinds
         else:
             assert wanted == ("string" if found is None else found.name), kinds
+
+
+def given(shape, kind="f32"):
+    return op.parameter(ov.PartialShape(shape), getattr(ov.Type, kind))
+
+
+def recurrent():
+    """Return the inputs of a GRUCell of 4 hidden numbers, whose sizes no input states."""
+    return given("[?,3]"), given("[?,?]"), given("[?,3]"), given("[?,?]"), given("[?]")
+
+
+UNUSUAL = {
+    "limits longer than open data": lambda: op.fake_quantize(given("[?,?]"), given("[3]"), *map(given, ["[]"] * 3), 16),
+    "limits longer than data": lambda: op.fake_quantize(given("[3]"), *[given("[1,3]")] * 4, 16),
+    "one signal": lambda: opset15.stft(given("[40]"), given("[16]"), number(16), number(4), True),
+    "signals of open rank": lambda: opset15.stft(given("..."), given("[16]"), number(16), number(4), False),
+    "a scalar, and an open rank": lambda: opset14.convert_promote_types(
+        given("[2,3]", "i32"), given("...", "u8"), pytorch_scalar_promotion=True
+    ),
+    "scales of open rank": lambda: opset13.fake_convert(given("[2,3]"), given("..."), given("[3]")),
+    "hidden size in no input": lambda: op.gru_cell(*recurrent(), hidden_size=4),
+    "hidden size in no input of a sequence": lambda: op.rnn_sequence(
+        given("[2,?,3]"), given("[?,?,?]"), given("[?]", "i64"), *map(given, ("[1,?,3]", "[?,4,?]", "[?,4]")), 4, "forward"
+    ),
+    "boxes of open rank": lambda: op.matrix_nms(given("..."), given("[2,3,6]")),
+    "sizes of offsets": lambda: op.deformable_convolution(
+        given("[1,?,8,?]"), given("[?,?,6,5]"), given("[?,?,?,?]"), [1, 2], [0, 1], [0, 1], [1, 1]
+    ),
+    "images of additional boxes": lambda: op.detection_output(
+        *map(given, ("[?,20]", "[?,15]", "[?,?,25]")),
+        {"keep_top_k": [5], "nms_threshold": 0.5, "input_height": 10, "input_width": 20, "top_k": 4},
+        given("[2,10]"),
+        given("[?,?]"),
+    ),
+}
+
+
+@pytest.mark.parametrize("name", UNUSUAL)
+def test_outputs_are_as_open_as_those_of_openvino(name, tmp_path):
+    node = UNUSUAL[name]()
+    parameters = [value.get_node() for value in node.input_values() if value.get_node().get_type_name() == "Parameter"]
+    model = ov.Model(list(map(op.result, node.outputs())), list({one.get_name(): one for one in parameters}.values()), "m")
+    ov.save_model(model, tmp_path / "m.xml")
+    assert not [found for found in validate(tmp_path / "m.xml") if found.severity is Severity.ERROR]
 
 
 @pytest.mark.exhaustive

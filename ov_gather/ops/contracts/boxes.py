@@ -91,7 +91,8 @@ def _of_classes(call: Call, *, with_counts: bool) -> list[Output]:
         sizes.fit(call, 1, "scores", "batches", "classes", "boxes")
     selected = product((_limited(sizes["boxes"], of_class), sizes["classes"]))
     sizes["selected"] = _at_most(product((_limited(selected, kept), sizes["batches"])))
-    return [(kind, sizes.shape("selected", "6")), (None, sizes.shape("selected", "1")), (None, sizes.shape("batches"))]
+    batches = sizes["batches"] if with_counts else (call.dims(0) or (ANY,))[0]  # OpenVINO learns no batches from the scores
+    return [(kind, sizes.shape("selected", "6")), (None, sizes.shape("selected", "1")), (None, PartialShape((batches,)))]
 
 
 def _limited(dim: Dimension, most: int) -> Dimension:
@@ -128,16 +129,17 @@ def detection_output(call: Call) -> list[Output]:
     sizes["classes * priors"], sizes["2 * priors"] = product((priors, classes)), linear(priors, 2)
     sizes.fit(call, 0, "box logits", "images", "4 * priors")
     sizes.fit(call, 1, "class predictions", "images", "classes * priors")
+    of_logits = sizes["images"]  # OpenVINO learns no sizes from the additional inputs
     if call.count > 3:
         sizes.fit(call, 3, "additional class predictions", "images", "2 * priors")
         sizes.fit(call, 4, "additional box logits", "images", "4 * priors")
     best = call.whole("top_k", -1)
     if kept[0] > 0:
-        sizes["found"] = linear(sizes["images"], kept[0])
+        sizes["found"] = linear(of_logits, kept[0])
     elif kept[0] == -1 and best > 0:
-        sizes["found"] = linear(product((sizes["images"], classes)), best)
+        sizes["found"] = linear(product((of_logits, classes)), best)
     else:
-        sizes["found"] = product((sizes["images"], sizes["classes * priors"]))
+        sizes["found"] = product((of_logits, sizes["classes * priors"]))
     return [(kind, sizes.shape("1", "1", "found", "7"))]
 
 

@@ -17,7 +17,7 @@ from ov_gather.ir.element_types import (
     ElementType,
     by_name,
 )
-from ov_gather.ir.shapes import PartialShape
+from ov_gather.ir.shapes import UNKNOWN, PartialShape
 from ov_gather.ops.contracts.call import (
     BadRankError,
     BadSizeError,
@@ -173,6 +173,8 @@ def fake_converted(call: Call) -> list[Output]:
     if call.count > 2 and call.shapes[1].intersect(call.shapes[2]) is None:
         raise BadSizeError(f"the shifts are {call.shapes[2]}, the scales {call.shapes[1]}", "the same shape", 2)
     both = broadcast(call.shapes[0], call.shapes[1])
+    if both is not None and both.dims is None:
+        return [(kind, UNKNOWN)]
     if both is None or both.intersect(call.shapes[0]) is None:
         raise BadSizeError(f"the scales are {call.shapes[1]}, the input {call.shapes[0]}", "they broadcast to the input", 1)
     return [(kind, call.shapes[0])]
@@ -204,6 +206,8 @@ def _common(call: Call, one: ElementType, other: ElementType) -> ElementType | N
         if unsafe or fraction.bits >= 2 * whole.bits:
             return fraction
         raise fault
+    if call.flag("pytorch_scalar_promotion") and None in (call.rank(0), call.rank(1)):
+        raise UnjudgedError
     if call.flag("pytorch_scalar_promotion") and (call.rank(0) == 0) != (call.rank(1) == 0):
         tensor, scalar = (other, one) if call.rank(0) == 0 else (one, other)
         needed = scalar.bits if _is_signed(tensor) == _is_signed(scalar) else -(-scalar.bits // 2)

@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Mapping
 
 from ov_gather.ir.element_types import INTEGERS
-from ov_gather.ir.shapes import Dimension, PartialShape
+from ov_gather.ir.shapes import ANY, Dimension, PartialShape
 from ov_gather.ops.contracts.call import BadCountError, BadValueError, Call, Output, UnjudgedError
 from ov_gather.ops.contracts.sizes import NamedSizes, exactly, linear
 
@@ -29,7 +29,7 @@ def cell(call: Call) -> list[Output]:
     for port in range(1, states + 1):
         sizes.fit(call, port, f"state {port}", "batch", "hidden")
     _weights(call, sizes, family, states + 1, lead=())
-    state = PartialShape((sizes["batch"], sizes["hidden"]))
+    state = PartialShape((sizes["batch"], _hidden(call)))
     return [(kind, state)] * states
 
 
@@ -46,8 +46,8 @@ def sequence(call: Call) -> list[Output]:
         sizes.fit(call, port, f"state {port}", "batch", "directions", "hidden")
     sizes.fit(call, 1 + states, "sequence_lengths", "batch")
     _weights(call, sizes, family, states + 2, lead=("directions",))
-    every = PartialShape((sizes["batch"], directions, sizes["time"], sizes["hidden"]))
-    last = PartialShape((sizes["batch"], directions, sizes["hidden"]))
+    every = PartialShape((sizes["batch"], directions, sizes["time"], _hidden(call)))
+    last = PartialShape((sizes["batch"], directions, _hidden(call)))
     return [(kind, every), *[(kind, last)] * states]
 
 
@@ -71,6 +71,11 @@ def _matrix(call: Call, port: int, what: str) -> tuple[Dimension, Dimension]:
     if dims is None:
         raise UnjudgedError
     return dims[0], dims[1]
+
+
+def _hidden(call: Call) -> Dimension:
+    """Return the hidden size of the outputs, which OpenVINO takes from the first state, not from the attribute."""
+    return (call.dims(1) or (ANY,))[-1]
 
 
 def _weights(call: Call, sizes: NamedSizes, family: str, port: int, lead: tuple[str, ...]) -> None:

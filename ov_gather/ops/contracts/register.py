@@ -168,7 +168,7 @@ CONTRACTS: Mapping[str, Row] = {
     **_rows(proposals.clustered_priors, 2, 2, "PriorBoxClustered"),
     **_rows(colors.to_colors, 1, 2, "NV12toBGR", "NV12toRGB"),
     **_rows(colors.to_colors, 1, 3, "I420toBGR", "I420toRGB"),
-    **_rows(colors.to_nv12, 1, 1, "BGRtoNV12", "RGBtoNV12"),
+    **_rows(colors.to_nv12, 1, 1, "BGRtoNV12", "RGBtoNV12", outputs=2),
     **_rows(lookups.bags, 3, 5, "EmbeddingBagOffsetsSum", "EmbeddingBagOffsets"),
     **_rows(lookups.packed_bags, 2, 3, "EmbeddingBagPackedSum", "EmbeddingBagPacked"),
     **_rows(lookups.segments, 4, 6, "EmbeddingSegmentsSum"),

@@ -50,18 +50,20 @@ def _half(dim: Dimension) -> Dimension:
 
 
 def framed(call: Call) -> list[Output]:
-    """STFT: frames of a signal, [batch, size]."""
+    """STFT: frames of a signal, [size] or [batch, size]."""
     kind, frame, step = _frames(call)
-    call.has_rank(0, "the signal", 2)
+    call.has_rank(0, "the signal", 1, 2)
     dims = call.dims(0)
-    batch, length = dims if dims is not None else (ANY, ANY)
+    if dims is None:
+        return [(kind, UNKNOWN)]
+    *batch, length = dims
     if frame is not None and length.upper is not None and frame > length.upper:
         raise BadValueError(f"frame_size is {frame}, the signal has {length}", "a frame lies within the signal", 2)
     if frame is None or step is None:
-        return [(kind, PartialShape((batch, ANY, ANY, _PAIR)))]
+        return [(kind, PartialShape((*batch, ANY, ANY, _PAIR)))]
     frames, frequencies = linear(length, plus=step - frame, over=step), exactly(frame // 2 + 1)
     both = (frequencies, frames) if call.flag("transpose_frames") else (frames, frequencies)
-    return [(kind, PartialShape((batch, *both, _PAIR)))]
+    return [(kind, PartialShape((*batch, *both, _PAIR)))]
 
 
 def unframed(call: Call) -> list[Output]:

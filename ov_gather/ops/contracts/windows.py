@@ -165,11 +165,12 @@ def deformable_convolution(call: Call) -> list[Output]:
     kernel = sizes["kernel height"], sizes["kernel width"]
     windows = _windows(call, (sizes["height"], sizes["width"]), [dim if dim.is_static else None for dim in kernel])
     sizes["output height"], sizes["output width"] = windows
+    shape = sizes.shape("batch", "outputs", "output height", "output width")  # OpenVINO learns no sizes from the offsets
     for port, name, numbers in ((1, "the offsets", 2 * parts), (3, "the mask", parts)):
         if port < call.count:
             sizes[f"{numbers} * kernel"] = linear(product(kernel), numbers)
             sizes.fit(call, port, name, "batch", f"{numbers} * kernel", "output height", "output width")
-    return [(kind, sizes.shape("batch", "outputs", "output height", "output width"))]
+    return [(kind, shape)]
 
 
 def columns_to_image(call: Call) -> list[Output]:
