@@ -104,7 +104,7 @@ def measure(path: Path, rounds: int) -> tuple[Cost, Cost]:
 
 def _run(work: str, path: Path) -> tuple[float, float, str]:
     command = [sys.executable, "-c", _SCRIPT.format(work=work), str(path)]
-    done = subprocess.run(command, capture_output=True, text=True, check=False)
+    done = subprocess.run(command, capture_output=True, encoding="utf-8", errors="replace", check=False)
     if done.returncode:
         *_, last = done.stderr.strip().splitlines() or [f"exit code {done.returncode}"]
         raise ValueError(f"{path}: {last}")

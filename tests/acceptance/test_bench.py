@@ -255,3 +255,11 @@ def test_the_model_for_validation(tmp_path):
     validation.generate(tmp_path / "m.xml", 300)
     assert validate(tmp_path / "m.xml") == []
     assert 250 < len(read_ir(tmp_path / "m.xml").layers) < 300
+
+
+def test_a_reader_that_says_what_is_no_text_is_named(monkeypatch):
+    """OpenVINO repeats bytes of a damaged file."""
+    work = r"import os; work = lambda path: (os.write(2, b'\xff is no text'), os._exit(3))"
+    monkeypatch.setattr(validation, "_READ_MODEL", work)
+    with pytest.raises(ValueError, match=r"spec_layer\.xml: \ufffd is no text"):
+        validation.measure(VALID / "spec_layer.xml", 1)
