@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections import Counter
 from collections.abc import Iterator, Mapping
 
+from ov_gather.graph.ir import decompresses
 from ov_gather.graph.protocol import LOOPS
 from ov_gather.ir.bodies import BODIES, MAPPING, SLICING, Entry, Slicing, back_edges, entries, port_map
 from ov_gather.ir.constants import constant
@@ -237,7 +238,7 @@ def boundary_type(graph: Model) -> Iterator[Violation]:
     for layer in _with_bodies(graph):
         for entry in _entries(layer):
             inside = _inside(entry)
-            if inside is None or inside.element_type in (None, DYNAMIC):
+            if inside is None or inside.element_type in (None, DYNAMIC) or _is_decompressed(entry.body, entry.inner):
                 continue
             if (purpose := _purpose(layer, entry)) is not None:
                 allowed = _PURPOSES[purpose][1]
@@ -249,6 +250,8 @@ def boundary_type(graph: Model) -> Iterator[Violation]:
                 text = f"declares {entry.port.precision}, but {entry.inner} of <{entry.body.tag}> has {inside.precision}"
                 yield Violation.at(layer, text, "declare the same precision inside and outside", port=entry.port)
         for edge, result, parameter, before, after in _carried(layer):
+            if _is_decompressed(layer.bodies[0], result):
+                continue
             if after.element_type not in (None, DYNAMIC, before.element_type) and before.element_type not in (None, DYNAMIC):
                 text = f"a back edge leads from {result}, of {before.precision}, to {parameter}, of {after.precision}"
                 yield Violation.at(layer, text, "let both have the same precision", line=edge.line)
@@ -309,6 +312,12 @@ def _contradiction(entry: Entry) -> Port | None:
 def _inside(entry: Entry) -> Port | None:
     ports = () if entry.inner is None else entry.inner.outputs if entry.is_input else entry.inner.inputs
     return ports[0] if ports else None
+
+
+def _is_decompressed(body: Model, result: Layer | None) -> bool:
+    """Return True for a Result of a compressed Const: OpenVINO declares the precision of the Const there, which is another."""
+    source = body.producer(result, result.inputs[0]) if result and result.inputs else None
+    return source is not None and decompresses(source[0])
 
 
 def _with_bodies(graph: Model) -> list[Layer]:

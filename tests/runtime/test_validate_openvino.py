@@ -41,6 +41,9 @@ OF_ONNX = {
     "branches": """(bool condition, float[n,3] data) => (float[n,3] out) {
         out = If (condition) <then_branch = a () => (float[n,3] p) { p = Relu(data) },
                               else_branch = b () => (float[n,3] q) { q = Neg(data) }> }""",
+    "constant branches": """(bool condition) => (float[2] out) {
+        out = If (condition) <then_branch = a () => (float[2] p) { p = Constant<value_floats = [1.0, 2.0]>() },
+                              else_branch = b () => (float[2] q) { q = Constant<value_floats = [3.0, 4.0]>() }> }""",
 }
 
 
@@ -50,6 +53,16 @@ def test_models_from_onnx(name, tmp_path):
     for compress in (False, True):
         ov.save_model(ov.convert_model(source), tmp_path / "model.xml", compress_to_fp16=compress)
         assert complaints(tmp_path / "model.xml") == []
+
+
+def test_a_state_takes_the_type_of_its_initial_value(tmp_path):
+    info = ov.op.util.VariableInfo()
+    info.variable_id, info.data_type, info.data_shape = "state", ov.Type.dynamic, ov.PartialShape("...")
+    state = ov.op.util.Variable(info)
+    data = ops.parameter([1, 3], np.float32)
+    total = ops.add(ops.read_value(data, state), data)
+    ov.save_model(ov.Model([ops.result(total)], [ops.assign(total, state)], [data], "m"), tmp_path / "model.xml")
+    assert complaints(tmp_path / "model.xml") == []
 
 
 def complaints(path):

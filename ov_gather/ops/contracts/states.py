@@ -21,7 +21,7 @@ def read_value(call: Call) -> list[Output]:
         shape = PartialShape.parse(call.attributes["variable_shape"])
     except ValueError:  # OVG203 reports it
         raise UnjudgedError from None
-    if call.count and None not in (kind, call.kind(0)) and kind is not call.kind(0):
+    if call.count and kind is not DYNAMIC and None not in (kind, call.kind(0)) and kind is not call.kind(0):
         raise BadTypeError(f"the initial value has element type {call.kind(0)}", f"variable_type is {kind}", 0)
     if call.count and shape.intersect(call.shapes[0]) is None:
         raise BadSizeError(f"the initial value is {call.shapes[0]}", f"variable_shape is {shape}", 0)
