@@ -120,6 +120,14 @@ class Port:
             not dim.is_static if size == -1 else size in dim for size, dim in zip(self.dims, inferred.dims, strict=True)
         )
 
+    def allows(self, inferred: PartialShape) -> bool:
+        """Return True if the dims contradict no size of an inferred shape; -1, of a tool that knew less, allows each."""
+        if inferred.dims is None:
+            return True
+        return len(self.dims) == len(inferred.dims) and all(
+            size == -1 or size in dim for size, dim in zip(self.dims, inferred.dims, strict=True)
+        )
+
     def to_element(self, parent: etree._Element | None = None) -> etree._Element:
         """Convert to an lxml <port>, appended to `parent`."""
         from ov_gather.ir.tree import element

@@ -47,7 +47,7 @@ class Doubts(Declared):
             return True
         stated = {kind} if kind is not None else _stated(layer)
         agrees = declared is None or not stated or declared in stated or DYNAMIC in stated
-        if agrees and port.may_have(shape):
+        if agrees and port.allows(shape):
             return True
         self._certain[layer.id, port.id] = (declared if agrees else None), common(port.dims, shape)
         return False

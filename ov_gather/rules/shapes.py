@@ -42,13 +42,15 @@ def output_shape(layer: LayerView | Judged) -> Iterator[Violation]:
     """The shape of an output port of a layer differs from what the operation produces.
 
     OpenVINO infers its own, but other tools may trust the port. Declare what the operation produces, or correct the inputs. The
-    finding is at the first layer that contradicts its port: those behind it are judged by what is certain.
+    finding is at the first layer that contradicts its port: those behind it are judged by what is certain. Outside the gather
+    family, the size -1 is right for any size, since older releases infer less.
     """
     if isinstance(layer, LayerView) and not layer.types_fit:
         return
     outputs = zip(layer.output_shapes or (), layer.output_types or (), layer.layer.outputs, strict=False)
     for inferred, kind, port in outputs:
-        if not port.may_have(inferred) and not declares_other_type(port, kind):  # OVG304 reports the others
+        fits = port.may_have(inferred) if isinstance(layer, LayerView) else port.allows(inferred)
+        if not fits and not declares_other_type(port, kind):  # OVG304 reports the others
             message = f"declares {dims_text(port)}, but {layer.operation_name} gives {inferred} for these inputs"
             hint = f"declare the dims {listed(inferred.sizes)}"
             yield Violation.at(layer.layer, message, hint, port=port, fix=_dims(inferred.sizes))

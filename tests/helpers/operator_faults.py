@@ -74,7 +74,6 @@ LENIENT = {
     r"SliceScatter: input [01]: (i32|i64|boolean)": "OpenVINO does not compare the types of data and updates",
     r"SparseFillEmptyRows: input [03]: (i32|i64|boolean)": "OpenVINO does not compare the types of values and default value",
     r"ISTFT: input 0: dimension 3 is .*": "OpenVINO reads and writes outside of the frames",
-    r"BinaryConvolution: input 1: (i32|i64|boolean)": "no plugin is there that reads the type of the filter",
 }
 """Changes that OpenVINO accepts and the specification does not, by what `changed` calls them; and what OpenVINO does."""
 UNFOUND = {

@@ -27,3 +27,17 @@ def test_what_reads_a_wrong_shape_is_judged_by_the_right_one(tmp_path, like_ones
     assert [(found.rule, found.location.layer_name) for found in validate(tmp_path / "m.xml")] == [
         ("OVG403", "wrong"),
     ]
+
+
+def test_a_size_that_is_declared_open_is_no_error(tmp_path):
+    """Tools that infer less than today's OpenVINO write -1; of the gather family all is inferred everywhere."""
+    builder = ModelBuilder("open")
+    data = builder.parameter("x", F32, PartialShape.of((2, 3)))
+    (value,) = builder.layer("Abs", "abs", "opset1", {}, [data], [(F32, PartialShape.of((2, -1)))])
+    builder.result("y", value)
+    write_ir(builder.build(), tmp_path / "m.xml")
+    assert validate(tmp_path / "m.xml") == []
+    text = (tmp_path / "m.xml").read_text()
+    assert text.count("<dim>-1</dim>") == 2
+    (tmp_path / "m.xml").write_text(text.replace("<dim>-1</dim>", "<dim>4</dim>"))
+    assert [found.rule for found in validate(tmp_path / "m.xml")] == ["OVG403"]

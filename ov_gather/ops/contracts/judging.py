@@ -42,7 +42,7 @@ class Judged:
     def is_fine(self) -> bool:
         """True if nothing breaks the contract, and each output port declares what it says."""
         return self.error is None and all(
-            port.may_have(shape) and (kind is None or port.element_type in (None, kind))
+            port.allows(shape) and (kind is None or port.element_type in (None, kind))
             for port, (kind, shape) in zip(self.layer.outputs, self.outputs, strict=False)
         )
 
