@@ -15,9 +15,11 @@ from ov_gather import validate
 from ov_gather.ir.bodies import BODIES
 from ov_gather.ir.element_types import ELEMENT_TYPES, by_name
 from ov_gather.ir.shapes import PartialShape
+from ov_gather.ops import known_types
 from ov_gather.ops.contracts.call import BadTypeError, Call, ContractError
 from ov_gather.ops.contracts.register import CONTRACTS
 from ov_gather.rules.findings import Severity
+from ov_gather.rules.opsets import operations
 from tools.measurements import single_faults
 
 
@@ -100,6 +102,13 @@ def test_random_slices(seed):
             some = [-1 if rng.random() < 0.5 else size for size in sizes]
             _, wider = _strided_slice(some, lists, masks)
             assert shape.sizes in wider, (sizes, some, lists, masks)
+
+
+def test_every_operator_of_the_newest_opsets_is_judged():
+    """By a contract, by the specification of the gather family, or, three, by rules of their own."""
+    newest = {name for name, opsets in operations().items() if opsets.keys() & {"opset16", "opset17"}}
+    assert newest - CONTRACTS.keys() - {*known_types()} == {"Parameter", "Const", "Result"}
+    assert len(newest) > 200
 
 
 def test_every_contract_has_a_sample():
