@@ -38,7 +38,6 @@ UNREADABLE = {  # before or after, by OpenVINO: what else is wrong with them has
     "invalid/OVG116/twice_0",
     "invalid/OVG403/fragment",
     "invalid/OVG406/four_columns",
-    "invalid/OVG503/open_shape",
 }
 UNSAFE = (
     "divergent/zeros-for-negative-indices/gather_1",
