@@ -114,11 +114,8 @@ class Port:
 
     def may_have(self, inferred: PartialShape) -> bool:
         """Return True if the dims declare an inferred shape: the exact size if known, any allowed size or -1 if open."""
-        if inferred.dims is None:
-            return True
-        return len(self.dims) == len(inferred.dims) and all(
-            not dim.is_static if size == -1 else size in dim for size, dim in zip(self.dims, inferred.dims, strict=True)
-        )
+        pairs = zip(self.dims, inferred.dims or (), strict=False)
+        return self.allows(inferred) and not any(size == -1 and dim.is_static for size, dim in pairs)
 
     def allows(self, inferred: PartialShape) -> bool:
         """Return True if the dims contradict no size of an inferred shape; -1, of a tool that knew less, allows each."""

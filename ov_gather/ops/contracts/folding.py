@@ -18,7 +18,7 @@ def folded(call: Call) -> list[Numbers]:
     """Return the elements of each output of a layer, flat; none if they are unknown, or not few."""
     try:
         found = _parts(call) if call.type == "VariadicSplit" else [FOLDED[call.type](call)]
-    except (UnjudgedError, IndexError, ZeroDivisionError):
+    except (UnjudgedError, IndexError, ZeroDivisionError):  # out of bounds, or divided by 0, no integer is known
         return []
     fits = all(len(numbers) <= MANY and all(abs(number) < _LIMIT for number in numbers) for numbers in found)
     return found if fits else []

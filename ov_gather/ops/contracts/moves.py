@@ -368,10 +368,7 @@ def _image(call: Call) -> Dims:
 
 def batch_to_space(call: Call) -> list[Output]:
     """BatchToSpace: a batch that holds blocks, and crops within them."""
-    dims, block, begin, end = call.dims(0), call.wholes_of(1), call.wholes_of(2), call.wholes_of(3)
-    _of_blocks(call, ("block_shape", "crops_begin", "crops_end"))
-    if dims is None or block is None or begin is None or end is None:
-        raise UnjudgedError
+    dims, block, begin, end = _of_blocks(call, "crops")
     cells = prod(block)
     if dims[0].is_static and dims[0].lower % cells:
         raise BadSizeError(f"the batch of {dims[0]} is no multiple of {cells}", "the product of block_shape divides it", 0)
@@ -386,10 +383,7 @@ def batch_to_space(call: Call) -> list[Output]:
 
 def space_to_batch(call: Call) -> list[Output]:
     """SpaceToBatch: padded sizes that blocks divide."""
-    dims, block, begin, end = call.dims(0), call.wholes_of(1), call.wholes_of(2), call.wholes_of(3)
-    _of_blocks(call, ("block_shape", "pads_begin", "pads_end"))
-    if dims is None or block is None or begin is None or end is None:
-        raise UnjudgedError
+    dims, block, begin, end = _of_blocks(call, "pads")
     cells = prod(block)
     found = [linear(dims[0], cells)]
     for place in range(1, len(dims)):
@@ -401,12 +395,13 @@ def space_to_batch(call: Call) -> list[Output]:
     return [(call.kind(0), PartialShape(tuple(found)))]
 
 
-def _of_blocks(call: Call, names: tuple[str, str, str]) -> None:
+def _of_blocks(call: Call, ends: str) -> tuple[Dims, tuple[int, ...], tuple[int, ...], tuple[int, ...]]:
+    """Return the sizes, the blocks and what is cut or padded. Raises ContractError; UnjudgedError if one is unknown."""
     rank = call.rank(0)
     if rank is not None and rank < 2:
         raise BadRankError(f"the input has rank {rank}", f"{call.type} takes 2 or more", 0)
     call.same_type(1, 2, 3)
-    for port, name in enumerate(names, 1):
+    for port, name in enumerate(("block_shape", f"{ends}_begin", f"{ends}_end"), 1):
         call.takes_integers(port, name)
         call.has_rank(port, name, 1)
         if rank is not None and call.length(port) not in (None, rank):
@@ -414,6 +409,10 @@ def _of_blocks(call: Call, names: tuple[str, str, str]) -> None:
         values, least = call.wholes_of(port), 1 if port == 1 else 0
         if values is not None and any(value < least for value in values):
             raise BadValueError(f"{name} is {list(values)}", f"a number is {least} or more", port)
+    dims, block, begin, end = call.dims(0), call.wholes_of(1), call.wholes_of(2), call.wholes_of(3)
+    if dims is None or block is None or begin is None or end is None:
+        raise UnjudgedError
+    return dims, block, begin, end
 
 
 def shuffle_channels(call: Call) -> list[Output]:
