@@ -1,7 +1,6 @@
 """Weights of an ONNX file, moved to a temporary file before anything else reads the model.
 
-The checker, shape inference, onnx-ir and OpenVINO would each hold a copy of the weights in the file. Parsing takes twice their
-size, so this module must not import onnx-ir, which takes 60 MB more.
+The checker, shape inference, onnx-ir, OpenVINO and onnxruntime would each parse the weights in the file, and hold a copy.
 """
 
 from __future__ import annotations
@@ -12,6 +11,7 @@ from contextlib import ExitStack, contextmanager
 from math import prod
 from pathlib import Path
 from tempfile import TemporaryDirectory
+from typing import IO
 
 import onnx
 from google.protobuf.message import DecodeError  # type: ignore[import-untyped]
@@ -21,21 +21,21 @@ from ov_gather.ir.element_types import by_onnx
 from ov_gather.system.interrupts import held
 from ov_gather.system.platforms import CAN_REMOVE_MAPPED_FILES
 
-SMALLEST = 1 << 10
-"""Bytes of the smallest tensor that is moved. Shape inference sees the values of initializers up to 1,000 bytes, which stay."""
+from .onnx_file import mapped, without_weights
+
 _ALIGNMENT = 64
 _MOST_DIMS = 64
 """Dimensions of a tensor that NumPy supports."""
-_PLAIN = {"dims", "data_type", "name", "raw_data", "data_location"}
-"""Fields of the tensors that are moved. Others might make the model invalid only as external data."""
+_PLAIN = {"dims", "data_type", "name", "data_location"}
+"""Fields beside the raw data of tensors that are moved. Others might make the model invalid only as external data."""
 
 
 @contextmanager
 def weights_outside(path: str | os.PathLike[str]) -> Iterator[Path]:
     """Yield the path of a copy of an ONNX file whose large initializers are external data; remove it when the block ends.
 
-    Yield the path itself if there is nothing to move, the file cannot be parsed or has external data already, TMPDIR has no
-    room or is not UTF-8, or the system cannot remove a file that OpenVINO maps.
+    Each weight is read once. Yield the path itself if there is nothing to move, the file cannot be parsed or has external data
+    already, TMPDIR has no room or is not UTF-8, or the system cannot remove a file that OpenVINO maps.
     """
     with ExitStack() as stack:
         copy = None
@@ -52,16 +52,14 @@ def weights_outside(path: str | os.PathLike[str]) -> Iterator[Path]:
 
 def _move_weights(path: Path, folder: Path) -> Path | None:
     """Write the weights of a model to a file in a folder, and the model beside it; return its path, or None."""
-    model = onnx.ModelProto.FromString(path.read_bytes())
-    if any(map(uses_external_data, tensors_of(model))):
-        return None
-    with (folder / "weights").open("wb") as file:
-        for tensor in filter(_is_movable, model.graph.initializer):
-            file.seek(-(-file.tell() // _ALIGNMENT) * _ALIGNMENT)
-            offset = file.tell()
-            length = file.write(tensor.raw_data)
-            set_external_data(tensor, "weights", offset, length)
-            tensor.ClearField("raw_data")
+    with mapped(path) as data, (folder / "weights").open("wb") as file:
+        model, places = without_weights(data)
+        if any(map(uses_external_data, tensors_of(model))):
+            return None
+        for tensor, place in zip(model.graph.initializer, places, strict=True):
+            if place is not None:
+                with memoryview(data)[place] as raw:
+                    _move(tensor, raw, file)
         if not file.tell():
             return None
     copy = folder / "model.onnx"
@@ -69,20 +67,33 @@ def _move_weights(path: Path, folder: Path) -> Path | None:
     return copy
 
 
-def _is_movable(tensor: onnx.TensorProto) -> bool:
-    """Return True if a tensor is large, and its raw data has the size that its type and dimensions demand."""
+def _move(tensor: onnx.TensorProto, raw: memoryview, file: IO[bytes]) -> None:
+    """Write the raw data of a tensor, which it lacks, to a file; give it back to a tensor that cannot be external data."""
+    if not _is_movable(tensor, raw.nbytes):
+        tensor.raw_data = bytes(raw)
+        return
+    file.seek(-(-file.tell() // _ALIGNMENT) * _ALIGNMENT)
+    tensor.raw_data = b""  # which `set_external_data` asks for
+    set_external_data(tensor, "weights", file.tell(), raw.nbytes)
+    tensor.ClearField("raw_data")
+    file.write(raw)
+
+
+def _is_movable(tensor: onnx.TensorProto, size: int) -> bool:
+    """Return True if raw data of `size` bytes, the only data of a tensor, are what its type and dimensions demand."""
     element_type, dims = by_onnx(tensor.data_type), tensor.dims
     if element_type is None or len(dims) > _MOST_DIMS or min(dims, default=0) < 0:
         return False
     if any(field.name not in _PLAIN for field, _ in tensor.ListFields()):
         return False
-    return SMALLEST <= len(tensor.raw_data) == element_type.byte_size(prod(dims))
+    return size == element_type.byte_size(prod(dims))
 
 
 def data_files(path: Path) -> list[Path]:
     """Return the external data files of the .onnx at a path; empty if it cannot be read as a model."""
     try:
-        model = onnx.load(path, load_external_data=False)
+        with mapped(path) as data:
+            model, _ = without_weights(data)
     except (DecodeError, OSError):
         return []
     entries = (entry for tensor in filter(uses_external_data, tensors_of(model)) for entry in tensor.external_data)

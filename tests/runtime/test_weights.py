@@ -17,7 +17,8 @@ from onnx import TensorProto, numpy_helper
 from helpers.preparing import prepared
 from helpers.saved_models import parsed
 from ov_gather.converters import ConversionError, convert_model
-from ov_gather.converters.weights import SMALLEST, weights_outside
+from ov_gather.converters.onnx_file import SMALLEST
+from ov_gather.converters.weights import weights_outside
 from ov_gather.system.platforms import CAN_REMOVE_MAPPED_FILES
 
 pytestmark = [
