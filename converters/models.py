@@ -6,7 +6,7 @@ import json
 import os
 import re
 import warnings
-from collections.abc import Iterable, Iterator, Mapping
+from collections.abc import Callable, Iterable, Iterator, Mapping
 from contextlib import AbstractContextManager, contextmanager, nullcontext, suppress
 from pathlib import Path
 from typing import TYPE_CHECKING, cast
@@ -110,10 +110,11 @@ def convert(
     trust: bool = False,
     readable: Path | None = None,
     extensions: tuple[UserExtension, ...] = (),
+    step: Callable[[str], object] = str,
 ) -> Conversion:
     """Convert like `convert_model`, but also return rewrites and losses, and write nothing; `output` must not be a source.
 
-    `readable` is what a caller has from `weights_outside`.
+    `readable` is what a caller has from `weights_outside`. `step` is called with each step, as text, before it is taken.
     """
     if is_program(source):
         from .pytorch.conversion import convert_program
@@ -123,13 +124,18 @@ def convert(
         return convert_program(source, target=target, assume_in_bounds=assume_in_bounds, trust=trust, extensions=extensions)
     onnx_source = cast(OnnxSource, source)
     with naming(source), _readable(onnx_source, readable) as light:
+        step("checking the model")
         original = load(light)
         if output is not None:
             refuse_to_overwrite(onnx_source, original, Path(output), Path(output).with_suffix(".bin"))
+        step("rewriting gathers")
         rewrites = legalize(original, target=target, assume_in_bounds=assume_in_bounds)
         travel = travel_in_lanes(original, stock=target == "stock") if lanes else LaneInterface()
+        step("finding what OpenVINO would compute differently")
         inexactness = find_inexactness(original, target=target, assume_in_bounds=assume_in_bounds)
+        step("converting to OpenVINO")
         model = read(original, target, extensions)
+    step("repairing what OpenVINO would compute differently")
     finished, left = finish(model)
     rewrites += finished
     inexactness += left

@@ -3,8 +3,8 @@
 from __future__ import annotations
 
 import sys
-from collections.abc import Mapping
-from contextlib import nullcontext
+from collections.abc import Callable, Iterator, Mapping
+from contextlib import AbstractContextManager, ExitStack, contextmanager
 from dataclasses import dataclass
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
@@ -113,7 +113,7 @@ def _is_program(model: Path) -> bool:
 def _convert(source: Path, output: Path, options: _Options) -> int:
     """Convert a model, write it, and return the exit code."""
     from ov_gather.cli.inputs import load_array, split_input
-    from ov_gather.report.convert import tables
+    from ov_gather.report.convert import tables, verification
 
     if _is_program(source):
         require("torch")
@@ -122,19 +122,21 @@ def _convert(source: Path, output: Path, options: _Options) -> int:
         require("onnxruntime")
     files = (split_input(text, "NAME=FILE.npy") for text in options.inputs)
     inputs = {name: load_array(file) for name, file in files}
-    conversion = _converted(source, output, options)
     original = "PyTorch" if _is_program(source) else "ONNX"
-    if not is_quiet():
-        print_all(tables(conversion.rewrites, conversion.inexactness, original, every_place=is_verbose()))
-    if options.strict and conversion.inexactness:
-        say(f"error: {source}: OpenVINO would not do what {original} says, and --strict is given", err=True)
-        return 1
-    if options.accelerate:
-        _accelerate(conversion.model, options)
-    from ov_gather.converters.models import written
-
-    with written(conversion.model, output, fp16=options.fp16) as path:
-        result = _verified(source, path, options, inputs, conversion.in_lanes) if options.verify else None
+    with _readable(source) as readable:
+        conversion = _converted(source, readable, output, options)
+        if not is_quiet():
+            print_all(tables(conversion.rewrites, conversion.inexactness, original, every_place=is_verbose()))
+        if options.strict and conversion.inexactness:
+            say(f"error: {source}: OpenVINO would not do what {original} says, and --strict is given", err=True)
+            return 1
+        if options.accelerate:
+            _accelerate(conversion.model, options)
+        result = _written(source, readable, output, options, inputs, conversion)
+    if result and result.no_reference:
+        say(f"{source}: not verified: {result.not_run}", err=True)
+    elif result:
+        print_all(verification(result, every_row=is_verbose()))
     for name, (held, dtype) in conversion.in_lanes.items():
         tell(f"{output}: '{name}' holds {dtype} '{held}' in lanes")
     tell(f"{output}: {len(conversion.model.get_ops())} layers")
@@ -147,11 +149,24 @@ def _convert(source: Path, output: Path, options: _Options) -> int:
     return 0 if result.passed else 1
 
 
-def _converted(source: Path, output: Path, options: _Options) -> Conversion:
+def _steps(first: str) -> AbstractContextManager[Callable[[str], None]]:
+    return steps_shown(first, in_a_pipe=False)
+
+
+@contextmanager
+def _readable(source: Path) -> Iterator[Path | None]:
+    """Yield what `weights_outside` yields for an ONNX model, to convert and verify; None for a program."""
     from ov_gather.converters.weights import weights_outside
 
-    with nullcontext() if _is_program(source) else weights_outside(source) as readable:
-        from ov_gather.converters.models import convert  # not earlier: onnx-ir takes 60 MB, and parsing twice the weights
+    with ExitStack() as stack:
+        with _steps("reading the weights"):
+            readable = None if _is_program(source) else stack.enter_context(weights_outside(source))
+        yield readable
+
+
+def _converted(source: Path, readable: Path | None, output: Path, options: _Options) -> Conversion:
+    with _steps("loading the converter") as step:
+        from ov_gather.converters.models import convert
 
         return convert(
             source,
@@ -162,49 +177,59 @@ def _converted(source: Path, output: Path, options: _Options) -> Conversion:
             trust=options.trust,
             readable=readable,
             extensions=options.extensions,
+            step=step,
         )
+
+
+def _written(
+    source: Path,
+    readable: Path | None,
+    output: Path,
+    options: _Options,
+    inputs: Mapping[str, NDArray[Any]],
+    conversion: Conversion,
+) -> CrossCheckResult | None:
+    """Write the IR, and return the result of its verification, if it is asked for.
+
+    Raises ValueError, and writes nothing, for inputs that onnxruntime, or PyTorch, refuses.
+    """
+    from ov_gather.converters.models import written
+
+    if options.verify and not _is_program(source):
+        from ov_gather.crosscheck.models.verify import start_early
+
+        start_early(options.target, options.extensions)
+    with _steps(f"writing {output}") as step, written(conversion.model, output, fp16=options.fp16) as path:
+        result = _verified(source, readable, path, options, inputs, conversion.in_lanes, step) if options.verify else None
+        if result and result.not_run and not result.no_reference:
+            raise ValueError(f"{source}: not verified: {result.not_run}")
+        return result
 
 
 def _verified(
-    source: Path, ir: Path, options: _Options, inputs: Mapping[str, NDArray[Any]], lanes: Mapping[str, tuple[str, str]]
+    source: Path,
+    readable: Path | None,
+    ir: Path,
+    options: _Options,
+    inputs: Mapping[str, NDArray[Any]],
+    lanes: Mapping[str, tuple[str, str]],
+    step: Callable[[str], None],
 ) -> CrossCheckResult:
-    """Compare the IR with the original, print the result, and return it.
-
-    Raises ValueError for inputs that onnxruntime, or PyTorch, refuses. If onnxruntime cannot load the original, no inputs would
-    help, and the IR is kept.
-    """
-    from ov_gather.report.convert import verification
-
+    """Compare the IR with the original. If onnxruntime cannot load it, no inputs would help, and `no_reference` is set."""
+    shared: dict[str, Any] = {
+        "target": options.target,
+        "inputs": inputs or None,
+        "tolerances": options.tolerances,
+        "extensions": options.extensions,
+    }
+    step("loading the runtimes")
     if _is_program(source):
         from ov_gather.crosscheck.models.verify import verify_program
 
-        result = verify_program(
-            source,
-            ir,
-            target=options.target,
-            inputs=inputs or None,
-            tolerances=options.tolerances,
-            extensions=options.extensions,
-        )
-    else:
-        from ov_gather.crosscheck.models.verify import verify_conversion
+        return verify_program(source, ir, **shared)
+    from ov_gather.crosscheck.models.verify import verify_conversion
 
-        result = verify_conversion(
-            source,
-            ir,
-            target=options.target,
-            inputs=inputs or None,
-            lanes=lanes,
-            tolerances=options.tolerances,
-            extensions=options.extensions,
-        )
-    if result.no_reference:
-        say(f"{source}: not verified: {result.not_run}", err=True)
-    elif result.not_run:
-        raise ValueError(f"{source}: not verified: {result.not_run}")
-    else:
-        print_all(verification(result, every_row=is_verbose()))
-    return result
+    return verify_conversion(source, ir, lanes=lanes, readable=readable, step=step, **shared)
 
 
 def _bisect(source: Path, ir: Path, options: _Options, inputs: Mapping[str, NDArray[Any]]) -> None:
@@ -246,6 +271,7 @@ def _accelerate(model: openvino.Model, options: _Options) -> None:
     from ov_gather.acceleration.accelerate import accelerate
 
     portable = options.target == "stock"
-    summary = accelerate(model, portable=portable, assume_in_bounds=portable and options.assume_in_bounds)
+    with _steps("making gathers faster"):
+        summary = accelerate(model, portable=portable, assume_in_bounds=portable and options.assume_in_bounds)
     if summary.changes and not is_quiet():
         print_all([summary.table()] if is_verbose() else summary.briefly())

@@ -181,9 +181,9 @@ def with_progress(results: Iterable[T], total: int, doing: str) -> Iterable[T]:
 
 
 @contextmanager
-def steps_shown(first: str) -> Iterator[Callable[[str], None]]:
+def steps_shown(first: str, *, in_a_pipe: bool = True) -> Iterator[Callable[[str], None]]:
     """Yield a function that shows the step that is being done on stderr: on a terminal, or now and then as a line in a pipe."""
-    if is_quiet():
+    if is_quiet() or not (in_a_pipe or sys.stderr.isatty()):
         yield lambda told: None
     elif sys.stderr.isatty():
         from rich.markup import escape

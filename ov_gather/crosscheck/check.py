@@ -259,15 +259,16 @@ def _check_onnx(
     """Convert an ONNX model, warn of inexactness, and compare the result with onnxruntime."""
     from ov_gather.converters.inexactness import summaries
     from ov_gather.converters.models import convert, written
+    from ov_gather.converters.weights import weights_outside
     from ov_gather.crosscheck.models.verify import verify_conversion
 
-    with TemporaryDirectory() as directory:
+    with TemporaryDirectory() as directory, weights_outside(path) as readable:
         converted = Path(directory) / "model.xml"
-        conversion = convert(path, output=converted, extensions=extensions)
+        conversion = convert(path, output=converted, readable=readable, extensions=extensions)
         inexactness = tuple(summaries(conversion.inexactness))
         for text in inexactness:
             warn(text)
         with written(conversion.model, converted):
             pass
-        result = verify_conversion(path, converted, seed=seed, tolerances=tolerances, extensions=extensions)
+        result = verify_conversion(path, converted, seed=seed, tolerances=tolerances, extensions=extensions, readable=readable)
     return replace(result, inexactness=inexactness)

@@ -33,10 +33,17 @@ FAILURES = (RefusedError, CrashedError, IndexError)
 
 @dataclass(frozen=True, slots=True)
 class OnnxFile:
-    """The path of an .onnx file; `data` is the folder of its external data if that is another one."""
+    """An .onnx file.
+
+    Attributes:
+        path: its path.
+        data: the folder of its external data if that is another one.
+        runs_once: whether it is executed once. Then kernels need no copy of the weights in a layout of their own.
+    """
 
     path: Path
     data: Path | None = None
+    runs_once: bool = False
 
 
 @dataclass(frozen=True, slots=True)

@@ -78,6 +78,8 @@ def _read(model: Model | OnnxFile, options: Any) -> bytes | str:
         from ov_gather.runtimes.onnx_model import onnx_model
 
         return onnx_model(model)
+    if model.runs_once:
+        options.add_session_config_entry("session.disable_prepacking", "1")
     if model.data is None:
         return str(model.path)
     options.add_session_config_entry(_FOLDER_OF_DATA, str(model.data.resolve()))

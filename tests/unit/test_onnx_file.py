@@ -42,7 +42,9 @@ def test_with_its_weights_the_model_is_that_of_protobuf(sizes):
 
 def test_a_graph_in_two_parts_and_raw_data_given_twice_are_merged_as_protobuf_merges_them():
     model, more = model_of(2000, 10), onnx.ModelProto(graph=onnx.GraphProto(initializer=model_of(3000).graph.initializer))
-    twice = onnx.TensorProto(raw_data=b"a" * 5000).SerializeToString() + onnx.TensorProto(raw_data=b"b" * 20).SerializeToString()
+    twice = (
+        onnx.TensorProto(raw_data=b"a" * 5000).SerializeToString() + onnx.TensorProto(raw_data=b"b" * 20).SerializeToString()
+    )
     field = onnx.GraphProto(initializer=[onnx.TensorProto.FromString(twice)]).SerializeToString()
     last = b"\x3a" + bytes([len(field)]) + field
     raw = b"\x2a" + bytes([len(twice) & 0x7F | 0x80, len(twice) >> 7]) + twice  # an initializer

@@ -16,12 +16,14 @@ from onnx_ir.convenience import get_const_tensor
 from onnx_ir.passes.common import InlinePass
 
 from ov_gather.converters.sparse import dense
-from ov_gather.ops.onnx_nodes import GATHERS
-from ov_gather.runtimes.base import OnnxFile, Runtime
+from ov_gather.ops.onnx_nodes import GATHERS, attribute
+from ov_gather.runtimes.base import OnnxFile, RefusedError, Runtime
 from ov_gather.system.files import scratch
 
 BATCH = 16
-"""Number of gathers whose tensors are computed, and held in memory, at once."""
+"""Initial number of gathers whose tensors are computed, and held in memory, at once; multiplied by 4 after each small batch."""
+HELD = 1 << 27
+"""Maximum bytes of the tensors of a batch that is followed by a larger one, which would have 4 times as many."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -60,20 +62,33 @@ def tensors_of(
     model: onnx_ir.Model, nodes: Sequence[onnx_ir.Node], inputs: Mapping[str, NDArray[Any]], runtime: Runtime[Any]
 ) -> Iterator[GatherTensors]:
     """Yield the tensors of each gather for these inputs, in batches. Raises RefusedError, CrashedError."""
-    for start in range(0, len(nodes), BATCH):
-        batch = nodes[start : start + BATCH]
+    start, most = 0, BATCH
+    while start < len(nodes):
+        batch = nodes[start : start + most]
         wanted = [value for node in batch for value in (*node.inputs, node.outputs[0]) if value is not None]
-        tensors = iter(values(model, wanted, inputs, runtime))
+        arrays = values(model, wanted, inputs, runtime, runs_once=True)
+        tensors = iter(arrays)
         for node in batch:
             data, indices, output = next(tensors), next(tensors), next(tensors)
             constant = tuple(value is not None and get_const_tensor(value) is not None for value in node.inputs)
             yield GatherTensors(node, (data, indices), (constant[0], constant[1]), output)
+        start += len(batch)
+        if 4 * sum(array.nbytes for array in arrays) < HELD:
+            most *= 4
 
 
 def values(
-    model: onnx_ir.Model, wanted: Sequence[onnx_ir.Value], inputs: Mapping[str, NDArray[Any]], runtime: Runtime[Any]
+    model: onnx_ir.Model,
+    wanted: Sequence[onnx_ir.Value],
+    inputs: Mapping[str, NDArray[Any]],
+    runtime: Runtime[Any],
+    *,
+    runs_once: bool = False,
 ) -> list[NDArray[Any]]:
-    """Return the arrays of some values of the main graph for these inputs. Raises RefusedError, CrashedError."""
+    """Return the arrays of some values of the main graph for these inputs. Raises RefusedError, CrashedError.
+
+    `runs_once`: spare the time to prepare weights, as for values that are compared with no others of this model.
+    """
     known = dict(inputs)
     for value in wanted:
         constant = get_const_tensor(value)
@@ -84,7 +99,8 @@ def values(
         outputs = list(model.graph.outputs)
         model.graph.outputs[:] = list(computed.values())
         try:
-            known |= zip(computed, run(model, inputs, runtime), strict=True)
+            with activated(model, runtime, runs_once=runs_once):
+                known |= zip(computed, runtime.execute(list(inputs.values())), strict=True)
         finally:
             model.graph.outputs[:] = outputs
     return [known[str(value.name)] for value in wanted]
@@ -97,24 +113,44 @@ def run(model: onnx_ir.Model, inputs: Mapping[str, NDArray[Any]], runtime: Runti
 
 
 @contextmanager
-def activated(model: onnx_ir.Model, runtime: Runtime[Any]) -> Iterator[None]:
+def activated(
+    model: onnx_ir.Model, runtime: Runtime[Any], original: OnnxFile | None = None, *, runs_once: bool = False
+) -> Iterator[None]:
     """Load the model into the runtime during the context, with every TopK sorted. External data stay in their folder.
+
+    The runtime reads the `original` file itself, if it is given, unless a TopK has to be sorted. If it refuses that file, it
+    gets the model as loaded, without formal faults.
 
     Raises RefusedError, CrashedError; OSError if the model cannot be written to TMPDIR.
     """
     with scratch() as directory, runtime:
-        path, data = directory / "model.onnx", folder_of_data(model)
-        with _sorted(model):
-            onnx_ir.save(model, path, external_data=None if data else "model.data")
-        runtime.activate(OnnxFile(path, data))
+        if original is None or any(_unsorted(model)) or not _takes(runtime, original):
+            path, data = directory / "model.onnx", folder_of_data(model)
+            with _sorted(model):
+                onnx_ir.save(model, path, external_data=None if data else "model.data")
+            runtime.activate(OnnxFile(path, data, runs_once))
         yield
+
+
+def _takes(runtime: Runtime[Any], file: OnnxFile) -> bool:
+    """Activate a file, and return True unless the runtime refuses it. Raises CrashedError."""
+    try:
+        runtime.activate(file)
+    except RefusedError:
+        return False
+    return True
+
+
+def _unsorted(model: onnx_ir.Model) -> Iterator[onnx_ir.Node]:
+    """Return each TopK whose results may be in any order, also in bodies."""
+    nodes = (node for node in model.graph.all_nodes() if node.op_type == "TopK" and not node.domain)
+    return (node for node in nodes if not attribute(node, "sorted", 1))
 
 
 @contextmanager
 def _sorted(model: onnx_ir.Model) -> Iterator[None]:
     """Make every TopK return sorted results for the duration of the context, as conversions do."""
-    nodes = (node for node in model.graph.all_nodes() if node.op_type == "TopK" and not node.domain)
-    given = {node: node.attributes.pop("sorted") for node in nodes if "sorted" in node.attributes}
+    given = {node: node.attributes.pop("sorted") for node in _unsorted(model)}
     try:
         yield
     finally:

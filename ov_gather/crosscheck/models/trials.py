@@ -6,7 +6,7 @@ image.
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Iterator, Mapping, Sequence
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, replace
 from pathlib import Path
 from typing import Any
@@ -38,7 +38,7 @@ from ov_gather.crosscheck.tolerances import NO_TOLERANCES, Tolerances
 from ov_gather.ir.cuts import with_results
 from ov_gather.ir.reader import read_ir
 from ov_gather.ops.layer_view import family_layers
-from ov_gather.runtimes.base import RefusedError
+from ov_gather.runtimes.base import OnnxFile, RefusedError
 from ov_gather.runtimes.isolated import IsolatedRuntime, borrowed
 from ov_gather.system.worker import CrashedError
 
@@ -68,20 +68,24 @@ class Attempt:
 class ConversionTrial:
     """A model and its conversion on their runtimes. `refusals` are the messages of onnxruntime for inputs that it refused.
 
-    `lanes` maps each input and output of the IR that is in lanes to the original's name and the type of its numbers.
+    `original` is the file of the model, which onnxruntime reads itself. `lanes` maps each input and output of the IR that is in
+    lanes to the original's name and the type of its numbers. `step` is called with each step before it is taken.
     """
 
     def __init__(
         self,
         model: onnx_ir.Model,
+        original: OnnxFile,
         ir_path: Path,
         origin: IsolatedRuntime[Any],
         target: IsolatedRuntime[Any],
         lanes: Mapping[str, tuple[str, str]],
         tolerances: Tolerances = NO_TOLERANCES,
+        step: Callable[[str], object] = str,
     ) -> None:
         self.refusals: list[str] = []
-        self._model, self._origin, self._target = model, origin, target
+        self._model, self._original, self._origin, self._target = model, original, origin, target
+        self._step = step
         self._ir_path, self._lanes, self._tolerances = ir_path.resolve(), lanes, tolerances
         self._converted = read_ir(ir_path)
 
@@ -109,7 +113,8 @@ class ConversionTrial:
         remaining = iter(choices)
         while True:
             try:
-                with intermediates.activated(self._model, self._origin):
+                self._step(f"executing the original on {self._origin.name}")
+                with intermediates.activated(self._model, self._origin, self._original):
                     inputs, expected = self._next_accepted(remaining)
             except CrashedError as error:  # other inputs may crash it again
                 self.refusals.append(str(error))
@@ -127,6 +132,7 @@ class ConversionTrial:
         return {}, None
 
     def _attempt(self, inputs: Inputs, expected: Arrays) -> Attempt:
+        self._step(f"executing the result on {self._target.name}")
         found = self._target.run(self._ir_path, self._in_order(inputs))
         if isinstance(found, Exception):
             problem = f"{self._target.name} does not execute the result: {found}"
@@ -134,6 +140,7 @@ class ConversionTrial:
         numbers = self._numbers(found)
         outputs = compare_outputs(self._model, expected, numbers, self._target.name, tolerances=self._tolerances)
         if not _all_passed(outputs):
+            self._step("explaining differences")
             outputs = self._excused(inputs, expected, numbers)
         is_conclusive = not any(ROUNDING in output.comparison.divergences for output in outputs)
         return Attempt(inputs, expected, outputs, is_conclusive=is_conclusive)

@@ -5,7 +5,8 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Callable, Iterator, Mapping, Sequence
+from contextlib import AbstractContextManager
 from dataclasses import replace
 from pathlib import Path
 from typing import Any
@@ -32,7 +33,7 @@ from ov_gather.kernels.gather_elements import kernel_name
 from ov_gather.ops.layer_view import family_layers
 from ov_gather.ops.reference import evaluate
 from ov_gather.ops.table import ENDS, OPENVINO, where
-from ov_gather.runtimes.base import RefusedError
+from ov_gather.runtimes.base import OnnxFile, RefusedError
 from ov_gather.runtimes.isolated import IsolatedRuntime, borrowed
 from ov_gather.system.imports import require
 from ov_gather.system.worker import CrashedError
@@ -55,6 +56,8 @@ def verify_conversion(
     lanes: Mapping[str, tuple[str, str]] | None = None,
     tolerances: Tolerances = NO_TOLERANCES,
     extensions: tuple[UserExtension, ...] = (),
+    readable: Path | None = None,
+    step: Callable[[str], object] = str,
 ) -> CrossCheckResult:
     """Execute an ONNX model on onnxruntime and its conversion on OpenVINO, with the same inputs, and compare.
 
@@ -68,6 +71,9 @@ def verify_conversion(
         lanes: for each input or output of the IR that is in lanes, by name: the original's name and the type of its numbers.
         tolerances: permitted differences of outputs, instead of the usual rule of `outputs.py`.
         extensions: operations of users in the IR.
+        readable: what `weights_outside` yields for the original, if it is kept for several readers. The outputs that are
+            expected are computed from the original file.
+        step: called with each step, as text for people, before it is taken.
 
     Returns:
         A result with `.passed`, `.divergences` and `.table()`. `.not_run` is why nothing was compared without being wrong.
@@ -78,11 +84,13 @@ def verify_conversion(
         TypeError, ValueError: a file is not a model; the inputs do not fit it; a tolerance is given for no output.
     """
     require("onnxruntime")  # fail early
-    model = intermediates.load(onnx_path)
+    readable = readable or onnx_path
+    model = intermediates.load(readable)
+    original = OnnxFile(onnx_path.resolve(), intermediates.folder_of_data(model) if readable == onnx_path else None)
     tolerances.check_names([str(value.name) for value in model.graph.outputs])
     given = None if inputs is None else check_inputs(model, inputs)
     choices = made_up_inputs(model, seed) if given is None else [given]
-    with borrowed(["onnxruntime", "kernel", _EXECUTED_BY[target]], extensions=extensions) as runtimes:
+    with _runtimes(target, extensions) as runtimes:
         origin, *others = runtimes
         nodes, in_bodies = intermediates.gathers(model)
         result = CrossCheckResult(
@@ -92,7 +100,7 @@ def verify_conversion(
             original=str(onnx_path),
             in_bodies=tuple(f"{node.op_type} '{node.name}'" for node in in_bodies),
         )
-        trial = ConversionTrial(model, ir_path, origin, others[-1], lanes or {}, tolerances)
+        trial = ConversionTrial(model, original, ir_path, origin, others[-1], lanes or {}, tolerances, step)
         try:
             attempt = trial.run(choices)
             if attempt is None and given is None:
@@ -103,7 +111,9 @@ def verify_conversion(
                     return replace(result, not_run=f"neither runtime accepts {trial.refusals[0]}")
                 return replace(result, problem=f"onnxruntime does not execute the original: {trial.refusals[0]}")
             gathers = intermediates.tensors_of(model, nodes, attempt.inputs, origin)
-            layers = tuple(_check_gather(gather, others, target, str(onnx_path)) for gather in gathers)
+            layers = tuple(
+                _check_gather(gather, others, target, str(onnx_path)) for gather in _counted(gathers, len(nodes), step)
+            )
         except NoInputsError as error:
             return replace(result, not_run=f"{error}: give --input")
         except (RefusedError, CrashedError) as error:
@@ -113,6 +123,26 @@ def verify_conversion(
     if target == "extension" or result.passed or result.problem or not all(layer.passed for layer in layers):
         return result
     return replace(result, blamed=trial.blamed_gathers(attempt))
+
+
+def _runtimes(target: str, extensions: tuple[UserExtension, ...]) -> AbstractContextManager[list[IsolatedRuntime[Any]]]:
+    return borrowed(["onnxruntime", "kernel", _EXECUTED_BY[target]], extensions=extensions)
+
+
+def start_early(target: str, extensions: tuple[UserExtension, ...]) -> None:
+    """Start the processes that `verify_conversion` will need, so that they load their libraries while others work.
+
+    Raises FileNotFoundError if the extension is not installed.
+    """
+    with _runtimes(target, extensions):
+        pass
+
+
+def _counted(gathers: Iterator[GatherTensors], total: int, step: Callable[[str], object]) -> Iterator[GatherTensors]:
+    """Yield the gathers, and say before each which it is."""
+    for number in range(1, total + 1):
+        step(f"checking gather {number:,} of {total:,}")
+        yield next(gathers)
 
 
 def _check_gather(gather: GatherTensors, runtimes: Sequence[IsolatedRuntime[Any]], target: str, path: str) -> LayerResult:

@@ -40,11 +40,11 @@ def _bounds(chunks: Iterable[NDArray[Any]]) -> tuple[Interval, bool]:
         if chunk.dtype.kind in "iub":
             low, high = min(low, int(chunk.min())), max(high, int(chunk.max()))
             continue
-        wide = chunk.astype(np.float64)
-        missing = np.isnan(wide)
-        may_be_nan = may_be_nan or bool(missing.any())
-        if not missing.all():
-            low, high = min(low, float(np.nanmin(wide))), max(high, float(np.nanmax(wide)))
+        floats = chunk if chunk.dtype.kind == "f" else chunk.astype(np.float64)
+        if np.isnan(floats.min()):
+            may_be_nan, floats = True, floats[~np.isnan(floats)]
+        if floats.size:
+            low, high = min(low, float(floats.min())), max(high, float(floats.max()))
     return Interval(low, high), may_be_nan
 
 
