@@ -235,13 +235,14 @@ def assumed_of(graph: AnalysedGraph, given: Assumption) -> dict[Key, Interval]:
 
 
 def _counts_of_inputs(graph: AnalysedGraph) -> Limits:
-    """Return upper bounds of the element counts of the inputs."""
-    found = Limits()
-    for key in graph.inputs.values():
-        shape = graph.declared(key).shape
-        if shape is not None:
-            found.add(product(shape), LARGEST_SIZE)
-    return found
+    """Return upper bounds of the element counts of the inputs, found once for each graph."""
+    if graph.counts_of_inputs is None:
+        graph.counts_of_inputs = Limits()
+        for key in graph.inputs.values():
+            shape = graph.declared(key).shape
+            if shape is not None:
+                graph.counts_of_inputs.add(product(shape), LARGEST_SIZE)
+    return graph.counts_of_inputs
 
 
 def _tightest(counts: Limits, values: Iterable[Value]) -> Limits:
@@ -262,9 +263,11 @@ def _tightest(counts: Limits, values: Iterable[Value]) -> Limits:
 
 
 def open_dims(graph: AnalysedGraph) -> dict[Symbol, tuple[int, Number]]:
-    """Return the bounds of the dynamic dimensions of inputs."""
-    shapes = [graph.declared(key).shape or () for key in graph.inputs.values()]
-    return _limited({one: graph.bounds[one] for shape in shapes for dim in shape for one in dim.symbols})
+    """Return the bounds of the dynamic dimensions of inputs, found once for each graph."""
+    if graph.dims_of_inputs is None:
+        shapes = [graph.declared(key).shape or () for key in graph.inputs.values()]
+        graph.dims_of_inputs = _limited({one: graph.bounds[one] for shape in shapes for dim in shape for one in dim.symbols})
+    return graph.dims_of_inputs
 
 
 def dims_of(given: Assumption) -> dict[Symbol, tuple[int, Number]]:

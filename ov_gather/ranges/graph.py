@@ -15,6 +15,7 @@ from ov_gather.plugin.pattern_graph import PatternGraph
 from ov_gather.ranges.algebra.constants import constant_value
 from ov_gather.ranges.algebra.intervals import Interval
 from ov_gather.ranges.algebra.polynomials import Number, Polynomial
+from ov_gather.ranges.algebra.sizes import Limits
 from ov_gather.ranges.algebra.symbols import Count, Elements
 from ov_gather.ranges.algebra.values import LARGEST_SIZE, Shape, Value, is_integer
 from ov_gather.ranges.rules.call import TransferFunction
@@ -54,6 +55,7 @@ class AnalysedGraph:
         bounds: lower and upper bound of each dynamic dimension that `declared` has named so far.
         answers: the answers to questions about tensors, by the name of the question: see `origins`.
         parts: the tensors that hold parts of inputs, as far as `cuts` has looked for them.
+        counts_of_inputs, dims_of_inputs: what each analysis begins with, once one has begun: see `analyse`.
     """
 
     def __init__(self, graph: Graph, vocabulary: Vocabulary = OPENVINO) -> None:
@@ -61,6 +63,8 @@ class AnalysedGraph:
         self.bounds: dict[Symbol, tuple[int, Number]] = {}
         self.answers: dict[str, dict[Key, bool]] = {}
         self.parts: dict[Elements, list[Key]] = {}
+        self.counts_of_inputs: Limits | None = None
+        self.dims_of_inputs: dict[Symbol, tuple[int, Number]] | None = None
         self._declared: dict[Key, Value] = {}
         self._rules: dict[Node, TransferFunction | None] = {}
         self._ends: dict[object, list[Key]] = {}

@@ -7,6 +7,7 @@ from openvino import opset13 as ops
 import ov_gather
 from helpers.accelerating import operations
 from helpers.openvino_models import made_of, number
+from helpers.steps import steps_of
 
 OPEN = "too small to gain for the least open sizes"
 
@@ -71,3 +72,16 @@ def test_labels_of_an_open_batch_are_gathered_from_log_softmax():
     model = made_of(lambda x, index: gathered(ops.log_softmax(x, 1), index), x="f32[?,100000]", index="i64[?,5]")
     (change,) = ov_gather.accelerate(model).changes
     assert not change.done and "LogSoftmax-5" in operations(model)
+
+
+def test_steps_a_gather_do_not_grow_with_the_number_of_gathers():
+    """Each gather had all inputs counted again, which took 9 s for 1,000 gathers."""
+
+    def steps(gathers: int) -> int:
+        shape = {f"x{i}": f"f32[8,{8 + i}]" for i in range(gathers)} | {f"i{i}": f"i64[8,{8 + i}]" for i in range(gathers)}
+        model = made_of(lambda *given: [*map(gathered, given[:gathers], given[gathers:])], **shape)
+        return steps_of(lambda: ov_gather.accelerate(model))
+
+    steps(1)  # imports, and fills caches
+    few, more, many = steps(20), steps(60), steps(100)
+    assert many - more < 1.2 * (more - few)
