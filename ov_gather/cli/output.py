@@ -231,5 +231,6 @@ def _bar(progress: Progress, stop: Event) -> None:
     with Bar(*columns, console=error_console(), transient=True, redirect_stdout=False) as bar:
         task = bar.add_task("checking", total=None)
         while not stop.wait(_ON_A_TERMINAL):
-            text = printable(f"{progress.source}{progress.longest}")
-            bar.update(task, description=text[-100:], completed=progress.done, total=progress.total or None)
+            file = f"file {progress.file} of {progress.files}, " if progress.files else ""
+            text = printable(f"{progress.source}{progress.current}")
+            bar.update(task, description=file + text[-100:], completed=progress.done, total=progress.total or None)

@@ -109,13 +109,15 @@ def cross_check(
         progress = progress or Progress()
         progress.begin(model.path, len(views), seed)
         with_models = given is None and "openvino" in runtimes
+        progress.step("probing libraries of operations")
         probed = Probed(views if with_models else [], known, seed, cases)
+        progress.step("")
         for position, view in enumerate(views):
             if layer := probed.result(view):
                 progress.add(position, layer)
         sound = [position for position, view in enumerate(views) if probed.result(view) is None]
         is_run = with_models and (has_several_layers(model) or bool(named)) and len(sound) == len(views)
-        run = ModelRun(model, seed, device, known, named) if is_run else None
+        run = ModelRun(model, seed, device, known, named, progress.step) if is_run else None
         with LayerChecks(others, Reducer(failures, device, layers_know) if failures else None) as checks:
             progress.watch(checks.queues)
             start = 0
@@ -208,12 +210,13 @@ def check_paths(
     unreadable: list[Finding] = []
     options: dict[str, Any] = {"runtimes": runtimes, "seed": seed, "cases": cases, "device": device, "failures": failures}
     options["extensions"] = extensions
+    count = len(models) + len(files)
     with progress.until_stopped():
         for original in models:
-            progress.begin(str(original))
-            results.append(_check_onnx(original, seed, warn, permitted[original], extensions))
+            progress.begin_file(str(original), count)
+            results.append(_check_onnx(original, seed, warn, permitted[original], extensions, progress.step))
         for path in files:
-            progress.begin(str(path))
+            progress.begin_file(str(path), count)
             try:
                 model, found = read_and_validate(path)
             except OperationError as error:  # other files may do without the operation
@@ -255,6 +258,7 @@ def _check_onnx(
     warn: Callable[[str], object],
     tolerances: Tolerances,
     extensions: tuple[UserExtension, ...],
+    step: Callable[[str], object],
 ) -> CrossCheckResult:
     """Convert an ONNX model, warn of inexactness, and compare the result with onnxruntime."""
     from ov_gather.converters.inexactness import summaries
@@ -264,7 +268,7 @@ def _check_onnx(
 
     with TemporaryDirectory() as directory, weights_outside(path) as readable:
         converted = Path(directory) / "model.xml"
-        conversion = convert(path, output=converted, readable=readable, extensions=extensions)
+        conversion = convert(path, output=converted, readable=readable, extensions=extensions, step=step)
         inexactness = tuple(summaries(conversion.inexactness))
         for text in inexactness:
             warn(text)

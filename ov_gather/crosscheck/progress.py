@@ -19,12 +19,14 @@ class Progress:
         total: number of layers in the source, or of cases in a sweep; 0 while it is unknown.
         done: number of them that are done.
         unit: the unit of `total` and `done`, "layers" or "cases".
+        file, files: the number of the current source, from 1, and of all sources; 0 if it is the only one.
         stopped: this progress as text, when Ctrl+C or SIGTERM stopped the check; "" if nothing did.
     """
 
     def __init__(self) -> None:
         self.source, self.unit, self.stopped = "", "layers", ""
-        self.total = self.done = 0
+        self.total = self.done = self.file = self.files = 0
+        self._step = ""
         self._seed = 0
         self._start = monotonic()
         self._layers: dict[int, LayerResult] = {}
@@ -33,8 +35,17 @@ class Progress:
 
     def begin(self, source: str, total: int = 0, seed: int = 0, unit: str = "layers") -> None:
         """Switch to another source, and reset the counts."""
-        self._layers, self._queues = {}, ()
+        self._layers, self._queues, self._step = {}, (), ""
         self.source, self.total, self.done, self.unit, self._seed = source, total, 0, unit, seed
+
+    def begin_file(self, source: str, files: int) -> None:
+        """Switch to the next of so many sources."""
+        self.file, self.files = (self.file + 1, files) if files > 1 else (0, 0)
+        self.begin(source)
+
+    def step(self, what: str) -> None:
+        """Report from now on what is done to the whole source; "" where its layers are executed one by one."""
+        self._step = what
 
     def watch(self, queues: Sequence[RuntimeQueue]) -> None:
         """Report from now on what these runtimes execute."""
@@ -69,8 +80,14 @@ class Progress:
         return CrossCheckResult(self.layers, self._seed, self._environment, not_run="stopped before the model was compared")
 
     def __str__(self) -> str:
-        counted = f"{self.done:,} of {self.total:,} {self.unit}" if self.total else "reading"
-        return f"{self.source}: {counted} after {monotonic() - self._start:.0f} s{self.longest}"
+        counted = f"{self.done:,} of {self.total:,} {self.unit}" if self.total else self._step or "reading"
+        file = f", file {self.file:,} of {self.files:,}" if self.files else ""
+        return f"{self.source}: {counted}{file} after {monotonic() - self._start:.0f} s{self.current}"
+
+    @property
+    def current(self) -> str:
+        """What is done now: a step for the whole source, or else the longest running execution of a layer."""
+        return f"; {self._step}" if self._step and self.total else self.longest
 
     @property
     def longest(self) -> str:

@@ -66,6 +66,26 @@ def test_identical_layers_are_executed_once(executed):
     assert executed["activate"] < 10  # once a number of threads and group, and anew after errors
 
 
+def test_more_twins_need_no_more_compilations(monkeypatch):
+    compiled, original = defaultdict(int), IsolatedRuntime.activate
+
+    def counted(self, *arguments):
+        compiled[self.name] += 1
+        return original(self, *arguments)
+
+    monkeypatch.setattr(IsolatedRuntime, "activate", counted)
+    counts = []
+    for number in (3, 30):
+        compiled.clear()
+        result = cross_check(model(*((f"twin {i}", 3, 1, None) for i in range(number))), runtimes=("kernel", "openvino"))
+        assert result.passed
+        assert {len(layer.cases) for layer in result.layers} == {17}
+        counts.append(dict(compiled))
+    assert counts[1]["accelerated"] == 1
+    assert counts[1]["openvino"] <= counts[0]["openvino"] + 1  # one more batch of operands
+    assert counts[1]["kernel"] <= counts[0]["kernel"] + 1
+
+
 @pytest.mark.parametrize(
     "other",
     [

@@ -62,6 +62,66 @@ def test_what_is_done_is_kept_in_the_order_of_the_model(progress):
     assert str(progress).startswith("other.xml: reading after 40 s")
 
 
+def test_of_several_files_the_line_says_which(progress):
+    progress.begin_file("a.xml", 9)
+    progress.begin_file("b.xml", 9)
+    progress.begin("b.xml", 72)
+    for position in range(12):
+        progress.add(position, layer(str(position)))
+    assert str(progress) == "b.xml: 12 of 72 layers, file 2 of 9 after 40 s"
+    alone = Progress()
+    alone.begin_file("b.xml", 1)
+    assert "file" not in str(alone)
+
+
+def test_what_is_done_to_the_whole_model_is_named(progress):
+    progress.step("executing the model")
+    assert str(progress) == "m.xml: 2 of 3 layers after 40 s; executing the model"
+    progress.step("")
+    assert "has been executing Gather-8 'slow'" in str(progress)
+    progress.begin_file("m.onnx", 2)
+    assert str(progress).startswith("m.onnx: reading, file 1 of 2 after")
+    progress.step("checking gather 3 of 5")
+    assert str(progress).startswith("m.onnx: checking gather 3 of 5, file 1 of 2 after")
+
+
+def test_the_bar_says_file_and_step(monkeypatch, progress):
+    progress.begin_file("b.xml", 9)
+    progress.begin("b.xml", 72)
+    progress.step("executing the model")
+    described, stop = [], Event()
+
+    def update(bar, task, *, description, completed, total):
+        described.append((description, completed, total))
+        stop.set()
+
+    monkeypatch.setattr("rich.progress.Progress.update", update)
+    monkeypatch.setattr(output, "_ON_A_TERMINAL", 0.001)
+    output._bar(progress, stop)
+    assert described == [("file 1 of 9, b.xml; executing the model", 0, 72)]
+
+
+@pytest.mark.openvino
+def test_steps_of_a_check_in_their_order(monkeypatch, tmp_path, copied):
+    for stem in "ab":
+        copied("valid/deberta_bias", stem=stem)
+    told = []
+    monkeypatch.setattr(Progress, "step", lambda self, what: told.append((self.file, self.done, what)))
+    check.check_paths([tmp_path], runtimes=("kernel", "openvino"))
+    assert [one for one in told if one[2]] == [
+        (file, done, what)
+        for file in (1, 2)
+        for done, what in (
+            (0, "probing libraries of operations"),
+            (0, "executing the model on OpenVINO"),
+            (0, "computing the operands of layers 1 to 2"),
+            (2, "executing the model with our gathers"),
+            (2, "comparing other layers with their definitions"),
+        )
+    ]
+    assert [what for _, done, what in told if not done][1::2] == [""] * 6  # layers are executed one by one between them
+
+
 def test_a_pipe_gets_lines(monkeypatch, capsys):
     said = Event()
 
@@ -91,7 +151,7 @@ def test_a_check_that_is_stopped_gives_what_is_done(monkeypatch, tmp_path, copie
     monkeypatch.setattr(check, "cross_check", stopped_in_the_second)
     outcome = check.check_paths([tmp_path], runtimes=("kernel",))
     assert len(outcome.results) == 2
-    assert outcome.stopped.startswith(f"{tmp_path / 'b.xml'}: 1 of 2 layers after")
+    assert outcome.stopped.startswith(f"{tmp_path / 'b.xml'}: 1 of 2 layers, file 2 of 2 after")
 
 
 def test_an_error_of_ours_is_no_stop(monkeypatch, tmp_path, samples):

@@ -7,7 +7,7 @@ give for the output by name.
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import replace
 from functools import partial
 from types import MappingProxyType
@@ -60,13 +60,19 @@ class ModelRun:
         device: str = CPU,
         extensions: tuple[UserExtension, ...] = (),
         given: Mapping[str, NDArray[Any]] = MappingProxyType({}),
+        step: Callable[[str], object] = str,
     ) -> None:
-        """Execute the model on the `given` inputs, by name; others are made up."""
+        """Execute the model on the `given` inputs, by name; others are made up.
+
+        `step` is called with each step that concerns the whole model, as text, before it is taken, and with "" after it.
+        """
         self.not_run = self._version = ""
+        self._step = step
         self._device, self._extensions = device, extensions
         self._model = model
         self._inputs: Arrays = ()
         self._expected: Arrays | None = None
+        step("executing the model on OpenVINO")
         is_open = not all(layer.declared_shape and layer.declared_shape.is_static for layer in model.parameters)
         for size in OPEN_DIMENSIONS if is_open else OPEN_DIMENSIONS[:1]:
             refusal = self._execute(seed, given, size, is_open=is_open)
@@ -77,6 +83,7 @@ class ModelRun:
             self.not_run = self.not_run or _reason(refusal, sizes)
             if not isinstance(refusal, RefusedError):
                 break
+        step("")
 
     def _execute(self, seed: int, given: Mapping[str, NDArray[Any]], size: int, *, is_open: bool) -> Exception | None:
         """Execute the model with this size of open dimensions; return the error if that fails."""
@@ -104,7 +111,9 @@ class ModelRun:
         while start < len(views):
             some = views[start : start + _fitting(views[start : start + most])]
             batch = [_operands(view) if view.graph is self._model else [] for view in some]
+            self._step(f"computing the operands of layers {start + 1:,} to {start + len(some):,}")
             arrays = self._intermediates([port for ports in batch for port in ports])
+            self._step("")
             yield [
                 Case(OWN_OPERANDS, tuple(arrays[port] for port in ports), 1) if ports and arrays else None for ports in batch
             ]
@@ -122,6 +131,7 @@ class ModelRun:
         """
         if self._expected is None:
             return ()
+        self._step("executing the model with our gathers")
         changing = self._changing()
         if len(changing) == len(self._expected):
             return ()
@@ -162,6 +172,7 @@ class ModelRun:
         """Compare what the layers compute by their definitions. `layers` are the results of `views`."""
         if self._expected is None:
             return Definitions()
+        self._step("comparing other layers with their definitions")
         departing = [view.layer.id for view, layer in zip(views, layers, strict=True) if _own_divergences(layer)]
         execute = partial(self._run, "openvino")
         try:
