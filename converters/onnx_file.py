@@ -24,7 +24,7 @@ _FIXED = {1: 8, 5: 4}
 
 
 @dataclass(frozen=True, slots=True)
-class _Field:
+class _Encoded:
     """A field of a message: where its tag starts, and where its value starts and ends."""
 
     number: int
@@ -62,7 +62,7 @@ def without_weights(data: bytes | mmap) -> tuple[onnx.ModelProto, list[slice | N
     return onnx.ModelProto.FromString(b"".join(parts)), places
 
 
-def _graph(data: bytes | mmap, graph: _Field, places: list[slice | None]) -> bytes:
+def _graph(data: bytes | mmap, graph: _Encoded, places: list[slice | None]) -> bytes:
     """Return a graph without the large raw data of its initializers; add where it is, or None, to `places` for each."""
     parts = []
     for field in _fields(data, graph.value, graph.end):
@@ -76,13 +76,13 @@ def _graph(data: bytes | mmap, graph: _Field, places: list[slice | None]) -> byt
     return b"".join(parts)
 
 
-def _large_raw_data(data: bytes | mmap, tensor: _Field) -> _Field | None:
+def _large_raw_data(data: bytes | mmap, tensor: _Encoded) -> _Encoded | None:
     """Return the raw data of a tensor if it is large; None if a tensor has several, of which the last counts."""
     found = [field for field in _fields(data, tensor.value, tensor.end) if field.holds(_RAW_DATA)]
     return found[0] if len(found) == 1 and found[0].end - found[0].value >= SMALLEST else None
 
 
-def _fields(data: bytes | mmap, start: int, end: int) -> Iterator[_Field]:
+def _fields(data: bytes | mmap, start: int, end: int) -> Iterator[_Encoded]:
     """Yield the fields of a message. Raises DecodeError."""
     while start < end:
         tag, value = _varint(data, start)
@@ -98,7 +98,7 @@ def _fields(data: bytes | mmap, start: int, end: int) -> Iterator[_Field]:
             raise DecodeError(f"wire type {kind} at byte {start}")
         if after > end:
             raise DecodeError(f"the field at byte {start} ends at byte {after}, behind its message, which ends at {end}")
-        yield _Field(number, kind, start, value, after)
+        yield _Encoded(number, kind, start, value, after)
         start = after
 
 

@@ -8,6 +8,7 @@ import openvino
 import pytest
 
 from helpers.saved_models import parsed, saved
+from helpers.terminals import on_terminal
 from ov_gather.converters import ConversionError, convert_model
 
 OUTSIDE = {"save_as_external_data": True, "location": "weights", "size_threshold": 0}
@@ -35,6 +36,16 @@ def test_verify(cli, tmp_path):
     assert "openvino: passed (exact)" in done.stdout
     assert "GatherElements-6" in done.stdout
     assert names(tmp_path) == ["m.bin", "m.onnx", "m.xml"]
+
+
+def test_steps_only_on_a_terminal(cli, tmp_path):
+    model = save_gather(tmp_path / "m.onnx", "Gather", x="4, 2", indices="3")
+    seen = on_terminal("convert", model, "--verify")
+    for step in ("reading the weights", "repairing what OpenVINO would", "checking gather 1 of 1"):  # the last of each part
+        assert step in seen
+    done = cli("convert", model, "--verify", "--force", code=0)
+    assert done.stderr == ""
+    assert "loading" not in done.stdout
 
 
 def test_verify_with_given_inputs(cli, tmp_path, given):

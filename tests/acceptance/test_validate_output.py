@@ -2,7 +2,6 @@
 
 import json
 import os
-import pty
 import signal
 import subprocess
 import time
@@ -13,6 +12,7 @@ from click.testing import CliRunner
 
 from helpers.command_server import COMMAND
 from helpers.paths import VALID
+from helpers.terminals import on_terminal
 from ov_gather.cli.validate import command
 
 AXIS_3 = "ir_samples/invalid/OVG204/axis_3.xml"
@@ -59,24 +59,6 @@ def test_a_reader_that_goes_away(samples, pipeline, name):
     script = f"'{COMMAND}' validate ir_samples/invalid --format {name} {pipeline}"
     done = subprocess.run(["bash", "-c", script], cwd=samples.parent, capture_output=True, text=True, timeout=60, check=False)
     assert done.stderr == ""
-
-
-def on_terminal(*arguments, **environment):
-    """What a terminal sees of stdout and stderr together."""
-    ours, theirs = pty.openpty()
-    process = subprocess.Popen(
-        [COMMAND, *map(str, arguments)], stdout=theirs, stderr=theirs, env={**os.environ, "TERM": "xterm", **environment}
-    )
-    os.close(theirs)
-    seen = b""
-    try:
-        while chunk := os.read(ours, 1 << 16):
-            seen += chunk
-    except OSError:  # a terminal says like this that nobody writes to it any more
-        pass
-    os.close(ours)
-    process.wait(timeout=60)
-    return seen.decode()
 
 
 def test_colour_only_on_a_terminal_and_never_with_no_color(cli, samples, tmp_path):

@@ -106,9 +106,11 @@ def values(
     return [known[str(value.name)] for value in wanted]
 
 
-def run(model: onnx_ir.Model, inputs: Mapping[str, NDArray[Any]], runtime: Runtime[Any]) -> list[NDArray[Any]]:
-    """Return the outputs of the model. Raises RefusedError, CrashedError."""
-    with activated(model, runtime):
+def run(
+    model: onnx_ir.Model, inputs: Mapping[str, NDArray[Any]], runtime: Runtime[Any], original: OnnxFile | None = None
+) -> list[NDArray[Any]]:
+    """Return the outputs of the model; `original` is as for `activated`. Raises RefusedError, CrashedError."""
+    with activated(model, runtime, original):
         return runtime.execute(list(inputs.values()))
 
 

@@ -163,6 +163,7 @@ class ConversionTrial:
     def _excused_beside(
         self, model: onnx_ir.Model, inputs: Inputs, expected: Arrays, found: Arrays
     ) -> tuple[OutputResult, ...]:
+        original = self._original if model is self._model else None
         picks = [node for node, _ in scores(model)]
         converted = self._converted_values(inputs, [value for node in picks for value in (node.inputs[0], *node.outputs)])
         near = near_ties(model, inputs, self._origin, converted)
@@ -174,7 +175,7 @@ class ConversionTrial:
         )
         outputs = compare_outputs(model, expected, found, self._target.name, excuses, self._tolerances)
         if not _all_passed(outputs) and (narrow := narrowed(inputs)):
-            outputs = excuse_narrowing(outputs, intermediates.run(model, narrow, self._origin), found)
+            outputs = excuse_narrowing(outputs, intermediates.run(model, narrow, self._origin, original), found)
         if _all_passed(outputs):
             return outputs
         with borrowed(["plain onnxruntime"]) as (plain,):
@@ -182,7 +183,7 @@ class ConversionTrial:
                 floats = without_quantisation(model)
                 in_floats = None if floats is None else intermediates.run(floats, inputs, plain)
                 outputs = excuse_quantisation(model, outputs, expected, in_floats, found)
-                return excuse_rounding(outputs, expected, intermediates.run(model, inputs, plain), found)
+                return excuse_rounding(outputs, expected, intermediates.run(model, inputs, plain, original), found)
             except (RefusedError, CrashedError):  # without optimisation, a kernel may be missing
                 return outputs
 
