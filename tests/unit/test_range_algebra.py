@@ -2,11 +2,14 @@
 
 from math import inf
 
+import ml_dtypes
+import numpy as np
 import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from helpers.made_symbols import Letter
+from ov_gather.ranges.algebra import constants
 from ov_gather.ranges.algebra.intervals import ANY, Algebra, Interval
 from ov_gather.ranges.algebra.polynomials import Polynomial, Quotient
 from ov_gather.ranges.algebra.sizes import Limits, Sizes
@@ -177,3 +180,16 @@ def test_a_quotient_in_the_number_of_elements_of_a_tensor():
     limits.add(Polynomial.symbol(Quotient((x * x).terms, 2)) * x, 2**31 - 1)
     assert sizes.of(Quotient((x * x).terms, 2))[0] == 0
     assert sizes.greatest(x * Polynomial.symbol(Quotient((x * x).terms, 2))) == 2**31 - 1
+
+
+@pytest.mark.parametrize("kind", [np.float16, np.float32, np.float64, ml_dtypes.bfloat16])
+@pytest.mark.parametrize("missing", [0, 3, 12])
+@pytest.mark.parametrize("chunk", [5, 1 << 22])
+def test_bounds_of_floats_are_those_of_the_numbers_among_them(monkeypatch, kind, missing, chunk):
+    monkeypatch.setattr(constants, "CHUNK", chunk)
+    array = np.array([-3.5, 2, 0.25, -0.0, 7, -8, 1, np.inf if missing == 3 else 6, 4, 5, -1, 2]).astype(kind)
+    array[:missing] = np.nan
+    found = constants.constant_value(None, array.reshape(3, 4))
+    numbers = array.astype(np.float64)[missing:]
+    assert found.may_be_nan == bool(missing)
+    assert found.elements == (Interval(numbers.min(), numbers.max()) if numbers.size else ANY)
