@@ -1,6 +1,7 @@
 """Measure `ov-gather convert` and `ovc` on a model of `--gigabytes`, by turns, in DIRECTORY; needs three times the disk space.
 
 The model has external weights and a gather that must be rewritten. TMPDIR is a directory of its own, and its peak size counts.
+`convert --verify` is measured beside one execution on onnxruntime and one on OpenVINO, each in a process of its own.
 """
 
 from __future__ import annotations
@@ -18,7 +19,14 @@ from onnx import TensorProto, helper
 
 from tools.measurements.costs import OV_GATHER, cost_of
 
-COLUMNS = ("command", "exit code", "time", "memory of one process", "TMPDIR", "last line")
+COLUMNS = ("command", "exit code", "time", "CPU time", "memory of one process", "TMPDIR", "last line")
+EXECUTIONS = {
+    "onnxruntime": """import numpy, onnxruntime
+onnxruntime.InferenceSession("for_ovc.onnx").run(None, {"tokens": numpy.zeros((1, 8), numpy.int64)})""",
+    "openvino": """import numpy, openvino
+compiled = openvino.Core().compile_model("theirs.xml", "CPU", {"INFERENCE_PRECISION_HINT": "f32"})
+compiled.create_infer_request().infer([numpy.zeros((1, 8), numpy.int64)])""",
+}
 WIDTH = 4096
 MATRIX = WIDTH * WIDTH * 4
 
@@ -79,7 +87,7 @@ def row(title: str, *command: object, directory: Path) -> tuple[object, ...]:
         cost = cost_of(*command, directory=directory, environment={"TMPDIR": temporary})
         done.set()
         watching.join()
-    costs = (f"{cost.seconds:.1f} s", f"{cost.megabytes / 1e3:.2f} GB", f"{sizes[0] / 1e6:.1f} MB")
+    costs = (f"{cost.seconds:.1f} s", f"{cost.processor:.1f} s", f"{cost.megabytes / 1e3:.2f} GB", f"{sizes[0] / 1e6:.1f} MB")
     return title, cost.exit_code, *costs, cost.last_line
 
 
@@ -98,6 +106,8 @@ def measure(directory: Path, *, gigabytes: float = 2.5, turns: int = 3) -> Itera
         for _ in range(turns):
             yield row("convert", *ours, directory=folder)
             yield row("ovc", *ovc, directory=folder)
+        for name, program in EXECUTIONS.items():
+            yield row(f"one execution on {name}", sys.executable, "-c", program, directory=folder)
         (folder / "theirs.bin").unlink()
         yield row("convert --verify", *ours, "--verify", directory=folder)
         yield row("bisect", OV_GATHER, "bisect", "model.onnx", "ours.xml", directory=folder)
