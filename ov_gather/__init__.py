@@ -27,6 +27,7 @@ if TYPE_CHECKING:
     from ov_gather.kernels.gather import gather
     from ov_gather.kernels.gather_elements import gather_elements
     from ov_gather.kernels.gather_nd import gather_nd
+    from ov_gather.kernels.gather_scatter import gather_scatter
     from ov_gather.kernels.native import set_num_threads
     from ov_gather.kernels.scatter_elements import scatter_elements
     from ov_gather.kernels.scatter_nd import scatter_nd
@@ -50,6 +51,7 @@ __all__ = [
     "gather",
     "gather_elements",
     "gather_nd",
+    "gather_scatter",
     "guard",
     "harden",
     "prove",
@@ -72,6 +74,7 @@ _HOME = {
     "extension_path": "ov_gather.extension",
     "gather": "ov_gather.kernels.gather",
     "gather_nd": "ov_gather.kernels.gather_nd",
+    "gather_scatter": "ov_gather.kernels.gather_scatter",
     "guard": "ov_gather.guards.guard",
     "harden": "ov_gather.acceleration.harden",
     "scatter_elements": "ov_gather.kernels.scatter_elements",

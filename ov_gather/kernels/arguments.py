@@ -56,10 +56,10 @@ def checked_elements(function: str, data: NDArray[Any], indices: NDArray[Any], a
     return axis
 
 
-def checked_indices(function: str, indices: NDArray[Any]) -> NDArray[Any]:
-    """Return the indices in native byte order. Raises TypeError if they are not int32 or int64."""
+def checked_indices(function: str, indices: NDArray[Any], name: str = "indices") -> NDArray[Any]:
+    """Return the indices in native byte order. Raises TypeError, which names them, if they are not int32 or int64."""
     if indices.dtype.kind != "i" or indices.itemsize < 4:
-        raise TypeError(f"{function}: indices must be int32 or int64, not {indices.dtype}")
+        raise TypeError(f"{function}: {name} must be int32 or int64, not {indices.dtype}")
     return indices.astype(indices.dtype.newbyteorder("="), copy=False)
 
 
@@ -127,7 +127,9 @@ def _is_nested(array: NDArray[Any]) -> bool:
     return True
 
 
-def out_of_bounds(function: str, indices: NDArray[Any], position: tuple[int, ...], axis: int, size: int) -> IndexError:
+def out_of_bounds(
+    function: str, indices: NDArray[Any], position: tuple[int, ...], axis: int, size: int, name: str = "indices"
+) -> IndexError:
     """Return the IndexError for the index at this position, which is out of bounds for an axis of this size.
 
     If the index is in bounds now, another thread has changed the indices since, and the error says so.
@@ -140,7 +142,7 @@ def out_of_bounds(function: str, indices: NDArray[Any], position: tuple[int, ...
         )
     valid = f"valid {-size}..{size - 1}" if size else "no index is valid"
     return IndexError(
-        f"{function}: indices[{', '.join(map(str, position))}] = {index} "
+        f"{function}: {name}[{', '.join(map(str, position))}] = {index} "
         f"is out of bounds for axis {axis} of size {size} ({valid})"
     )
 

@@ -96,3 +96,30 @@ def scatter_nd(output: NDArray[Any], flat: NDArray[Any], updates: NDArray[Any], 
         table[last] = values[::-1][position]
     else:
         _REDUCE[reduction].at(table, places, values)
+
+
+def aggregate(
+    data: NDArray[Any],
+    sources: NDArray[Any],
+    targets: NDArray[Any],
+    weights: NDArray[Any] | None,
+    output: NDArray[Any],
+    reduction: str,
+    mean: bool,
+) -> bool:
+    """Fill `output` with rows of data, gathered and reduced in float32; return True if all indices are in bounds."""
+    sources, targets = snapshot(sources), snapshot(targets)
+    rows = output.shape[0]
+    if any(first_out_of_bounds(each, size) != ALL_IN_BOUNDS for each, size in ((sources, len(data)), (targets, rows))):
+        return False
+    with np.errstate(invalid="ignore", over="ignore"):  # the compiled kernel does not warn either
+        messages = data.astype(np.float32)[sources]
+        if weights is not None:
+            messages *= weights.astype(np.float32).reshape(weights.shape + (1,) * (data.ndim - weights.ndim))
+        neutral = {"add": 0.0, "min": np.inf, "max": -np.inf}[reduction]
+        wide = np.full(output.shape, neutral, np.float32)
+        _REDUCE[reduction].at(wide, targets, messages)
+        counts = np.bincount(targets.astype(np.intp) % max(rows, 1), minlength=rows).reshape(rows, *(1,) * (data.ndim - 1))
+        wide = np.where(counts == 0, np.float32(0), wide)
+        output[...] = wide / np.maximum(counts, 1).astype(np.float32) if mean else wide
+    return True

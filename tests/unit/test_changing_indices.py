@@ -4,7 +4,7 @@ import numpy as np
 import pytest
 
 from helpers.changing import POISON, changing, race
-from ov_gather import gather, gather_elements, gather_nd, scatter_elements, scatter_nd
+from ov_gather import gather, gather_elements, gather_nd, gather_scatter, scatter_elements, scatter_nd
 
 pytestmark = pytest.mark.sanitized
 
@@ -25,6 +25,8 @@ CALLS = {
     "slices": (SLICES, lambda indices, out: gather(DATA, indices, out=out)),
     "columns": (SLICES[:300], lambda indices, out: gather(DATA.T, indices, 1, out=out)),
     "tuples": (TUPLES, lambda indices, out: gather_nd(DATA, indices, out=out)),
+    "sources": (SLICES, lambda indices, out: gather_scatter(DATA, indices, SLICES, ROWS, out=out)),
+    "targets": (SLICES, lambda indices, out: gather_scatter(DATA, SLICES, indices, ROWS, out=out)),
     "scatter of tuples": (
         TUPLES,
         lambda indices, out: scatter_nd(DATA, indices, TUPLE_UPDATES, reduction="sum", out=out),

@@ -249,7 +249,8 @@ def test_on_every_instruction_set(isa, chosen, at_least):
     code = "from ov_gather import _native; print(_native.isa_name())"
     named = subprocess.run([sys.executable, "-c", code], env=environment, capture_output=True, text=True, check=True)
     assert named.stdout.strip() == isa
-    files = [__file__, *(str(Path(__file__).with_name(f"test_{name}.py")) for name in ("kernel", "first_outside"))]
+    others = ("kernel", "first_outside", "gather_scatter")
+    files = [__file__, *(str(Path(__file__).with_name(f"test_{name}.py")) for name in others)]
     pytest_again = [sys.executable, "-m", "pytest", "--all", "-q", *files, "-k", chosen]
     done = subprocess.run(pytest_again, env=environment, capture_output=True, text=True, cwd=Path(__file__).parent)
     assert done.returncode == 0, done.stdout

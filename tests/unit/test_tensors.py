@@ -6,7 +6,7 @@ import onnxruntime
 import openvino
 import pytest
 
-from ov_gather import gather, gather_elements, gather_nd, scatter_elements, scatter_nd
+from ov_gather import gather, gather_elements, gather_nd, gather_scatter, scatter_elements, scatter_nd
 
 
 class Tensor:
@@ -48,6 +48,12 @@ CALLS = {
     "gather_elements": (gather_elements, (DATA, ALONG), {"axis": 1}, np.take_along_axis(DATA, ALONG, 1)),
     "gather": (gather, (DATA, PAIRS), {"axis": 1}, np.take(DATA, PAIRS, 1)),
     "gather_nd": (gather_nd, (DATA, PAIRS), {}, DATA[[0, 2], [-1, 1]]),
+    "gather_scatter": (
+        gather_scatter,
+        (DATA, np.array([0, 2, -1]), np.array([1, 0, 1])),
+        {"size": 2, "reduction": "mean"},
+        np.array([[8, 9, 10, 11], [4, 5, 6, 7]], np.float32),
+    ),
     "scatter_elements": (
         scatter_elements,
         (DATA, ALONG, np.ones((3, 2), np.float32)),

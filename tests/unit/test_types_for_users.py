@@ -28,6 +28,7 @@ tensors: list[Tensor] = [
     ov_gather.gather_nd(t, t),
     ov_gather.scatter_elements(t, t, t, reduction="add"),
     ov_gather.scatter_nd(t, t, t),
+    ov_gather.gather_scatter(t, t, t, 3),
     ov_gather.gather_elements(a, t, out=t),
 ]
 arrays: list[NDArray[np.float32]] = [ov_gather.gather(a, [0]), ov_gather.scatter_nd(a, t, a, out=a)]

@@ -129,6 +129,24 @@ OV_GATHER_KERNEL int64_t ov_gather_scatter_rows(const ov_gather_threads*, const 
                                                 const void* data, const void* updates, void* output);
 
 typedef struct {
+    int64_t edges;           /* at most INT32_MAX, as are the numbers of rows */
+    int64_t data_rows, rows; /* of data, and of the output */
+    int64_t width;           /* elements per row */
+    int64_t weight_count;    /* weights per edge, each for as many adjacent elements of a row: 0, or a divisor of the width */
+    int64_t source_size, target_size; /* bytes of an index */
+    int64_t element_size;
+    ov_gather_reduction reduction; /* sum, min or max */
+    int mean;                      /* divide sums by the number of edges */
+    char kind;                     /* 'f' of 4 or 2 bytes; 'b': bfloat16 */
+} ov_gather_aggregate_arguments;
+
+/* For each edge, multiply a row of data by the weights, and reduce it to a row of the output, in float32 and in the order of
+   the edges. Rows without edges are zeros. All memory is contiguous; weights have data's type. The result is ov_gather_done, or
+   0 if any index is out of bounds. */
+OV_GATHER_KERNEL int64_t ov_gather_aggregate(const ov_gather_threads*, const ov_gather_aggregate_arguments*, const void* data,
+                                             const void* sources, const void* targets, const void* weights, void* output);
+
+typedef struct {
     int64_t size, stride; /* bytes */
 } ov_gather_limits_loop;
 

@@ -1,4 +1,5 @@
 // The functions of ov_gather_kernel.h. No exception leaves them.
+#include "aggregate.hpp"
 #include "gather.hpp"
 #include "isa.hpp"
 #include "limits.hpp"
@@ -50,6 +51,15 @@ int64_t ov_gather_scatter_rows(const ov_gather_threads* threads, const ov_gather
     return result_of([&] {
         scatter_rows(Threads(*threads), *given, rows, bytes(data), bytes(updates), bytes(output));
         return ov_gather_done;
+    });
+}
+
+int64_t ov_gather_aggregate(const ov_gather_threads* threads, const ov_gather_aggregate_arguments* given, const void* data,
+                            const void* sources, const void* targets, const void* weights, void* output) {
+    return result_of([&] {
+        const bool in_bounds =
+            aggregate(Threads(*threads), *given, bytes(data), bytes(sources), bytes(targets), bytes(weights), bytes(output));
+        return in_bounds ? ov_gather_done : int64_t{0};
     });
 }
 

@@ -5,6 +5,7 @@
 
 #include <stdint.h>
 
+#include "aggregate_rows.hpp"
 #include "line_blocks.hpp"
 #include "line_columns.hpp"
 #include "line_limits.hpp"
@@ -78,6 +79,7 @@ const LineFunctions OV_GATHER_JOIN(lines_, OV_GATHER_ISA) = {
     {{first_outside<int8_t>, first_outside<int16_t>, first_outside<int32_t>, first_outside<int64_t>},
      {first_outside<uint8_t>, first_outside<uint16_t>, first_outside<uint32_t>, first_outside<uint64_t>},
      {nullptr, nullptr, first_outside<float>, first_outside<double>}},
+    {aggregate<float>, aggregate<Half>, aggregate<BFloat>},
 };
 
 }  // namespace ov_gather

@@ -55,14 +55,30 @@ using AllSameFunction = bool (*)(const char* indices, int64_t count);
 // none is. NaN is outside.
 using OutsideFunction = int64_t (*)(const char* numbers, int64_t count, int64_t stride, const void* limits);
 
+// The output rows of an aggregation from a row on, and the edges that are reduced to them.
+struct Aggregate {
+    const char *data, *weights;
+    char* output;
+    int64_t width;         // elements per row
+    int64_t weight_count;  // weights per edge: 0, or a divisor of the width
+    ov_gather_reduction reduction;
+    bool mean;
+    const int32_t* starts;           // the edges of row r are starts[r] to starts[r + 1] - 1 of those that follow
+    const int32_t *sources, *edges;  // rows of data, and positions of weights; some more are prefetched
+};
+
+// Reduce the rows `first` to `last` - 1.
+using AggregateFunction = void (*)(const Aggregate&, int64_t first, int64_t last);
+
 // The functions of one instruction set: planes by log2 of the element size (1 to 16 bytes), and wrap and all_same, by index
 // type (int32, int64); first_outside by kind (signed, unsigned, float) and log2 of the element size, null for floats below 4
-// bytes.
+// bytes; aggregate by type: float32, float16, bfloat16.
 struct LineFunctions {
     PlaneFunction planes[5][2];
     WrapFunction wrap[2];
     AllSameFunction all_same[2];
     OutsideFunction first_outside[3][4];
+    AggregateFunction aggregate[3];
 };
 
 }  // namespace ov_gather

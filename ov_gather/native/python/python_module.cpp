@@ -245,6 +245,31 @@ nb::object scatter_nd(nb::handle data_object, nb::handle tuples_object, nb::hand
     return bad == ov_gather_done ? result : nb::none();
 }
 
+// Gather rows and reduce them to rows of the output; return true if all indices are in bounds. All arrays are contiguous and
+// plain; `weights` may be None. `kind` and `reduction` are those of ov_gather_aggregate_arguments.
+bool aggregate(nb::handle data_object, nb::handle sources_object, nb::handle targets_object, nb::handle weights_object,
+               nb::handle output_object, char kind, int reduction, bool mean) {
+    PyArrayObject *const data = array_of(data_object), *const sources = array_of(sources_object),
+                         *const targets = array_of(targets_object), *const output = array_of(output_object);
+    PyArrayObject* const weights = weights_object.is_none() ? nullptr : array_of(weights_object);
+    const npy_intp edges = PyArray_SIZE(sources);
+    const ov_gather_aggregate_arguments given{edges,
+                                              PyArray_DIM(data, 0),
+                                              PyArray_DIM(output, 0),
+                                              product(PyArray_DIMS(data) + 1, PyArray_NDIM(data) - 1),
+                                              weights && edges ? PyArray_SIZE(weights) / edges : 0,
+                                              PyArray_ITEMSIZE(sources),
+                                              PyArray_ITEMSIZE(targets),
+                                              PyArray_ITEMSIZE(data),
+                                              static_cast<ov_gather_reduction>(reduction),
+                                              mean,
+                                              kind};
+    return unlocked([&] {
+               return ov_gather_aggregate(threads, &given, PyArray_DATA(data), PyArray_DATA(sources), PyArray_DATA(targets),
+                                          weights ? PyArray_DATA(weights) : nullptr, PyArray_DATA(output));
+           }) == ov_gather_done;
+}
+
 // Return the position, in C order, of the first number outside of the two `limits`, an array of the same type; -1 if none is;
 // None if an argument is not plain, or of a type that the kernel does not compare.
 nb::object first_outside(nb::handle numbers_object, nb::handle limits_object) {
@@ -283,6 +308,9 @@ NB_MODULE(_native, module) {
     module.def("scatter_nd", &scatter_nd, nb::arg("data").none(), nb::arg("tuples").none(), nb::arg("updates").none(),
                nb::arg("reduction"), nb::arg("out").none(), "The same.");
     module.def("update_rows", &update_rows, "Updates rows of `output`.");
+    module.def("aggregate", &aggregate, nb::arg("data"), nb::arg("sources"), nb::arg("targets"), nb::arg("weights").none(),
+               nb::arg("output"), nb::arg("kind"), nb::arg("reduction"), nb::arg("mean"),
+               "Fills `output`; returns whether all indices are in bounds.");
     module.def("first_outside", &first_outside, nb::arg("numbers").none(), nb::arg("limits").none(),
                "The first position outside of the limits, or -1; or None: an argument is not plain.");
     module.def("set_num_threads", &ov_gather::set_num_threads, nb::arg("count"));

@@ -1,0 +1,162 @@
+// Gathers rows of data and reduces them to rows of the output, in float32.
+#pragma once
+
+#include <stdint.h>
+#include <string.h>
+
+#include "lines.hpp"
+
+namespace ov_gather {
+namespace {
+
+struct Half {
+    uint16_t bits;
+};
+
+struct BFloat {
+    uint16_t bits;
+};
+
+inline float float_of(uint32_t bits) {
+    float result;
+    memcpy(&result, &bits, sizeof(result));
+    return result;
+}
+
+inline uint32_t bits_of(float value) {
+    uint32_t result;
+    memcpy(&result, &value, sizeof(result));
+    return result;
+}
+
+inline float widen(float value) { return value; }
+
+inline float widen(BFloat value) { return float_of(uint32_t{value.bits} << 16); }
+
+// A denormal is 2^-14 * (1 + fraction) - 2^-14: no operand is a denormal float, which a thread may treat as 0. Other numbers
+// take the same steps, because GCC does not vectorize loops with a subtraction behind a condition.
+inline float widen(Half value) {
+    constexpr uint32_t bias = 112u << 23;   // the difference of the exponents' biases; once more for infinity and NaN
+    constexpr uint32_t least = 113u << 23;  // 2^-14
+    const uint32_t magnitude = value.bits & 0x7fffu, sign = (value.bits & 0x8000u) << 16;
+    const uint32_t added = magnitude < 0x400u ? least : magnitude < 0x7c00u ? bias : 2 * bias;
+    const float result = float_of((magnitude << 13) + added) - float_of(magnitude < 0x400u ? least : 0);
+    return float_of(bits_of(result) | sign);
+}
+
+// Round to the nearest, ties to even; NaN becomes quiet.
+inline void narrow(float value, float& to) { to = value; }
+
+inline void narrow(float value, BFloat& to) {
+    const uint32_t bits = bits_of(value), rounded = (bits + 0x7fff + (bits >> 16 & 1)) >> 16;
+    to.bits = static_cast<uint16_t>(value != value ? bits >> 16 | 0x40 : rounded);
+}
+
+inline void narrow(float value, Half& to) {
+    const uint32_t bits = bits_of(value), magnitude = bits & 0x7fffffffu;
+    uint32_t half;
+    if (magnitude > 0x7f800000u)
+        half = 0x7e00u | (magnitude >> 13 & 0x3ffu);
+    else if (magnitude >= 0x477ff000u)  // 65520, which rounds to infinity
+        half = 0x7c00u;
+    else if (magnitude < 0x38800000u)  // 2^-14: adding 0.5 rounds to multiples of 2^-24
+        half = bits_of(float_of(magnitude) + 0.5f) - bits_of(0.5f);
+    else
+        half = (magnitude + 0xfff + (magnitude >> 13 & 1) - (112u << 23)) >> 13;
+    to.bits = static_cast<uint16_t>(half | (bits >> 16 & 0x8000u));
+}
+
+struct Sum {
+    static constexpr uint32_t neutral = 0;
+    static float apply(float old, float update) { return old + update; }
+};
+
+// NaN propagates.
+struct Least {
+    static constexpr uint32_t neutral = 0x7f800000;  // infinity
+    static float apply(float old, float update) { return update < old || update != update ? update : old; }
+};
+
+struct Greatest {
+    static constexpr uint32_t neutral = 0xff800000;
+    static float apply(float old, float update) { return update > old || update != update ? update : old; }
+};
+
+enum class Weights { none, one, each };  // per edge: no weight; one for the columns in question; one for each column
+
+constexpr int64_t edges_ahead = 8;  // rows of data are prefetched this far ahead
+
+// Reduce `count` columns, or `fixed` if that is not 0, from column `first`, whose weight is `group` of those of an edge.
+template <typename Element, typename Reduce, Weights weights, int64_t fixed>
+void reduce_columns(const Aggregate& work, int64_t row, int64_t first, int64_t count, int64_t group) {
+    constexpr int64_t most = fixed ? fixed : 16;
+    const int64_t columns = fixed ? fixed : count;
+    float result[most];
+    for (int64_t column = 0; column < columns; ++column) result[column] = float_of(Reduce::neutral);
+    const auto* const data = reinterpret_cast<const Element*>(work.data) + first;
+    const int32_t begin = work.starts[row], end = work.starts[row + 1];
+    for (int32_t k = begin; k < end; ++k) {
+        const Element* const from = data + work.sources[k] * work.width;
+        if constexpr (weights == Weights::none) {
+            for (int64_t column = 0; column < columns; ++column)
+                result[column] = Reduce::apply(result[column], widen(from[column]));
+        } else {
+            const auto* const of_edge = reinterpret_cast<const Element*>(work.weights) + work.edges[k] * work.weight_count;
+            const Element* const weight = of_edge + (weights == Weights::each ? first : group);
+            for (int64_t column = 0; column < columns; ++column)
+                result[column] =
+                    Reduce::apply(result[column], widen(weight[weights == Weights::each ? column : 0]) * widen(from[column]));
+        }
+    }
+    auto* const to = reinterpret_cast<Element*>(work.output) + row * work.width + first;
+    const float divisor = work.mean ? static_cast<float>(end - begin) : 1.0f;
+    for (int64_t column = 0; column < columns; ++column) narrow(begin == end ? 0.0f : result[column] / divisor, to[column]);
+}
+
+static OV_GATHER_INLINE void prefetch_edges(const Aggregate& work, int64_t row, int64_t row_bytes, int64_t weight_bytes) {
+    for (int32_t k = work.starts[row] + edges_ahead; k < work.starts[row + 1] + edges_ahead; ++k) {
+        for (int64_t at = 0; at < row_bytes; at += 64) fetch(work.data + work.sources[k] * row_bytes + at);
+        for (int64_t at = 0; at < weight_bytes; at += 64) fetch(work.weights + work.edges[k] * weight_bytes + at);
+    }
+}
+
+template <typename Element, typename Reduce, Weights weights>
+void aggregate_rows(const Aggregate& work, int64_t first, int64_t last) {
+    const bool by_group = weights == Weights::one && work.weight_count > 1;
+    const int64_t group_size = by_group ? work.width / work.weight_count : work.width;
+    const int64_t row_bytes = work.width * sizeof(Element);
+    const int64_t weight_bytes = weights == Weights::none ? 0 : work.weight_count * sizeof(Element);
+    for (int64_t row = first; row < last; ++row) {
+        prefetch_edges(work, row, row_bytes, weight_bytes);
+        for (int64_t column = 0, group = 0; column < work.width; ++group) {
+            const int64_t end = column + group_size;
+            for (; column + 64 <= end; column += 64) reduce_columns<Element, Reduce, weights, 64>(work, row, column, 64, group);
+            for (; column + 16 <= end; column += 16) reduce_columns<Element, Reduce, weights, 16>(work, row, column, 16, group);
+            if (column < end) reduce_columns<Element, Reduce, weights, 0>(work, row, column, end - column, group);
+            column = end;
+        }
+    }
+}
+
+template <typename Element, typename Reduce>
+void aggregate_weighted(const Aggregate& work, int64_t first, int64_t last) {
+    if (work.weight_count == 0)
+        aggregate_rows<Element, Reduce, Weights::none>(work, first, last);
+    else if (work.weight_count == work.width && work.width > 1)
+        aggregate_rows<Element, Reduce, Weights::each>(work, first, last);
+    else
+        aggregate_rows<Element, Reduce, Weights::one>(work, first, last);
+}
+
+template <typename Element>
+void aggregate(const Aggregate& work, int64_t first, int64_t last) {
+    if (work.reduction == ov_gather_min)
+        aggregate_weighted<Element, Least>(work, first, last);
+    else if (work.reduction == ov_gather_max)
+        aggregate_weighted<Element, Greatest>(work, first, last);
+    else
+        aggregate_weighted<Element, Sum>(work, first, last);
+}
+
+}  // namespace
+}  // namespace ov_gather
