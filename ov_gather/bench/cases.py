@@ -9,6 +9,7 @@ from typing import Any, Literal
 import numpy as np
 from numpy.typing import NDArray
 
+from ov_gather.bench.aggregation_cases import Aggregation
 from ov_gather.bench.case import BenchCase
 from ov_gather.bench.gather_cases import Gather, GatherElements, GatherND
 from ov_gather.bench.scatter_cases import ScatterElements, ScatterND
@@ -74,6 +75,11 @@ def _scatter_nd(name: str, data: Shape, updates: int) -> BenchCase:
     return ScatterND(name, _values(data), rows[:, None], -_values((updates, data[1])))
 
 
+def _aggregation(name: str, nodes: int, edges: int, width: int) -> BenchCase:
+    sources, targets = np.random.default_rng(0).integers(0, nodes, (2, edges))
+    return Aggregation(name, _values((nodes, width), below=5), sources, targets)
+
+
 _GATHER_ELEMENTS: dict[str, Callable[[str], BenchCase]] = {
     "deberta": lambda name: _deberta(name, 6, 512, 512),
     "deberta_large": lambda name: _deberta(name, 12, 512, 1024),
@@ -116,6 +122,11 @@ _SCATTERS: dict[str, Callable[[str], BenchCase]] = {
     "scatter_rows": lambda name: _scatter_rows(name, (16000, 128), 8000),
     "scatter_rows_sum": lambda name: _scatter_rows(name, (2000, 128), 16000, reduction="sum"),
 }
+_AGGREGATIONS: dict[str, Callable[[str], BenchCase]] = {
+    "aggregation_64": lambda name: _aggregation(name, 20_000, 320_000, 64),
+    "aggregation_128": lambda name: _aggregation(name, 20_000, 320_000, 128),
+    "aggregation_small": lambda name: _aggregation(name, 300, 1_500, 32),
+}
 _MORE: dict[str, Callable[[str], BenchCase]] = {
     "short_2": lambda name: _elements(name, (400_000, 16), (400_000, 2), 1),
     "short_4": lambda name: _elements(name, (400_000, 16), (400_000, 4), 1),
@@ -142,6 +153,7 @@ _GROUPS = {
     "one dimension": _VECTORS,
     "Gather, GatherND": _SLICES,
     "scatters": _SCATTERS,
+    "aggregations": _AGGREGATIONS,
     "short lines, beyond the caches": _MORE,
     "calls": _CALLS,
 }

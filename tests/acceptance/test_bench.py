@@ -15,6 +15,7 @@ from click.testing import CliRunner
 from helpers.paths import SAMPLES, VALID
 from ov_gather import read_ir, validate
 from ov_gather.bench import contenders, measure, runs, validation
+from ov_gather.bench.aggregation_cases import Aggregation
 from ov_gather.bench.cases import INDEX_TYPES, NAMES, make
 from ov_gather.bench.gather_cases import Gather, GatherND
 from ov_gather.bench.scatter_cases import ScatterElements, ScatterND
@@ -124,8 +125,12 @@ SMALL = [
     ScatterElements("scatter_last", DATA[0], np.array([[2, 0], [1, 3], [3, 2]]), -DATA[0, :, :2], 1),
     ScatterElements("scatter_rows_sum", DATA[0], np.array([[2], [0], [2]]), -DATA[0], 0, reduction="sum"),
     ScatterND("scatter_nd", DATA[0], np.array([[2], [0]]), -DATA[0, :2]),
+    Aggregation("aggregation", DATA[0], np.array([2, 0, 2, 1]), np.array([0, 2, 2, 2])),
     ScatterND("one_number", DATA[0, :, :1].copy(), np.array([[2]]), -DATA[0, :1, :1]),
 ]
+
+
+OF_I64 = ("batch", "tuples", "scatter_nd", "one_number", "aggregation")
 
 
 @pytest.mark.sampled(10)
@@ -136,7 +141,7 @@ def test_all_who_are_installed_do_the_same_work(monkeypatch, case, index_type):
     monkeypatch.setattr(measure, "PAUSE", 0)
     monkeypatch.setattr(measure, "BLOCK", 0)
     measured = measure.measure(replace(case, own_indices=case.own_indices.astype(INDEX_TYPES[index_type])), ONE)
-    refused = {"onnxruntime"} if index_type == "i32" and case.name in ("batch", "tuples", "scatter_nd", "one_number") else set()
+    refused = {"onnxruntime"} if index_type == "i32" and case.name in OF_I64 else set()
     absent = {name: measure.Exclusion(f"not installed ({name.split('_')[0]})") for name in COMPILED}
     assert {name: why for name, why in measured.excluded.items() if name not in refused}.items() <= absent.items()
     assert refused <= measured.excluded.keys() and not any(why.differs for why in measured.excluded.values())
