@@ -61,14 +61,16 @@ class Aggregation(BenchCase):
         return lambda data, sources, targets: zeros_like(data).at[targets].add(data.at[sources].get(mode=mode), mode=mode)
 
     def onnx(self) -> Sequence[Any]:
-        """Return Gather, and ScatterND into zeros: ONNX has it for i64 alone."""
+        """Return Gather, and ScatterElements of expanded indices: threads of onnxruntime's ScatterND race for a row."""
         return [
+            onnx_constant("last", [1]),
+            onnx_node("Unsqueeze", ["targets", "last"], "column"),
+            onnx_constant("expanded", (self.targets.size, self.data.shape[1])),
+            onnx_node("Expand", ["column", "expanded"], "rows"),
             onnx_constant("shape", self.shape),
             onnx_node("ConstantOfShape", ["shape"], "zeros"),
-            onnx_constant("last", [1]),
-            onnx_node("Unsqueeze", ["targets", "last"], "tuples"),
             onnx_node("Gather", ["data", "indices"], "messages"),
-            onnx_node("ScatterND", ["zeros", "tuples", "messages"], "output", reduction="add"),
+            onnx_node("ScatterElements", ["zeros", "rows", "messages"], "output", reduction="add"),
         ]
 
     def openvino(self, *inputs: Any) -> Any:

@@ -130,9 +130,6 @@ SMALL = [
 ]
 
 
-OF_I64 = ("batch", "tuples", "scatter_nd", "one_number", "aggregation")
-
-
 @pytest.mark.sampled(10)
 @pytest.mark.parametrize("index_type", INDEX_TYPES)
 @pytest.mark.parametrize("case", SMALL, ids=lambda case: case.name)
@@ -141,7 +138,7 @@ def test_all_who_are_installed_do_the_same_work(monkeypatch, case, index_type):
     monkeypatch.setattr(measure, "PAUSE", 0)
     monkeypatch.setattr(measure, "BLOCK", 0)
     measured = measure.measure(replace(case, own_indices=case.own_indices.astype(INDEX_TYPES[index_type])), ONE)
-    refused = {"onnxruntime"} if index_type == "i32" and case.name in OF_I64 else set()
+    refused = {"onnxruntime"} if index_type == "i32" and case.name in ("batch", "tuples", "scatter_nd", "one_number") else set()
     absent = {name: measure.Exclusion(f"not installed ({name.split('_')[0]})") for name in COMPILED}
     assert {name: why for name, why in measured.excluded.items() if name not in refused}.items() <= absent.items()
     assert refused <= measured.excluded.keys() and not any(why.differs for why in measured.excluded.values())
