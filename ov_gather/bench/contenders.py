@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Mapping
+from concurrent.futures import ThreadPoolExecutor
 from dataclasses import dataclass
 from functools import partial
 from math import prod
@@ -14,6 +15,8 @@ import numpy as np
 from numpy.typing import NDArray
 
 from ov_gather.bench.case import BenchCase, Run
+from ov_gather.bench.gather_cases import GatherElements
+from ov_gather.kernels import native
 from ov_gather.kernels.native import set_num_threads
 from ov_gather.kernels.scatter_nd import scatter_nd
 
@@ -174,6 +177,49 @@ def limit(case: BenchCase, conditions: BenchConditions) -> tuple[Run, Result]:
     on_threads = partial(scatter_nd, data, no_tuples, no_updates, out=out)  # only copies
     ways: tuple[Run, Run] = (partial(setitem, out, ..., data), on_threads)
     return min(ways, key=lambda run: min(repeat(run, number=1, repeat=4))), case.numpy
+
+
+def loads(case: BenchCase, conditions: BenchConditions) -> tuple[Run, Result]:
+    """Prepare the limit of a lookup beyond the caches: as many loads of data as it has, at random, none waiting for another."""
+    return _walks(case, conditions.threads, _CHAINS, prod(case.shape))
+
+
+def latency(case: BenchCase, conditions: BenchConditions) -> tuple[Run, Result]:
+    """Prepare a tenth of these loads, as all would take seconds, each waiting for the one before.
+
+    Ten times its time, divided by ours, is the number of loads that ours overlaps.
+    """
+    return _walks(case, 1, 1, prod(case.shape) // 10)
+
+
+_CHAINS = 64
+"""Independent loads on each thread; more than a core overlaps."""
+
+
+def _walks(case: BenchCase, threads: int, chains: int, count: int) -> tuple[Run, Result]:
+    """Prepare walks through memory of data's size. They have no result to check; NumPy's is returned."""
+    kernel = native.load()
+    if kernel is None:
+        raise LookupError("there is no compiled kernel")
+    following = random_cycle(case.data.nbytes // 4)
+    starts = [part[:chains].copy() for part in np.array_split(following, threads)]
+    steps = count // (threads * chains)
+    pool = ThreadPoolExecutor(threads)
+    return lambda: list(pool.map(lambda places: kernel.chase(following, places, steps), starts)), case.numpy
+
+
+def random_cycle(size: int) -> NDArray[np.int32]:
+    """Return the place behind each place, in a random order in which all places follow each other."""
+    order = np.random.default_rng(0).permutation(np.arange(size, dtype=np.int32))
+    following = np.empty_like(order)
+    following[order] = np.roll(order, -1)
+    return following
+
+
+def limits_of(case: BenchCase) -> Mapping[str, Contender]:
+    """Return limits beside the copy: a lookup in one dimension, from 1 MB on, waits for single loads."""
+    is_lookup = isinstance(case, GatherElements) and case.data.ndim == 1 and case.data.nbytes >= 1 << 20
+    return {"loads": loads, "latency": latency} if is_lookup else {}
 
 
 CONTENDERS: Mapping[str, Contender] = {

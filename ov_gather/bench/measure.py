@@ -10,7 +10,7 @@ from statistics import median
 import numpy as np
 
 from ov_gather.bench.case import BenchCase, Run, seconds_of
-from ov_gather.bench.contenders import CONTENDERS, BenchConditions
+from ov_gather.bench.contenders import CONTENDERS, BenchConditions, limits_of
 from ov_gather.bench.spread import Spread, extent, quartiles
 
 ROUNDS = 5
@@ -90,7 +90,7 @@ def measure(case: BenchCase, conditions: BenchConditions) -> Measurement:
     expected = case.numpy()
     runs: dict[str, Run] = {}
     excluded: dict[str, Exclusion] = {}
-    for name, contender in CONTENDERS.items():
+    for name, contender in {**CONTENDERS, **limits_of(case)}.items():
         try:
             run, result = contender(case, conditions)
             run()

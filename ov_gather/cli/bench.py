@@ -83,8 +83,10 @@ def command(
     The peers are torch, torch.compile, jax.jit (filling elements whose index is out of bounds, and unchecked), onnxruntime and
     NumPy. Prints their times divided by ours, medians over rounds in which they take turns: above 1, ours is faster. After ± is
     half the distance of the quartiles; with several runs, of the least and the greatest of their medians. The limit is the time
-    of a copy that reads and writes as many bytes as the case must. Contenders that are not installed, or whose result differs,
-    are left out and named.
+    of a copy that reads and writes as many bytes as the case must. Lookups in one dimension from 1 MB on have two more limits:
+    as many loads at random, none waiting for another ("loads"); and a tenth of them, each waiting for the one before: ten times
+    "latency" is the number of loads that ours overlaps. Contenders that are not installed, or whose result differs, are left out
+    and named.
 
     OV_GATHER_ISA=avx2 or baseline limits the instructions of the peers, too, except those of onnxruntime and NumPy.
 
@@ -133,9 +135,7 @@ def _left_out(results: Sequence[Runs]) -> list[str]:
 
 def _case(result: Runs) -> dict[str, Any]:
     """Return the case as JSON: medians and ratios, and the seconds of each contender in each round of each run."""
-    from ov_gather.bench.contenders import CONTENDERS
-
-    ours = dict.fromkeys(CONTENDERS, "kernel") | {"openvino": "extension"}
+    ours = dict.fromkeys(result.seconds, "kernel") | {"openvino": "extension"}
     ratios = {name: ratio for name in ours if (ratio := result.ratio(name, ours[name]))}
     return {
         "case": result.first.case,

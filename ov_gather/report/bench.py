@@ -26,6 +26,8 @@ _COLUMNS = {
     "numpy": ("numpy", "kernel"),
     "openvino": ("openvino", "extension"),
     "limit": ("limit", "kernel"),
+    "loads": ("loads", "kernel"),
+    "latency": ("latency", "kernel"),
 }
 _LARGE = 1_000_000
 _LEAST = 0.005

@@ -21,6 +21,7 @@ from ov_gather.bench.gather_cases import Gather, GatherND
 from ov_gather.bench.scatter_cases import ScatterElements, ScatterND
 from ov_gather.bench.spread import Spread
 from ov_gather.cli.bench import command
+from ov_gather.kernels import native
 from ov_gather.report.bench import cases_table
 
 ONE = measure.BenchConditions(threads=1)
@@ -175,6 +176,36 @@ def test_the_limit_copies_the_least_bytes():
     for case, size in ((often, 48 + 800 + 1600), (seldom, 16 + 2 * 32)):
         run, _ = contenders.limit(case, ONE)
         assert max(array.nbytes for array in run.args if isinstance(array, np.ndarray)) == size // 2
+
+
+def test_lookups_beyond_the_caches_have_the_limits_of_single_loads(monkeypatch):
+    monkeypatch.setattr(measure, "PAUSE", 0)
+    monkeypatch.setattr(measure, "BLOCK", 0)
+    monkeypatch.setattr(measure, "CONTENDERS", {"kernel": contenders.kernel})
+    with_limits = {
+        name for name in NAMES if name.startswith("vector") and name != "vector_400mb" and contenders.limits_of(make(name))
+    }
+    assert with_limits == {"vector", "vector_1m", "vector_2m", "vector_4m", "vector_table"}
+    assert not contenders.limits_of(make("rows"))
+    found = measure.measure(make("vector_1m"), ONE)
+    assert set(found.rounds) == {"kernel", "loads", "latency"}
+    assert 0 < found.ratio("loads").median < 10 * found.ratio("latency").median
+    assert "loads" in [column.header for column in cases_table([measure.Runs([found])]).columns]
+
+
+def test_walks_follow_one_cycle_through_all_places():
+    following = contenders.random_cycle(1000)
+    places, seen = np.array([0, 7], np.int32), []
+    for _ in range(1000):
+        native.load().chase(following, places, 1)
+        seen.append(int(places[0]))
+    assert sorted(seen) == list(range(1000))
+    assert places.tolist() == [0, 7]
+    expected = np.array([0, 7])
+    for _ in range(5):
+        expected = following[expected]
+    native.load().chase(following, places, 5)
+    assert places.tolist() == expected.tolist()
 
 
 def measured(name, torch, kernel=(1.0, 1.0, 1.0, 1.0, 1.0)):

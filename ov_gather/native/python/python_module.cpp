@@ -289,6 +289,20 @@ nb::object first_outside(nb::handle numbers_object, nb::handle limits_object) {
     }));
 }
 
+// Take `steps` steps from each of several places to the next; all are int32. A load waits for the one before it in its chain,
+// and for no other.
+void chase(nb::handle next_object, nb::handle places_object, int64_t steps) {
+    PyArrayObject* const array = array_of(places_object);
+    const auto* const next = static_cast<const int32_t*>(PyArray_DATA(array_of(next_object)));
+    auto* const places = static_cast<int32_t*>(PyArray_DATA(array));
+    const npy_intp chains = PyArray_SIZE(array);
+    unlocked([=] {
+        for (int64_t step = 0; step < steps; ++step)
+            for (npy_intp chain = 0; chain < chains; ++chain) places[chain] = next[places[chain]];
+        return ov_gather_done;
+    });
+}
+
 }  // namespace
 
 NB_MODULE(_native, module) {
@@ -313,6 +327,7 @@ NB_MODULE(_native, module) {
                "Fills `output`; returns whether all indices are in bounds.");
     module.def("first_outside", &first_outside, nb::arg("numbers").none(), nb::arg("limits").none(),
                "The first position outside of the limits, or -1; or None: an argument is not plain.");
+    module.def("chase", &chase, "Moves `places` along chains, to measure the latency of memory.");
     module.def("set_num_threads", &ov_gather::set_num_threads, nb::arg("count"));
     module.def("isa_name", &ov_gather_isa, "The instruction set in use.");
     module.def(
