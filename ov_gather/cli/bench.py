@@ -85,8 +85,8 @@ def command(
     half the distance of the quartiles; with several runs, of the least and the greatest of their medians. The limit is the time
     of a copy that reads and writes as many bytes as the case must. Lookups in one dimension from 1 MB on have two more limits:
     as many loads at random, none waiting for another ("loads"); and a tenth of them, each waiting for the one before: ten times
-    "latency" is the number of loads that ours overlaps. Contenders that are not installed, or whose result differs, are left out
-    and named.
+    "latency" is the number of loads that ours overlaps. Contenders that are not installed, or whose result differs, are left
+    out and named.
 
     OV_GATHER_ISA=avx2 or baseline limits the instructions of the peers, too, except those of onnxruntime and NumPy.
 

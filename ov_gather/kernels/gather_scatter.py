@@ -16,8 +16,8 @@ from ov_gather.kernels.tensors import has_tensor, on_arrays
 
 AggregationName = Literal["sum", "add", "mean", "min", "max"]
 
-_SUMS = ("sum", "add", "mean")
-_NAMES = (*_SUMS, "min", "max")
+_REDUCTIONS = {"sum": "add", "add": "add", "mean": "add", "min": "min", "max": "max"}
+"""Name of a reduction -> ONNX's name of what is computed; a mean is a sum, divided."""
 _KINDS = {"float32": "f", "float16": "f", "bfloat16": "b"}
 """Name of a dtype -> its kind in the compiled kernel."""
 _MOST = np.iinfo(np.int32).max
@@ -106,14 +106,20 @@ def gather_scatter(
     Source: PyTorch Geometric's `scatter(x.index_select(0, source) * weight, target, 0, size, reduce)`; with a sum and one
     weight an edge, the product of a sparse and a dense matrix.
     """
+    kernel = native.load()
+    if kernel is not None and isinstance(reduction, str) and reduction in _REDUCTIONS:
+        number = NATIVE[_REDUCTIONS[reduction]]
+        done = kernel.gather_scatter(data, source, target, size, weight, number, reduction == "mean", out)
+        if isinstance(done, np.ndarray):
+            return done
     if has_tensor(data, source, target, weight, out):
         options = {"size": size, "reduction": reduction}
         return on_arrays(_on_arrays, data, source, target, weight, **options, out=out)
     table, sources, targets = as_arguments("gather_scatter", data=data, source=source, target=target)
     weights = None if weight is None else as_arguments("gather_scatter", weight=weight)[0]
     rows = _checked_size(size)
-    if not isinstance(reduction, str) or reduction not in _NAMES:
-        raise ValueError(f"gather_scatter: reduction must be one of {', '.join(_NAMES)}, not {reduction!r}")
+    if not isinstance(reduction, str) or reduction not in _REDUCTIONS:
+        raise ValueError(f"gather_scatter: reduction must be one of {', '.join(_REDUCTIONS)}, not {reduction!r}")
     sources, targets = _checked_edges(sources, "source"), _checked_edges(targets, "target")
     _check_shapes(table, sources, targets, weights)
     others = [sources, targets] if weights is None else [sources, targets, weights]
@@ -176,13 +182,13 @@ def _aggregate(
 ) -> bool:
     """Fill a contiguous `output`, on the compiled kernel if possible; return True if all indices are in bounds."""
     kernel = native.load()
-    name = "add" if reduction in _SUMS else reduction
     if kernel is None or max(data.shape[0], output.shape[0], sources.size) > _MOST:
-        return reference.aggregate(data, sources, targets, weights, output, name, reduction == "mean")
+        return reference.aggregate(data, sources, targets, weights, output, _REDUCTIONS[reduction], reduction == "mean")
     data, sources, targets = _plain(data), _plain(sources), _plain(targets)
     weights = None if weights is None else _plain(weights)
     kind = _KINDS[data.dtype.name]
-    in_bounds: bool = kernel.aggregate(data, sources, targets, weights, output, kind, NATIVE[name], reduction == "mean")
+    number = NATIVE[_REDUCTIONS[reduction]]
+    in_bounds: bool = kernel.aggregate(data, sources, targets, weights, output, kind, number, reduction == "mean")
     return in_bounds
 
 

@@ -246,12 +246,9 @@ nb::object scatter_nd(nb::handle data_object, nb::handle tuples_object, nb::hand
 }
 
 // Gather rows and reduce them to rows of the output; return true if all indices are in bounds. All arrays are contiguous and
-// plain; `weights` may be None. `kind` and `reduction` are those of ov_gather_aggregate_arguments.
-bool aggregate(nb::handle data_object, nb::handle sources_object, nb::handle targets_object, nb::handle weights_object,
-               nb::handle output_object, char kind, int reduction, bool mean) {
-    PyArrayObject *const data = array_of(data_object), *const sources = array_of(sources_object),
-                         *const targets = array_of(targets_object), *const output = array_of(output_object);
-    PyArrayObject* const weights = weights_object.is_none() ? nullptr : array_of(weights_object);
+// plain; `weights` may be null. `kind` and `reduction` are those of ov_gather_aggregate_arguments.
+bool run(PyArrayObject* data, PyArrayObject* sources, PyArrayObject* targets, PyArrayObject* weights, PyArrayObject* output,
+         char kind, int reduction, bool mean) {
     const npy_intp edges = PyArray_SIZE(sources);
     const ov_gather_aggregate_arguments given{edges,
                                               PyArray_DIM(data, 0),
@@ -268,6 +265,49 @@ bool aggregate(nb::handle data_object, nb::handle sources_object, nb::handle tar
                return ov_gather_aggregate(threads, &given, PyArray_DATA(data), PyArray_DATA(sources), PyArray_DATA(targets),
                                           weights ? PyArray_DATA(weights) : nullptr, PyArray_DATA(output));
            }) == ov_gather_done;
+}
+
+bool aggregate(nb::handle data, nb::handle sources, nb::handle targets, nb::handle weights, nb::handle output, char kind,
+               int reduction, bool mean) {
+    return run(array_of(data), array_of(sources), array_of(targets), weights.is_none() ? nullptr : array_of(weights),
+               array_of(output), kind, reduction, mean);
+}
+
+// Return true if an array is plain, contiguous and of less than 2^31 rows.
+bool has_rows(PyArrayObject* array) {
+    return array && is_movable(array) && PyArray_IS_C_CONTIGUOUS(array) && PyArray_NDIM(array) > 0 &&
+           PyArray_DIM(array, 0) <= INT32_MAX;
+}
+
+// Return true if weights are plain, of data's type, and have the first dimensions of the edges and of a row.
+bool are_weights(PyArrayObject* weights, PyArrayObject* data, PyArrayObject* sources) {
+    return has_rows(weights) && PyArray_EquivTypes(PyArray_DESCR(weights), PyArray_DESCR(data)) &&
+           PyArray_NDIM(weights) <= PyArray_NDIM(data) && PyArray_DIM(weights, 0) == PyArray_DIM(sources, 0) &&
+           PyArray_CompareLists(PyArray_DIMS(weights) + 1, PyArray_DIMS(data) + 1, PyArray_NDIM(weights) - 1);
+}
+
+// Aggregate float32 or float16 and return the output; return None if an index is out of bounds, or an argument is not plain or
+// invalid: the caller then checks it in detail.
+nb::object gather_scatter(nb::handle data_object, nb::handle sources_object, nb::handle targets_object, nb::handle size_object,
+                          nb::handle weights_object, int reduction, bool mean, nb::handle out) {
+    PyArrayObject *const data = exact_array(data_object), *const sources = exact_array(sources_object),
+                         *const targets = exact_array(targets_object);
+    PyArrayObject* const weights = weights_object.is_none() ? nullptr : exact_array(weights_object);
+    int size;
+    if (!has_rows(data) || !has_rows(sources) || !has_rows(targets) || !is_index(sources) || !is_index(targets) ||
+        PyArray_NDIM(sources) != 1 || !PyArray_SAMESHAPE(sources, targets) || !is_number(size_object, 0, INT32_MAX, size) ||
+        (!weights_object.is_none() && !are_weights(weights, data, sources)))
+        return nb::none();
+    const PyArray_Descr* const type = PyArray_DESCR(data);
+    if (type->kind != 'f' || PyArray_ITEMSIZE(data) > 4 || !PyArray_ISNBO(type->byteorder)) return nb::none();
+    std::vector<npy_intp> shape(PyArray_DIMS(data), PyArray_DIMS(data) + PyArray_NDIM(data));
+    shape[0] = size;
+    const nb::object result = output_for(out, data, sources, static_cast<int>(shape.size()), shape.data());
+    if (result.is_none()) return result;
+    PyArrayObject* const output = array_of(result);
+    if (!PyArray_IS_C_CONTIGUOUS(output) || may_overlap(output, targets) || (weights && may_overlap(output, weights)))
+        return nb::none();
+    return run(data, sources, targets, weights, output, 'f', reduction, mean) ? result : nb::none();
 }
 
 // Return the position, in C order, of the first number outside of the two `limits`, an array of the same type; -1 if none is;
@@ -322,6 +362,9 @@ NB_MODULE(_native, module) {
     module.def("scatter_nd", &scatter_nd, nb::arg("data").none(), nb::arg("tuples").none(), nb::arg("updates").none(),
                nb::arg("reduction"), nb::arg("out").none(), "The same.");
     module.def("update_rows", &update_rows, "Updates rows of `output`.");
+    module.def("gather_scatter", &gather_scatter, nb::arg("data").none(), nb::arg("sources").none(), nb::arg("targets").none(),
+               nb::arg("size").none(), nb::arg("weights").none(), nb::arg("reduction"), nb::arg("mean"), nb::arg("out").none(),
+               "The output; or None: an argument is not plain, or an index out of bounds.");
     module.def("aggregate", &aggregate, nb::arg("data"), nb::arg("sources"), nb::arg("targets"), nb::arg("weights").none(),
                nb::arg("output"), nb::arg("kind"), nb::arg("reduction"), nb::arg("mean"),
                "Fills `output`; returns whether all indices are in bounds.");
