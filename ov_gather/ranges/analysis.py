@@ -289,7 +289,8 @@ class _Renamed(AnalysedGraph):
     def __init__(self, graph: AnalysedGraph, substitutes: Mapping[Symbol, Polynomial]) -> None:
         super().__init__(graph.graph, graph.vocabulary)
         self._original, self._substitutes = graph, substitutes
-        self.bounds, self.answers, self._rules, self._ends = graph.bounds, graph.answers, graph._rules, graph._ends
+        self.bounds, self.answers, self.doubts = graph.bounds, graph.answers, graph.doubts
+        self._rules, self._ends = graph._rules, graph._ends
 
     def _declare(self, key: Key) -> Value:
         return self.renamed(self._original.declared(key))

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Collection, Sequence
+from collections.abc import Callable, Collection, Iterable, Sequence
 from dataclasses import dataclass, replace
 from math import inf
 
@@ -58,15 +58,24 @@ def weakened(graph: AnalysedGraph, step: Node, call: Operands, rule: TransferFun
     A fault may be met where `FaultFinder` does not say so: a pattern names what is wrong for certain, a doubt what may be.
     """
     at, found = Computation(graph, step, call, rule), rule(call)
-    for one in _BY_TYPE.get(step.type, _OF_ALL_TYPES):
+    for one in _doubts_about(graph, step):
         found = one.weaken(at, found)
+    return found
+
+
+def _doubts_about(graph: AnalysedGraph, step: Node) -> Sequence[Doubt]:
+    """Return what a step may meet with other operands, too: the graph alone decides, so that analyses share the answer."""
+    found: Sequence[Doubt] | None = graph.doubts.get(step)
+    if found is None:
+        all_of_type = _BY_TYPE.get(step.type, _OF_ALL_TYPES)
+        found = graph.doubts[step] = [one for one in all_of_type if one.is_possible is None or one.is_possible(graph, step)]
     return found
 
 
 def is_doubted(graph: AnalysedGraph, step: Node, call: Operands, rule: TransferFunction) -> bool:
     """Return True if a step of the CPU plugin may meet a fault: its outputs then say nothing about its operands."""
     at, found = Computation(graph, step, call, rule), rule(call)
-    return any(one.weaken(at, found) is not found for one in _BY_TYPE.get(step.type, _OF_ALL_TYPES))
+    return any(one.weaken(at, found) is not found for one in _doubts_about(graph, step))
 
 
 @dataclass(frozen=True, slots=True)
@@ -90,17 +99,17 @@ class Doubt:
         reports: the faults, by their reports; empty if none is reported, as the effect needs a chain of operations.
         types: the types of steps; empty for all.
         weaken: returns the outputs, widened if the step may meet the fault, else the same object.
+        is_possible: False if a step meets it with no operands, as the graph says; None if that depends on operands alone.
     """
 
     reports: tuple[str, ...]
     types: Collection[str]
     weaken: Weaken
+    is_possible: Callable[[AnalysedGraph, Node], bool] | None = None
 
 
 def _tainted(at: Computation, found: Sequence[Value]) -> Sequence[Value]:
     """Nothing is known of what is computed from a result that may be wrong, or of another shape than the declared one."""
-    if not any(is_tainted(at.graph, key) for key in at.step.outputs):
-        return found
     return [replace(value, shape=None) for value in _unknown(at.call, at.call.outputs)]
 
 
@@ -110,7 +119,7 @@ def _another_output(at: Computation, found: Sequence[Value]) -> Sequence[Value]:
     Convert(Unique([3, 1, 1]).inverse) has two elements. Operations between that change nothing are removed, and a Transpose
     follows later.
     """
-    if at.call.outputs[0].element_type is not BOOLEAN or not _is_another_output(at.graph, at.step.inputs[0]):
+    if at.call.outputs[0].element_type is not BOOLEAN:
         return found
     return at.call.outputs if _has_another_shape(at.graph, at.step.inputs[0]) else _unknown(at.call, found)
 
@@ -121,15 +130,16 @@ def _compared_in_float32(at: Computation, found: Sequence[Value]) -> Sequence[Va
     Maximum(FloorMod(-1, 2^31 - 1), 0) = -2^31, because 2^31 - 1 becomes 2^31. So are the numbers by which a Clamp limits,
     which OpenVINO makes of Maximum and Minimum.
     """
-    is_rounded = any(_is_rounded(at.graph, key) for key in at.step.inputs)
-    is_clamp = _meets(at.graph, at.step, "clamp_limits_through_float32")
-    return at.rule(replace(at.call, is_exact=not (is_rounded or is_clamp)))
+    return at.rule(replace(at.call, is_exact=True))
+
+
+def _is_compared_exactly(graph: AnalysedGraph, step: Node) -> bool:
+    is_rounded = any(_is_rounded(graph, key) for key in step.inputs)
+    return not (is_rounded or _meets(graph, step, "clamp_limits_through_float32"))
 
 
 def _not_converted(at: Computation, found: Sequence[Value]) -> Sequence[Value]:
     """A Convert before NonZero is dropped: fractions count that would have become 0, NonZero(Convert([0.5])) = [[0]]."""
-    if not _is_converted(at.graph, at.step.inputs[0]):
-        return found
     return at.rule(replace(at.call, inputs=[value and replace(value, parts=None) for value in at.call.inputs]))
 
 
@@ -165,50 +175,45 @@ def _moved_behind(at: Computation, found: Sequence[Value]) -> Sequence[Value]:
 
     If sizes are 0, ReduceSum(Transpose(x, [2, 0, 1]), 0) of [0, 3, 1] may be [3, 1] instead of [1, 3].
     """
-    if not _meets(at.graph, at.step, "transpose_of_nothing", "transpose_of_open_sizes"):
-        return found
     unknown = _uninitialized(at.call, found)[0]
     return [_with_doubtful_sizes(at.graph, at.step.outputs[0], at.call, unknown, range(len(unknown.shape or ())))]
 
 
 def _padded_with_zero(at: Computation, found: Sequence[Value]) -> Sequence[Value]:
     """Pad by constant numbers of elements writes 0 for a value that is computed."""
-    if not at.step.inputs[3:] or is_constant(at.graph, at.step.inputs[3]):
-        return found
     zero = at.call.algebra.exact(0)
     return [replace(value, elements=at.call.algebra.join(value.elements, zero), parts=None) for value in found]
 
 
 def _folded_in_64_bits(at: Computation, found: Sequence[Value]) -> Sequence[Value]:
     """Arithmetic of constants is folded in 64 bits, before they become i32: (2^31 + 5) - (2^31 - 2) = 7, executed 1."""
-    if at.step.type in _KEEPING or at.step.reads_shapes_only or not any(map(_is_cut, at.call.inputs)):
-        return found
-    return _unknown(at.call, found) if _is_folded(at.graph, at.step) else found
+    return _unknown(at.call, found) if any(map(_is_cut, at.call.inputs)) else found
+
+
+def _is_computed_early(graph: AnalysedGraph, step: Node) -> bool:
+    return step.type not in _KEEPING and not step.reads_shapes_only and _is_folded(graph, step)
 
 
 def _overwritten(at: Computation, found: Sequence[Value]) -> Sequence[Value]:
     """Abs overwrites a vector from Concat that others read, too: Concat([-4, 3]) = [4, 3]."""
     is_vector = found[0].shape is None or len(found[0].shape) == 1
-    return [_maybe_negative(at.call, found[0])] if is_vector and _is_read_by_abs(at.graph, at.step.outputs[0]) else found
+    return [_maybe_negative(at.call, found[0])] if is_vector else found
 
 
 def _sign_kept(at: Computation, found: Sequence[Value]) -> Sequence[Value]:
     """Abs of a vector that is computed of constants or sizes is dropped: abs(-([2])) = [-2], but abs(-(2)) = 2."""
-    if not is_constant(at.graph, at.step.inputs[0]):
-        return found
     return [_maybe_negative(at.call, value) if value.shape is None or len(value.shape) == 1 else value for value in found]
 
 
 def _nan_lost(at: Computation, found: Sequence[Value]) -> Sequence[Value]:
     """Maximum and Minimum of NaN and a constant are the constant if it is the second operand, or else NaN."""
-    is_number = found[0].may_be_nan and _is_number(at.graph, at.step.inputs[1:], at.call.value(1))
+    is_number = found[0].may_be_nan and _is_number(at.call.value(1))
     return [replace(value, may_be_nan=False) for value in found] if is_number else found
 
 
 def _nan_kept(at: Computation, found: Sequence[Value]) -> Sequence[Value]:
     """Clamp of a constant that is NaN may stay NaN; a Clamp that is executed has no NaN."""
-    is_kept = _may_be_nan(at.call.value(0)) and _is_folded(at.graph, at.step)
-    return [replace(value, may_be_nan=True) for value in found] if is_kept else found
+    return [replace(value, may_be_nan=True) for value in found] if _may_be_nan(at.call.value(0)) else found
 
 
 def _made_finite(at: Computation, found: Sequence[Value]) -> Sequence[Value]:
@@ -229,26 +234,22 @@ def _misreduced(at: Computation, found: Sequence[Value]) -> Sequence[Value]:
 
     After a Reduce of unsigned integers it may be wrong in all: 20 - ReduceMax([2]) = 2 - 20 = 65518 for u16.
     """
-    is_wrong = any(one is not None and _is_misreduced(at.graph, one) for one in at.step.inputs)
-    return _unknown(at.call, found) if is_wrong else found
+    return _unknown(at.call, found)
 
 
 def _rounded_quotient(at: Computation, found: Sequence[Value]) -> Sequence[Value]:
     """Divide of integers after a Reduce or MatMul is rounded to the nearest: ReduceMax([7]) / 2 = 4."""
-    is_rounded = is_integer(found[0].element_type) and is_fused(at.graph, at.step.inputs[0])
-    return [_maybe_rounded_up(at.call, value) for value in found] if is_rounded else found
+    return [_maybe_rounded_up(at.call, value) for value in found] if is_integer(found[0].element_type) else found
 
 
 def _exchanged(at: Computation, found: Sequence[Value]) -> Sequence[Value]:
     """Divide of integers by the result of a Reduce may be computed with swapped operands: 2 / ReduceMax([7]) = 7 / 2."""
-    is_exchanged = is_integer(found[0].element_type) and is_fused(at.graph, at.step.inputs[1])
-    return _unknown(at.call, found) if is_exchanged else found
+    return _unknown(at.call, found) if is_integer(found[0].element_type) else found
 
 
 def _unset(at: Computation, found: Sequence[Value]) -> Sequence[Value]:
     """Unique leaves outputs unset if it does not sort, and positions and counts of slices of bytes."""
-    is_set = at.step.is_set("sorted") and not _meets(at.graph, at.step, "unique_slices_of_bytes")
-    return found if is_set else _uninitialized(at.call, found)
+    return _uninitialized(at.call, found)
 
 
 def _unwritten(at: Computation, found: Sequence[Value]) -> Sequence[Value]:
@@ -262,10 +263,13 @@ def _uninitialized(call: Operands, found: Sequence[Value]) -> Sequence[Value]:
 
 def _written_over(at: Computation, found: Sequence[Value]) -> Sequence[Value]:
     """Arithmetic may write over an operand that is computed once, of constants: CumSum([1]) + x is right in one inference."""
-    first = at.step.inputs[0]
-    is_once = is_constant(at.graph, first) and not _is_of_sizes(at.graph, first) and _is_unfolded(at.graph, first)
-    is_once &= not _is_folded(at.graph, at.step) or any(_is_of_sizes(at.graph, key) for key in at.step.inputs)
-    return _unknown(at.call, found) if is_once else found
+    return _unknown(at.call, found)
+
+
+def _writes_over(graph: AnalysedGraph, step: Node) -> bool:
+    first = step.inputs[0]
+    is_once = is_constant(graph, first) and not _is_of_sizes(graph, first) and _is_unfolded(graph, first)
+    return is_once and (not _is_folded(graph, step) or any(_is_of_sizes(graph, key) for key in step.inputs))
 
 
 def _unknown(call: Operands, found: Sequence[Value]) -> Sequence[Value]:
@@ -273,8 +277,20 @@ def _unknown(call: Operands, found: Sequence[Value]) -> Sequence[Value]:
     return [replace(value, elements=call.semantics.widest(value.element_type), parts=None) for value in found]
 
 
+def _fills_with_computed(graph: AnalysedGraph, step: Node) -> bool:
+    return not _are_constant(graph, step.inputs[3:])
+
+
+def _leaves_unset(graph: AnalysedGraph, step: Node) -> bool:
+    return not step.is_set("sorted") or _meets(graph, step, "unique_slices_of_bytes")
+
+
 def _is_folded(graph: AnalysedGraph, step: Node) -> bool:
-    return all(is_constant(graph, key) for key in step.inputs)
+    return _are_constant(graph, step.inputs)
+
+
+def _are_constant(graph: AnalysedGraph, keys: Iterable[Key | None]) -> bool:
+    return all(is_constant(graph, key) for key in keys)
 
 
 def _meets(graph: AnalysedGraph, step: Node, *reports: str) -> bool:
@@ -282,6 +298,7 @@ def _meets(graph: AnalysedGraph, step: Node, *reports: str) -> bool:
     return any(fault.report in reports and fault.is_met(graph.patterns, step) for fault in BY_TYPE.get(step.type, ()))
 
 
+_OF_TRANSPOSES = ("transpose_of_nothing", "transpose_of_open_sizes")
 _TAINTING = tuple(fault.report for fault in KNOWN if fault.taints)
 
 
@@ -352,10 +369,9 @@ def _may_be_nan(value: Value | None) -> bool:
     return value is None or value.may_be_nan
 
 
-def _is_number(graph: AnalysedGraph, keys: Sequence[Key | None], value: Value | None) -> bool:
-    """Return True if OpenVINO folds the tensor to a constant of a single number that is not NaN."""
-    is_single = value is not None and value.elements.low == value.elements.high and not value.may_be_nan
-    return is_single and all(is_constant(graph, key) for key in keys)
+def _is_number(value: Value | None) -> bool:
+    """Return True if a constant is a single number that is not NaN."""
+    return value is not None and value.elements.low == value.elements.high and not value.may_be_nan
 
 
 def _maybe_negative(call: Operands, value: Value) -> Value:
@@ -509,27 +525,37 @@ def is_constant(graph: AnalysedGraph, key: Key | None) -> bool:
     return not _is_computed(graph, key)
 
 
+def _at(port: int, holds: Callable[[AnalysedGraph, Key | None], bool]) -> Callable[[AnalysedGraph, Node], bool]:
+    """Return whether a step has a property at an input."""
+    return lambda graph, step: holds(graph, step.inputs[port])
+
+
 DOUBTS = (
-    Doubt(_TAINTING, (), _tainted),
-    Doubt(("convert_to_boolean_of_another_output",), ("Convert",), _another_output),
-    Doubt(("clamp_limits_through_float32",), _EXTREMES, _compared_in_float32),
-    Doubt(("non_zero_before_convert",), ("NonZero",), _not_converted),
+    Doubt(_TAINTING, (), _tainted, lambda graph, step: any(is_tainted(graph, key) for key in step.outputs)),
+    Doubt(("convert_to_boolean_of_another_output",), ("Convert",), _another_output, _at(0, _is_another_output)),
+    Doubt(("clamp_limits_through_float32",), _EXTREMES, _compared_in_float32, _is_compared_exactly),
+    Doubt(("non_zero_before_convert",), ("NonZero",), _not_converted, _at(0, _is_converted)),
     Doubt((), (), _broadcast_dropped),
-    Doubt(("transpose_of_nothing", "transpose_of_open_sizes"), ("Transpose",), _moved_nothing),
-    Doubt((), PASSED, _moved_behind),
-    Doubt(("pad_value_of_run_time",), ("Pad",), _padded_with_zero),
-    Doubt((), (), _folded_in_64_bits),
-    Doubt(("abs_of_clamp", "abs_of_folded_convert"), ("Abs",), _sign_kept),
-    Doubt(("abs_overwrites_concat",), ("Concat",), _overwritten),
-    Doubt(("max_of_nan",), _EXTREMES, _nan_lost),
-    Doubt((), ("Clamp",), _nan_kept),
+    Doubt(_OF_TRANSPOSES, ("Transpose",), _moved_nothing),
+    Doubt((), PASSED, _moved_behind, lambda graph, step: _meets(graph, step, *_OF_TRANSPOSES)),
+    Doubt(("pad_value_of_run_time",), ("Pad",), _padded_with_zero, _fills_with_computed),
+    Doubt((), (), _folded_in_64_bits, _is_computed_early),
+    Doubt(("abs_of_clamp", "abs_of_folded_convert"), ("Abs",), _sign_kept, _at(0, is_constant)),
+    Doubt(("abs_overwrites_concat",), ("Concat",), _overwritten, lambda graph, step: _is_read_by_abs(graph, step.outputs[0])),
+    Doubt(("max_of_nan",), _EXTREMES, _nan_lost, lambda graph, step: _are_constant(graph, step.inputs[1:])),
+    Doubt((), ("Clamp",), _nan_kept, _is_folded),
     Doubt(("maximum_of_infinities",), ("ReduceMax", "ReduceMin"), _made_finite),
-    Doubt(("arithmetic_after_integer_reduction", "constant_minus_byte_reduction"), SCALING, _misreduced),
-    Doubt(("unique_without_inverse", "unique_slices_of_bytes"), ("Unique",), _unset),
-    Doubt(("constant_result_overwritten",), IN_PLACE, _written_over),
+    Doubt(
+        ("arithmetic_after_integer_reduction", "constant_minus_byte_reduction"),
+        SCALING,
+        _misreduced,
+        lambda graph, step: any(_is_misreduced(graph, key) for key in step.inputs),
+    ),
+    Doubt(("unique_without_inverse", "unique_slices_of_bytes"), ("Unique",), _unset, _leaves_unset),
+    Doubt(("constant_result_overwritten",), IN_PLACE, _written_over, _writes_over),
     Doubt(("random_scalar",), ("RandomUniform",), _unwritten),
-    Doubt(("divide_after_reduction",), ("Divide",), _rounded_quotient),
-    Doubt(("constant_divided_by_reduction",), ("Divide",), _exchanged),
+    Doubt(("divide_after_reduction",), ("Divide",), _rounded_quotient, _at(0, is_fused)),
+    Doubt(("constant_divided_by_reduction",), ("Divide",), _exchanged, _at(1, is_fused)),
 )
 """All of them, in the order in which they are applied."""
 _OF_ALL_TYPES = tuple(one for one in DOUBTS if not one.types)

@@ -6,6 +6,7 @@ from collections.abc import Callable, Container, Iterable, Iterator, Mapping, Se
 from dataclasses import dataclass
 from functools import cached_property
 from math import inf
+from typing import Any
 
 from ov_gather.graph.protocol import Body, Graph, Key, Node
 from ov_gather.graph.symbols import Symbol
@@ -54,6 +55,7 @@ class AnalysedGraph:
         vocabulary: its operators.
         bounds: lower and upper bound of each dynamic dimension that `declared` has named so far.
         answers: the answers to questions about tensors, by the name of the question: see `origins`.
+        doubts: what each node may meet, as far as `doubts` has looked for it.
         parts: the tensors that hold parts of inputs, as far as `cuts` has looked for them.
         counts_of_inputs, dims_of_inputs: what each analysis begins with, once one has begun: see `analyse`.
     """
@@ -62,6 +64,7 @@ class AnalysedGraph:
         self.graph, self.vocabulary = graph, vocabulary
         self.bounds: dict[Symbol, tuple[int, Number]] = {}
         self.answers: dict[str, dict[Key, bool]] = {}
+        self.doubts: dict[Node, Any] = {}
         self.parts: dict[Elements, list[Key]] = {}
         self.counts_of_inputs: Limits | None = None
         self.dims_of_inputs: dict[Symbol, tuple[int, Number]] | None = None
