@@ -112,13 +112,10 @@ def _in_bounds_if_filled(analysis: Analysis, given: Assumption, sites: Sequence[
             if symbols:
                 groups.setdefault(symbols, []).append(site)
     found: set[Site] = set()
-    last = analysis
     for symbols, group in groups.items():
         assumed = joined(given, Assumption(dims=_filled(analysis, symbols)))
-        near = min((last, analysis), key=lambda one: len(one.differing(assumed.dims, assumed)))
-        steps = steps_to(analysis.graph, group)
-        last = analyse(analysis.graph, steps, CPU_PLUGIN, assumed, near, is_part=True)
-        found.update(site for site in group if last.outcome(site) is Outcome.IN_BOUNDS)
+        under = analyse(analysis.graph, steps_to(analysis.graph, group), CPU_PLUGIN, assumed, analysis)
+        found.update(site for site in group if under.outcome(site) is Outcome.IN_BOUNDS)
     return found
 
 

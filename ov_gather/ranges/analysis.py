@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections import ChainMap
-from collections.abc import Container, Iterable, Mapping, Sequence
+from collections.abc import Container, Hashable, Iterable, Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from enum import Enum
 from math import inf
@@ -18,7 +18,7 @@ from ov_gather.ranges.algebra.symbols import Elements
 from ov_gather.ranges.algebra.values import LARGEST_SIZE, Value, count, product
 from ov_gather.ranges.doubts import may_be_left
 from ov_gather.ranges.graph import AnalysedGraph, has_dynamic_shape, in_order
-from ov_gather.ranges.reuse import PreviousRun
+from ov_gather.ranges.memo import Memo
 from ov_gather.ranges.rules.call import Semantics
 from ov_gather.ranges.sites import BoundsCheck, Obstacle, Site, demands
 from ov_gather.ranges.solver import Solver
@@ -57,6 +57,23 @@ class Outcome(Enum):
 
 
 @dataclass(frozen=True)
+class Shared:
+    """What analyses of a graph under several assumptions share: results of steps, and the graph with other dimensions."""
+
+    memo: Memo = field(default_factory=Memo)
+    _graphs: dict[Hashable, AnalysedGraph] = field(default_factory=dict)
+
+    def renamed(self, graph: AnalysedGraph, substitutes: Mapping[Symbol, Polynomial]) -> AnalysedGraph:
+        """Return the graph with polynomials instead of some dynamic dimensions."""
+        if not substitutes:
+            return graph
+        key = frozenset(substitutes.items())
+        if key not in self._graphs:
+            self._graphs[key] = _Renamed(graph, substitutes)
+        return self._graphs[key]
+
+
+@dataclass(frozen=True)
 class Analysis:
     """The abstract values of a graph under an assumption.
 
@@ -65,9 +82,8 @@ class Analysis:
         dims: bounds of the dynamic dimensions that the assumption names.
         others: declared bounds of the dynamic dimensions of inputs.
         learned: bounds of unknown integers, found by this analysis.
-        learned_before: the same, found by an analysis of the whole model; `learned` takes precedence. None if this is one.
         counts: upper bounds of the element counts of tensors that exist in every run.
-        symbols: cache of the symbols that each step depends on, by its first output.
+        shared: what it shares with analyses under other assumptions.
     """
 
     graph: AnalysedGraph
@@ -77,27 +93,8 @@ class Analysis:
     dims: Mapping[Symbol, tuple[int, Number]]
     others: dict[Symbol, tuple[int, Number]]
     learned: dict[Symbol, tuple[int, Number]]
-    learned_before: dict[Symbol, tuple[int, Number]] | None
     counts: Limits
-    symbols: dict[Key, frozenset[Symbol]] = field(default_factory=dict)
-
-    def changed(self, dims: Mapping[Symbol, tuple[int, Number]], given: Assumption) -> set[Symbol]:
-        """Return the symbols whose bounds, substitutes or limits differ under another assumption."""
-        found = {one for one in self.dims.keys() | dims.keys() if self._bounds(self.dims, one) != self._bounds(dims, one)}
-        for symbol in self.given.same.keys() | given.same.keys():
-            one, other = self.given.same.get(symbol), given.same.get(symbol)
-            if one != other:
-                found |= {symbol, *(() if one is None else one.symbols), *(() if other is None else other.symbols)}
-        for limited, _ in self.given.limits.items() ^ given.limits.items():
-            found |= limited.symbols
-        return found
-
-    def differing(self, dims: Mapping[Symbol, tuple[int, Number]], given: Assumption) -> set[Symbol]:
-        """Return the symbols that another assumption changes, and all related to them by limits."""
-        return self.algebra.sizes.limits.related(self.changed(dims, given))
-
-    def _bounds(self, dims: Mapping[Symbol, tuple[int, Number]], symbol: Symbol) -> tuple[int, Number] | None:
-        return dims[symbol] if symbol in dims else self.others.get(symbol)
+    shared: Shared
 
     def grow(self, steps: Sequence[Node]) -> int:
         """Analyse those of the steps that are not yet; return how many were visited."""
@@ -180,53 +177,35 @@ def analyse(
     steps: Sequence[Node],
     semantics: Semantics,
     given: Assumption,
-    near: Analysis | None = None,
-    *,
-    is_part: bool = False,
+    whole: Analysis | None = None,
 ) -> Analysis:
     """Analyse steps of a graph under an assumption.
 
-    `near` is an earlier analysis with a similar assumption; its results so far are reused where nothing changed. `is_part` says
-    that `near` is an analysis of the whole model or of a part of it: the cost then depends on these, not on the model.
+    `whole` is an analysis of the whole model under a weaker assumption: what it has found of names and sizes holds here, too.
+    Analyses with the same one share the results of steps.
     """
-    if near is not None and near.given.same == given.same:
-        shown = near.graph
-    else:
-        shown = _Renamed(graph, given.same) if given.same else graph
+    dims, assumed = dims_of(given), assumed_of(graph, given)
     learned: dict[Symbol, tuple[int, Number]] = {}
-    before: dict[Symbol, tuple[int, Number]] | None = None
-    if near is not None and is_part:
-        learned, before = ({}, near.learned) if near.learned_before is None else (dict(near.learned), near.learned_before)
-    elif near is not None:
-        learned = (near.learned_before or {}) | near.learned
-    dims, others = dims_of(given), open_dims(graph) if near is None else near.others
-    counts = _counts_of_inputs(graph) if near is None else near.counts
-    assumed = assumed_of(graph, given)
-
-    changed = set() if near is None else near.differing(dims, given)
-    symbols: dict[Key, frozenset[Symbol]] = {}
+    before = {} if whole is None else whole.learned
+    others, counts = (open_dims(graph), _counts_of_inputs(graph)) if whole is None else (whole.others, whole.counts)
+    shared = Shared() if whole is None else whole.shared
+    shown = shared.renamed(graph, given.same)
 
     def algebra() -> Algebra:
         limits = counts.with_conditions(given.same, given.limits)
         declared = ChainMap(dims, others, graph.bounds)
-        bounds = ChainMap(learned, before or {}, *declared.maps)
+        bounds = ChainMap(learned, before, *declared.maps)
         largest = LARGEST_SIZE if given.fits else inf
-        return Algebra(Sizes(bounds, (0, LARGEST_OPEN_DIM), limits, largest, changed, declared))
+        return Algebra(Sizes(bounds, (0, LARGEST_OPEN_DIM), limits, largest, declared))
 
-    if near is None:
-        solver = Solver(shown, algebra(), semantics, assumed).run(steps)
-        if solver.overflows:  # element counts of later tensors may rule them out
-            solver = Solver(shown, algebra(), semantics, assumed, None, solver.names).run(steps)
-        counts = _tightest(counts, solver.known.values())
-    else:
-        evaluated = near.solver.evaluated if near.given.fits == given.fits else set()
-        if near.learned_before is not None:  # it may grow, and then use symbols of which nothing is known here
-            evaluated = evaluated.copy()
-        known, kept = near.solver.known, symbols if near.graph is shown else None
-        anew = {key for key, _ in assumed.items() ^ assumed_of(graph, near.given).items()}
-        earlier = PreviousRun(near.graph, known, evaluated, near.solver.overflows, changed, anew, near.symbols, kept)
-        solver = Solver(shown, algebra(), semantics, assumed, earlier, near.solver.names).run(steps)
-    return Analysis(shown, solver.algebra, solver, given, dims, others, learned, before, counts, symbols)
+    if whole is not None:
+        solver = Solver(shown, algebra(), semantics, assumed, whole.solver.names, shared.memo).run(steps)
+        return Analysis(shown, solver.algebra, solver, given, dims, others, learned, counts, shared)
+    solver = Solver(shown, algebra(), semantics, assumed).run(steps)
+    if solver.overflows:  # element counts of later tensors may rule them out
+        solver = Solver(shown, algebra(), semantics, assumed, solver.names).run(steps)
+    counts = _tightest(counts, solver.known.values())
+    return Analysis(shown, solver.algebra, solver, given, dims, others, learned, counts, shared)
 
 
 def assumed_of(graph: AnalysedGraph, given: Assumption) -> dict[Key, Interval]:

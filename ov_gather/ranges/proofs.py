@@ -184,7 +184,7 @@ def _is_opaque(analysis: Analysis, step: Node, key: Key, loose: Collection[Key])
     if analysis.graph.rule(step) is None:
         return not step.bodies
     graph, sizes = analysis.graph, analysis.algebra.sizes
-    algebra = Algebra(replace(sizes, bounds=ChainMap({}, sizes.bounds), changed=set(), _least={}, _of={}, _lowest={}))
+    algebra = Algebra(replace(sizes, bounds=ChainMap({}, sizes.bounds), _least={}, _of={}, _lowest={}))
     inputs = [None if given is None else analysis.value(given) for given in step.inputs]
     zeros = [
         replace(value, elements=Interval(0, 0), parts=None, may_be_nan=False) if value and given in loose else value

@@ -1,11 +1,10 @@
-"""Cached analyses of a graph under conditions; each reuses an earlier one, and grows with the sites that need it."""
+"""Cached analyses of a graph under conditions; they share results, and grow with the sites that need them."""
 
 from __future__ import annotations
 
 from collections import ChainMap
 from collections.abc import Hashable, Mapping, Sequence
 from dataclasses import replace
-from itertools import islice
 from math import inf
 
 from ov_gather.graph.protocol import Key, Node
@@ -14,7 +13,7 @@ from ov_gather.ranges.algebra.intervals import Algebra, Interval
 from ov_gather.ranges.algebra.polynomials import Number, Polynomial
 from ov_gather.ranges.algebra.sizes import Sizes
 from ov_gather.ranges.algebra.symbols import Elements
-from ov_gather.ranges.analysis import Analysis, Assumption, analyse, dims_of, steps_to
+from ov_gather.ranges.analysis import Analysis, Assumption, analyse, steps_to
 from ov_gather.ranges.choices import filled_with
 from ov_gather.ranges.dependencies import InputDependencies, SitePart
 from ov_gather.ranges.doubts import is_after_broadcast, may_be_left
@@ -23,10 +22,6 @@ from ov_gather.ranges.graph import AnalysedGraph
 from ov_gather.ranges.rules.call import Semantics
 from ov_gather.ranges.sites import BoundsCheck, Obstacle, Site
 
-_NEAREST = 8
-"""Number of the latest runs that are candidates for reuse, beside the first."""
-_FAR = 1 << 30
-"""Distance of a run that cannot be reused."""
 _REMEMBERED = 256
 """Number of the latest conditions whose analyses are kept."""
 ENOUGH, ENOUGH_OF_EACH = 530_000, 6
@@ -70,22 +65,9 @@ class AnalysisCache:
         return found
 
     def _started(self, condition: Assumption) -> Analysis:
-        """Start an analysis under a condition, which reuses the run with the most similar assumption."""
-        given = joined(self._given, condition)
-        near = self._nearest(given, [self.unconditional, *islice(reversed(self._seen.values()), _NEAREST)])
+        """Start an analysis under a condition."""
         self._spent += 1 + len(condition.inputs) + len(condition.dims)
-        return analyse(self._graph, [], self._semantics, given, near, is_part=True)
-
-    def _nearest(self, given: Assumption, candidates: Sequence[Analysis]) -> Analysis | None:
-        dims = dims_of(given)
-
-        def distance(analysis: Analysis) -> int:
-            one, other = analysis.given.inputs, given.inputs
-            if analysis.given.fits != given.fits:
-                return _FAR
-            return sum(one.get(name) != other.get(name) for name in {**one, **other}) + len(analysis.changed(dims, given))
-
-        return min(candidates, key=distance, default=None)
+        return analyse(self._graph, [], self._semantics, joined(self._given, condition), self.unconditional)
 
     def around(self, site: Site) -> Analysis:
         """Return the analysis that assumes that the site has an index; the unconditional one if the budget is spent."""

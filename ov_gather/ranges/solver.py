@@ -23,8 +23,8 @@ from ov_gather.ranges.algebra.values import (
 from ov_gather.ranges.doubts import is_tainted
 from ov_gather.ranges.fitting import Fitting, Overflow, kept_within, lies_in
 from ov_gather.ranges.graph import AnalysedGraph, has_dynamic_shape, in_order
+from ov_gather.ranges.memo import Memo, RecordedSizes, Result
 from ov_gather.ranges.reading_outside import results_of
-from ov_gather.ranges.reuse import PreviousRun
 from ov_gather.ranges.rules.call import Operands, Semantics
 
 WIDEN_AFTER = 2
@@ -57,8 +57,8 @@ class Solver:
         algebra: interval arithmetic, with the bounds of dynamic dimensions.
         semantics: the behaviour of the runtime.
         assumed: assumed bounds of the elements of some tensors.
-        earlier: an earlier analysis of the same graph to reuse.
         names: what analyses before have found of the names of integers and sizes.
+        memo: results of steps in analyses before; None for the first analysis.
     """
 
     def __init__(
@@ -67,19 +67,23 @@ class Solver:
         algebra: Algebra,
         semantics: Semantics,
         assumed: Mapping[Key, Interval],
-        earlier: PreviousRun | None = None,
         names: Names | None = None,
+        memo: Memo | None = None,
     ) -> None:
         self._graph, self.algebra, self.semantics, self._assumed = graph, algebra, semantics, assumed
         self._depth = self._inside = 0
-        self._earlier = earlier
+        self._memo = memo
         self.names = Names() if names is None else names
         self.known: Known = {}
         self.evaluated: set[Key] = set()  # first outputs of steps
         self.overflows: dict[Key, tuple[Overflow, ...]] = {}
-        self.visits = 0  # evaluated or reused steps, bodies included
-        self._fitting = Fitting(algebra, semantics)
-        self._choices = choices.BranchRefinement(graph, algebra, semantics, self.value, self._fitting.fit)
+        self.visits = 0  # evaluated or recalled steps, bodies included
+        self._fitting = self._recorded = Fitting(algebra, semantics)
+        self._asked = RecordedSizes.of_sizes(algebra.sizes)
+        value = self.value
+        if memo is not None:
+            self._recorded, value = Fitting(Algebra(self._asked), semantics), self._asked_value
+        self._choices = choices.BranchRefinement(graph, self._recorded.algebra, semantics, value, self._recorded.fit)
 
     def run(self, steps: Sequence[Node]) -> Solver:
         """Compute the abstract value of each tensor that the steps, in the order of `in_order`, produce; return the solver."""
@@ -95,48 +99,64 @@ class Solver:
     def _evaluate(self, steps: Sequence[Node]) -> _Work:
         """Evaluate steps in order; yield the work on bodies, which must be done before this continues."""
         self.visits += len(steps)
-        earlier = self._earlier
         for step in steps:
             self.evaluated.update(step.outputs[:1])
-            if earlier is not None and earlier.holds(step, self.value):
-                for key in step.outputs:
-                    self._keep(earlier, key)
-                continue
             if step.bodies:
                 yield self._loop(step) if step.repeats else self._branches(step)
-                continue
-            declared = [self._declared(output) for output in step.outputs]
-            found: Sequence[Value] = declared
-            if step.inputs or self._graph.rule(step) is not None:
-                inputs = [None if key is None else self.value(key) for key in step.inputs]
-                if step.type in choices.TYPES:
-                    inputs = self._choices.operands(step)
-                found = results_of(self._graph, step, Operands(self.algebra, self.semantics, inputs, declared))
-            if len(found) != len(declared):  # a broken model may declare too many outputs, or too few
-                found = declared
-            for key, told, value in zip(step.outputs, declared, found, strict=True):
-                self._learn(key, told, value)
+            elif step.outputs:
+                for key, result in zip(step.outputs, self._results(step), strict=True):
+                    self._record(key, *result)
 
-    def _keep(self, earlier: PreviousRun, key: Key) -> None:
-        """Record what the earlier analysis found of a tensor."""
-        self.known[key] = earlier.known[key]
-        if key in earlier.overflows:
-            self.overflows[key] = earlier.overflows[key]
+    def _results(self, step: Node) -> Sequence[Result]:
+        """Return the results of a step: those of an analysis before if nothing differs that they depend on."""
+        inputs = [None if key is None else self.value(key) for key in step.inputs]
+        declared = [self._declared(output) for output in step.outputs]
+        if self._memo is None or not self._assumed.keys().isdisjoint(step.outputs):
+            return self._evaluated(step, inputs, declared, self._fitting)
+        # Select evaluates steps before it again, with what the graph declares of them
+        scope = self._graph if step.type in choices.TYPES else None
+        operands = (step, scope, self.algebra.sizes.largest, *inputs, *declared)
+        found = self._memo.recall(operands, self.algebra.sizes, self.value)
+        if found is None:
+            self._asked.start()
+            found = self._evaluated(step, inputs, declared, self._recorded)
+            self._memo.keep(operands, self._asked.log, found)
+        return found
+
+    def _evaluated(self, step: Node, inputs: list[Value | None], declared: list[Value], fitting: Fitting) -> Sequence[Result]:
+        """Evaluate a step."""
+        found: Sequence[Value] = declared
+        if step.inputs or self._graph.rule(step) is not None:
+            if step.type in choices.TYPES:
+                inputs = self._choices.operands(step)
+            found = results_of(self._graph, step, Operands(fitting.algebra, self.semantics, inputs, declared))
+        if len(found) != len(declared):  # a broken model may declare too many outputs, or too few
+            found = declared
+        results = zip(step.outputs, declared, found, strict=True)
+        return [self._fitted(key, told, value, fitting) for key, told, value in results]
+
+    def _asked_value(self, key: Key) -> Value:
+        """Return the abstract value of a tensor, on which the results of the step that is evaluated depend."""
+        found = self.value(key)
+        self._asked.log.append(((None, (key,)), found))
+        return found
 
     def value(self, key: Key) -> Value:
         """Return the abstract value of a tensor."""
-        if key not in self.known:
+        found = self.known.get(key)
+        if found is None:
             self._learn_declared(key)
-        return self.known[key]
+            found = self.known[key]
+        return found
 
     def _learn_declared(self, key: Key) -> None:
         """Record what the model declares of an input or a constant.
 
         Elements beyond the runtime's integers saturate in a constant; in an input they wrap around, so any value is possible.
         """
-        declared, earlier = self._graph.declared(key), self._earlier
-        if earlier is not None and key in earlier.known and not declared.elements.is_any and self._graph.producer(key) is None:
-            self._keep(earlier, key)  # a constant
+        told = declared = self._graph.declared(key)
+        if self._memo is not None and key in self._memo.constants:
+            self.known[key] = told
             return
         widest = self.semantics.widest(declared.element_type)
         if declared.elements.is_any:
@@ -146,18 +166,28 @@ class Solver:
         elif not lies_in(declared.elements, widest):
             declared = declared.mapped(lambda elements: kept_within(elements, widest))
         self._learn(key, declared, declared)
+        if self._memo is not None and self.known[key] is told:
+            self._memo.constants.add(key)
 
     def _learn(self, key: Key, declared: Value, value: Value) -> None:
+        """Record the abstract value of a tensor in its declared type and shape."""
+        self._record(key, *self._fitted(key, declared, value, self._fitting))
+
+    def _record(self, key: Key, value: Value, overflows: tuple[Overflow, ...]) -> None:
         """Record the abstract value of a tensor."""
-        found, value = value, self._fitting.fit(declared, value)
-        if value.elements is not found.elements and (overflows := tuple(self._fitting.overflow(found, declared))):
+        if overflows:
             self.overflows[key] = overflows
-        if key in self._assumed:
-            value = replace(value, elements=self.algebra.meet(value.elements, self._assumed[key]), parts=None, may_be_nan=False)
-        value = self._named(key, value)
-        before = None if self._earlier is None else self._earlier.known.get(key)
-        self.known[key] = value if before is None or before != value else before
+        self.known[key] = value
         self._exists(key, value)
+
+    def _fitted(self, key: Key, declared: Value, value: Value, fitting: Fitting) -> Result:
+        """Return a value in its declared type and shape, within the assumed bounds, and the bounds that exceed the type."""
+        algebra = fitting.algebra
+        found, value = value, fitting.fit(declared, value)
+        overflows = () if value.elements is found.elements else tuple(fitting.overflow(found, declared))
+        if key in self._assumed:
+            value = replace(value, elements=algebra.meet(value.elements, self._assumed[key]), parts=None, may_be_nan=False)
+        return self._named(key, value, algebra), overflows
 
     def _declared(self, key: Key) -> Value:
         """Return what the model declares of a tensor, with the sizes that are known to be others."""
@@ -176,7 +206,7 @@ class Solver:
             if is_name and symbol is not None and symbol not in symbols_within(dim):
                 self.names.sizes[symbol] = dim
 
-    def _named(self, key: Key, value: Value) -> Value:
+    def _named(self, key: Key, value: Value, algebra: Algebra) -> Value:
         """Name an unknown integer of a tensor with one element, so that sizes computed from it are known to be equal."""
         elements = value.elements
         if elements.low < 0 or value.shape is None or not is_integer(value.element_type) or elements.exactly is not None:
@@ -184,12 +214,12 @@ class Solver:
         if any(dim.value != 1 for dim in value.shape):
             return value
         symbol = UnknownElement(self._graph.name_of(key), self.names.numbers.setdefault(key, len(self.names.numbers)))
-        self.algebra.sizes.set_bounds(symbol, (int(elements.low), elements.high))
-        return replace(value, elements=self.algebra.meet(elements, self.algebra.exact(Polynomial.symbol(symbol))), parts=None)
+        algebra.sizes.set_bounds(symbol, (int(elements.low), elements.high))
+        return replace(value, elements=algebra.meet(elements, algebra.exact(Polynomial.symbol(symbol))), parts=None)
 
     def _exists(self, key: Key, value: Value) -> None:
         """Record that a tensor outside of all bodies has at most LARGEST_SIZE elements."""
-        if self._earlier is None and not self._inside and value.shape is not None:
+        if self._memo is None and not self._inside and value.shape is not None:
             self.algebra.sizes.limits.add(product(value.shape), LARGEST_SIZE)
             self._learn_sizes(key, value)
 

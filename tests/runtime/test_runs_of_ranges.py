@@ -1,4 +1,4 @@
-"""A run of the analysis that takes what still holds from an earlier one finds what a run without it finds."""
+"""A run of the analysis that shares results with others finds what a run alone finds."""
 
 import re
 from collections.abc import Callable
@@ -67,8 +67,9 @@ def known(analysis: Analysis, steps: list[Node]) -> dict[object, str]:
 @pytest.mark.parametrize(("first", "second"), [*permutations(ASSUMPTIONS, 2)])
 def test_what_is_taken_from_an_earlier_run_holds(graph: AnalysedGraph, first: str, second: str) -> None:
     steps = all_steps(graph)
-    earlier = analyse(graph, steps, CPU_PLUGIN, ASSUMPTIONS[first])
-    after = analyse(graph, steps, CPU_PLUGIN, ASSUMPTIONS[second], earlier)
+    whole = analyse(graph, steps, CPU_PLUGIN, Assumption())
+    earlier = analyse(graph, steps, CPU_PLUGIN, ASSUMPTIONS[first], whole)
+    after = analyse(graph, steps, CPU_PLUGIN, ASSUMPTIONS[second], whole)
     alone = analyse(graph, steps, CPU_PLUGIN, ASSUMPTIONS[second])
     assert known(after, steps) == known(alone, steps)
     assert known(alone, steps) != known(earlier, steps)
@@ -94,11 +95,12 @@ def test_branches_take_from_an_earlier_run_what_holds(first: str, second: str, m
 
     graph = graph_of(made_of(make, ids="i64[?,4]", mask="f32[?,4]"))
     steps = all_steps(graph)
-    earlier = analyse(graph, steps, CPU_PLUGIN, ASSUMPTIONS[first])
+    whole = analyse(graph, steps, CPU_PLUGIN, Assumption())
+    analyse(graph, steps, CPU_PLUGIN, ASSUMPTIONS[first], whole)
     evaluated: list[Node] = []
     original = solver.results_of
     monkeypatch.setattr(solver, "results_of", lambda graph, step, call: evaluated.append(step) or original(graph, step, call))
-    after = analyse(graph, steps, CPU_PLUGIN, ASSUMPTIONS[second], earlier)
+    after = analyse(graph, steps, CPU_PLUGIN, ASSUMPTIONS[second], whole)
     taken = {step.name for step in inside(graph, steps)} - {step.name for step in evaluated}
     alone = analyse(graph, steps, CPU_PLUGIN, ASSUMPTIONS[second])
     everything = [*steps, *inside(graph, steps)]
@@ -122,11 +124,12 @@ def test_loops_take_from_an_earlier_run_what_holds(first: str, second: str, monk
 
     graph = graph_of(made_of(make, ids="i64[?,4]", mask="f32[?,4]"))
     steps = all_steps(graph)
-    earlier = analyse(graph, steps, CPU_PLUGIN, ASSUMPTIONS[first])
+    whole = analyse(graph, steps, CPU_PLUGIN, Assumption())
+    analyse(graph, steps, CPU_PLUGIN, ASSUMPTIONS[first], whole)
     evaluated: list[Node] = []
     original = solver.results_of
     monkeypatch.setattr(solver, "results_of", lambda graph, step, call: evaluated.append(step) or original(graph, step, call))
-    after = analyse(graph, steps, CPU_PLUGIN, ASSUMPTIONS[second], earlier)
+    after = analyse(graph, steps, CPU_PLUGIN, ASSUMPTIONS[second], whole)
     taken = {step.name for step in inside(graph, steps)} - {step.name for step in evaluated}
     alone = analyse(graph, steps, CPU_PLUGIN, ASSUMPTIONS[second])
     everything = [*steps, *inside(graph, steps)]
@@ -136,12 +139,12 @@ def test_loops_take_from_an_earlier_run_what_holds(first: str, second: str, monk
 
 @pytest.mark.parametrize(("first", "second"), [*permutations(ASSUMPTIONS, 2)])
 def test_a_run_grows_to_what_one_of_all_steps_finds(graph: AnalysedGraph, first: str, second: str) -> None:
-    """It reuses a run that grows later than itself, too."""
+    """It shares results with a run that grows later than itself, too."""
     steps = all_steps(graph)
     alone = analyse(graph, steps, CPU_PLUGIN, ASSUMPTIONS[second])
     whole = analyse(graph, steps, CPU_PLUGIN, Assumption())
-    near = analyse(graph, steps[:7], CPU_PLUGIN, ASSUMPTIONS[first], whole, is_part=True)
-    grown = analyse(graph, steps[:3], CPU_PLUGIN, ASSUMPTIONS[second], near, is_part=True)
+    near = analyse(graph, steps[:7], CPU_PLUGIN, ASSUMPTIONS[first], whole)
+    grown = analyse(graph, steps[:3], CPU_PLUGIN, ASSUMPTIONS[second], whole)
     near.grow(steps)
     assert grown.grow(steps) >= len(steps) - 3
     assert grown.grow(steps) == 0

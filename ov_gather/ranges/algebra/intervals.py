@@ -21,7 +21,7 @@ MAX_FACTOR = 1 << 24
 """Largest coefficient of a symbolic bound."""
 
 
-@dataclass(frozen=True, slots=True)
+@dataclass(slots=True, unsafe_hash=True)  # not frozen: an analysis makes many
 class Interval:
     """The numbers from `low` to `high`, both included, that also satisfy the symbolic bounds.
 

@@ -17,7 +17,7 @@ MAX_TERMS = 12
 """Most terms of a symbolic bound: longer ones are unreadable and slow."""
 
 
-@dataclass(frozen=True, slots=True)
+@dataclass(slots=True, unsafe_hash=True)  # not frozen: an analysis makes many
 class Polynomial:
     """A sum of monomials with non-zero integer coefficients, sorted by monomial."""
 

@@ -8,7 +8,6 @@ from math import ceil, floor, inf, prod
 
 from ov_gather.graph.symbols import Symbol
 from ov_gather.ranges.algebra.polynomials import Monomial, Number, Polynomial, Quotient
-from ov_gather.system.traversal import reachable
 
 _ALWAYS_FITS = 1 << 24
 """Magnitude up to which `limits` are not consulted: every 32-bit type, float32 included, represents these integers."""
@@ -77,18 +76,6 @@ class Limits:
             found.add(polynomial, bound)
         return found
 
-    def related(self, symbols: Iterable[Symbol]) -> set[Symbol]:
-        """Return the symbols, and transitively all that share a limited polynomial with one of them."""
-        seen: set[_Limited] = set()
-
-        def beside(symbol: Symbol) -> Iterator[Symbol]:
-            for limited in self._about([symbol]):
-                if limited not in seen:
-                    seen.add(limited)
-                    yield from limited.symbols
-
-        return set(reachable(symbols, beside))
-
 
 @dataclass(frozen=True)
 class Sizes:
@@ -99,7 +86,6 @@ class Sizes:
         default: bounds of unlisted symbols; its upper bound also caps listed symbols without one.
         limits: upper bounds of polynomials, such as the element counts of tensors.
         largest: magnitude that no polynomial is assumed to exceed.
-        changed: symbols whose bounds were replaced.
         declared: the bounds that `narrow` starts from; `bounds` by default.
     """
 
@@ -107,7 +93,6 @@ class Sizes:
     default: tuple[int, Number] = (0, inf)
     limits: Limits = field(default_factory=Limits)
     largest: Number = inf
-    changed: set[Symbol] = field(default_factory=set)
     declared: Mapping[Symbol, tuple[int, Number]] | None = None
     _least: dict[Polynomial, Number] = field(default_factory=dict, compare=False)
     _of: dict[Symbol, tuple[int, Number]] = field(default_factory=dict, compare=False)
@@ -117,11 +102,9 @@ class Sizes:
         """Set the bounds of a symbol, replacing earlier ones."""
         before = self.bounds.get(symbol)
         self.bounds[symbol] = bounds
-        if before != bounds:
-            self.changed.add(symbol)
-            if symbol in self._of:  # otherwise nothing that is cached depends on it
-                for cache in (self._of, self._least, self._lowest):
-                    cache.clear()
+        if before != bounds and symbol in self._of:  # otherwise nothing that is cached depends on it
+            for cache in (self._of, self._least, self._lowest):
+                cache.clear()
 
     def narrow(self, dim: Polynomial, most: Number, least: int = 0) -> None:
         """Narrow the declared bounds of a dimension if it is a single symbol, and the result is not empty.
@@ -216,7 +199,8 @@ class Sizes:
         found, lowest = needed, self._at_lower_bounds(polynomial.terms)
         for limited in self.limits.containing({symbol for symbols, _ in positive for symbol in symbols}):
             factors = limited.factors
-            multiple = max(1, min((factors[term] // factor for term, factor in positive if term in factors), default=1))
+            multiples = [factors[term] // factor for term, factor in positive if term in factors]
+            multiple = max(1, min(multiples)) if multiples else 1
             if limited not in self._lowest:
                 self._lowest[limited] = self._at_lower_bounds(factors.items())
             if (limited.bound - self._lowest[limited] + lowest * multiple) // multiple >= found:
@@ -230,12 +214,17 @@ class Sizes:
 
     def _at_lower_bounds(self, terms: Iterable[tuple[Monomial, int]]) -> int:
         """Return the value of a polynomial if each symbol has its lower bound."""
-        return sum(factor * prod(self.of(symbol)[0] for symbol in symbols) for symbols, factor in terms)
+        total = 0
+        for symbols, factor in terms:
+            for symbol in symbols:
+                factor *= self.of(symbol)[0]
+            total += factor
+        return total
 
     def _estimate(self, terms: Sequence[tuple[Monomial, int]]) -> Number:
         """Return the better of the first two estimates of `least`, for the terms of a polynomial."""
         bounds = {symbol: self.of(symbol) for monomial, _ in terms for symbol in monomial}
-        by_term = sum((_least_of_term(factor, [bounds[symbol] for symbol in symbols]) for symbols, factor in terms), 0)
+        by_term = _least_of_terms(terms, bounds)
         if all(len(monomial) <= 1 for monomial, _ in terms) or not any(low for low, _ in bounds.values()):
             return by_term  # both estimates agree
         excess: dict[Monomial, int] = {}
@@ -243,10 +232,7 @@ class Sizes:
             for symbols, multiple in _with_excess(monomial, bounds):
                 excess[symbols] = excess.get(symbols, 0) + factor * multiple
         above = {symbol: (0, high - low) for symbol, (low, high) in bounds.items()}
-        by_excess = sum(
-            (_least_of_term(factor, [above[symbol] for symbol in symbols]) for symbols, factor in excess.items()), 0
-        )
-        return max(by_term, by_excess)
+        return max(by_term, _least_of_terms(excess.items(), above))
 
     def greatest(self, polynomial: Polynomial) -> Number:
         """Return an upper bound of the polynomial."""
@@ -269,9 +255,16 @@ def _with_excess(monomial: Monomial, bounds: Mapping[Symbol, tuple[int, Number]]
     return found
 
 
-def _least_of_term(factor: int, bounds: list[tuple[int, Number]]) -> Number:
-    """Return the least value of a factor times non-negative values."""
-    if factor >= 0:
-        return factor * prod(low for low, _ in bounds)
-    highest = [high for _, high in bounds]
-    return 0 if 0 in highest else factor * prod(highest)
+def _least_of_terms(terms: Iterable[tuple[Monomial, int]], bounds: Mapping[Symbol, tuple[int, Number]]) -> Number:
+    """Return the sum of the least values of terms, whose symbols are not negative."""
+    total: Number = 0  # loops, because most of the time of an analysis is spent here
+    for symbols, factor in terms:
+        least: Number = factor
+        if factor >= 0:
+            for symbol in symbols:
+                least *= bounds[symbol][0]
+        else:
+            highest = [bounds[symbol][1] for symbol in symbols]
+            least = 0 if 0 in highest else factor * prod(highest)
+        total += least
+    return total

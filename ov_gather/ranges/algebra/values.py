@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Sequence
-from dataclasses import dataclass, replace
+from dataclasses import dataclass, field, replace
 from math import inf, prod
 
 from ov_gather.ir.element_types import ELEMENT_TYPES, ElementType
@@ -53,6 +53,15 @@ class Value:
     may_be_nan: bool = False
     peak: Number = -inf
     outside: Interval | None = None
+    _hash: int | None = field(default=None, init=False, repr=False, compare=False)
+
+    def __hash__(self) -> int:
+        """Return a hash, which is kept: values are looked up often, and are long."""
+        found = self._hash
+        if found is None:
+            found = hash((self.shape, self.elements, self.parts))
+            object.__setattr__(self, "_hash", found)
+        return found
 
     @property
     def rank(self) -> int | None:
