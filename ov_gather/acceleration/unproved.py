@@ -9,6 +9,7 @@ from dataclasses import dataclass
 from ov_gather.acceleration.graph import INDICES, identity
 from ov_gather.extension.python_api import Model, Node, Output
 from ov_gather.graph.symbols import Symbol
+from ov_gather.ir.gc_paused import paused_collection
 from ov_gather.ranges.algebra.polynomials import Number, Polynomial
 from ov_gather.ranges.algebra.sizes import Sizes
 from ov_gather.ranges.analysis import Analysis, Assumption, Outcome, analyse, steps_to
@@ -49,6 +50,7 @@ class Unproved:
         return self.node.input_value(INDICES)
 
 
+@paused_collection()  # analyses have no cycles
 def unproved_sites(
     graph: AnalysedGraph, model: Model, given: Assumption, is_open: Callable[[Node], bool], *, with_needs: bool
 ) -> tuple[list[Node], list[Unproved]]:

@@ -58,7 +58,7 @@ def weakened(graph: AnalysedGraph, step: Node, call: Operands, rule: TransferFun
     A fault may be met where `FaultFinder` does not say so: a pattern names what is wrong for certain, a doubt what may be.
     """
     at, found = Computation(graph, step, call, rule), rule(call)
-    for one in _doubts_about(graph, step):
+    for one in graph.doubts.get(step) or _doubts_about(graph, step):
         found = one.weaken(at, found)
     return found
 
@@ -78,7 +78,7 @@ def is_doubted(graph: AnalysedGraph, step: Node, call: Operands, rule: TransferF
     return any(one.weaken(at, found) is not found for one in _doubts_about(graph, step))
 
 
-@dataclass(frozen=True, slots=True)
+@dataclass(slots=True)
 class Computation:
     """A step, its operands, and its transfer function."""
 

@@ -11,33 +11,64 @@ from collections.abc import Callable, Hashable, Sequence
 from dataclasses import dataclass, field
 from typing import Any
 
-from ov_gather.graph.protocol import Key
+from ov_gather.graph.protocol import Key, Node
 from ov_gather.graph.symbols import Symbol
 from ov_gather.ranges.algebra.polynomials import Number, Polynomial
 from ov_gather.ranges.algebra.sizes import Sizes
 from ov_gather.ranges.algebra.values import Value
 from ov_gather.ranges.fitting import Overflow
 
-MOST = 1 << 16
-"""Number of operands beyond which those that were not met for as long are forgotten."""
+MISSES = 32
+"""Number of evaluations in a row, each unlike those before, after which the results of a step are no longer kept."""
 
 Result = tuple[Value, tuple[Overflow, ...]]
 """The abstract value of an output, and its bounds that exceed the type."""
+Results = Sequence[Result]
 Asked = tuple[Callable[..., Any] | None, tuple[Any, ...]]
 """A question: a method of `Sizes` with its arguments, or None with the tensor whose value is asked for."""
 
 
 @dataclass(slots=True, eq=False)
-class _Branch:
-    """A node of a decision tree: a question with what follows from each answer, or results."""
+class _Question:
+    """An inner node of a decision tree: a question, and what follows from each answer."""
 
-    asked: Asked | None = None
-    following: dict[Hashable, _Branch] = field(default_factory=dict)
-    results: Sequence[Result] | None = None
+    asked: Asked
+    following: dict[Hashable, _Question | Results] = field(default_factory=dict)
+
+
+@dataclass(slots=True, eq=False)
+class StepMemo:
+    """The results of a step, by its operands and by answers.
+
+    Attributes:
+        misses: the number of evaluations since results were last found.
+    """
+
+    misses: int = 0
+    _trees: dict[Hashable, _Question | Results] = field(default_factory=dict)
+
+    def recall(self, operands: Hashable, sizes: Sizes, value: Callable[[Key], Value]) -> Results | None:
+        """Return the results for these operands if all answers are as before; None if they are not, or are not known."""
+        found = self._trees.get(operands)
+        while isinstance(found, _Question):
+            ask, given = found.asked
+            found = found.following.get(value(*given) if ask is None else ask(sizes, *given))
+        self.misses = self.misses + 1 if found is None else 0
+        return found
+
+    def keep(self, operands: Hashable, log: Sequence[tuple[Asked, Hashable]], results: Results) -> None:
+        """Keep the results for these operands, and the questions that lead to them, with their answers."""
+        tree, answer = self._trees, operands
+        for asked, following in log:
+            question = tree.get(answer)
+            if not isinstance(question, _Question):
+                question = tree[answer] = _Question(asked)
+            tree, answer = question.following, following
+        tree[answer] = results
 
 
 class Memo:
-    """The decision tree of each step, by its operands. Those of the latest `MOST` operands are kept, and of as many before.
+    """The results of steps.
 
     Attributes:
         constants: the tensors of which all is known that is declared, whatever is assumed.
@@ -45,33 +76,14 @@ class Memo:
 
     def __init__(self) -> None:
         self.constants: set[Key] = set()
-        self._latest: dict[Hashable, _Branch] = {}
-        self._before: dict[Hashable, _Branch] = {}
+        self._steps: dict[Node, StepMemo] = {}
 
-    def recall(self, operands: Hashable, sizes: Sizes, value: Callable[[Key], Value]) -> Sequence[Result] | None:
-        """Return the results for these operands if all answers are as before; None if they are not, or are not known."""
-        branch = self._latest.get(operands)
-        if branch is None and (branch := self._before.get(operands)) is not None:
-            self._add(operands, branch)
-        while branch is not None and branch.asked is not None:
-            ask, given = branch.asked
-            branch = branch.following.get(value(*given) if ask is None else ask(sizes, *given))
-        return None if branch is None else branch.results
-
-    def keep(self, operands: Hashable, log: Sequence[tuple[Asked, Hashable]], results: Sequence[Result]) -> None:
-        """Keep the results for these operands, and the questions that lead to them, with their answers."""
-        branch = self._latest.get(operands)
-        if branch is None:
-            branch = self._add(operands, _Branch())
-        for branch.asked, answer in log:
-            branch = branch.following.setdefault(answer, _Branch())
-        branch.results = results
-
-    def _add(self, operands: Hashable, branch: _Branch) -> _Branch:
-        if len(self._latest) == MOST:
-            self._latest, self._before = {}, self._latest
-        self._latest[operands] = branch
-        return branch
+    def of(self, step: Node) -> StepMemo | None:
+        """Return the results of a step; None if they are not worth keeping."""
+        found = self._steps.get(step)
+        if found is None:
+            found = self._steps[step] = StepMemo()
+        return found if found.misses < MISSES else None
 
 
 @dataclass(frozen=True)

@@ -8,6 +8,7 @@ from dataclasses import dataclass, replace
 
 from ov_gather.graph.protocol import Key, Node
 from ov_gather.graph.symbols import Symbol
+from ov_gather.ir.gc_paused import paused_collection
 from ov_gather.ranges.algebra.intervals import Algebra, Interval
 from ov_gather.ranges.algebra.polynomials import Number
 from ov_gather.ranges.analysis import Analysis, Assumption, Outcome, analyse, steps_to
@@ -27,6 +28,7 @@ from ov_gather.ranges.witness import witness_of
 from ov_gather.system.traversal import depth_first
 
 
+@paused_collection()  # analyses have no cycles
 def prove_sites(
     graph: AnalysedGraph, semantics: Semantics, given: Assumption, sites: Sequence[Site], *, with_paths: bool = False
 ) -> list[Proof]:

@@ -23,7 +23,7 @@ from ov_gather.ranges.algebra.values import (
 from ov_gather.ranges.doubts import is_tainted
 from ov_gather.ranges.fitting import Fitting, Overflow, kept_within, lies_in
 from ov_gather.ranges.graph import AnalysedGraph, has_dynamic_shape, in_order
-from ov_gather.ranges.memo import Memo, RecordedSizes, Result
+from ov_gather.ranges.memo import Memo, RecordedSizes, Result, Results, StepMemo
 from ov_gather.ranges.reading_outside import results_of
 from ov_gather.ranges.rules.call import Operands, Semantics
 
@@ -80,10 +80,8 @@ class Solver:
         self.visits = 0  # evaluated or recalled steps, bodies included
         self._fitting = self._recorded = Fitting(algebra, semantics)
         self._asked = RecordedSizes.of_sizes(algebra.sizes)
-        value = self.value
         if memo is not None:
-            self._recorded, value = Fitting(Algebra(self._asked), semantics), self._asked_value
-        self._choices = choices.BranchRefinement(graph, self._recorded.algebra, semantics, value, self._recorded.fit)
+            self._recorded = Fitting(Algebra(self._asked), semantics)
 
     def run(self, steps: Sequence[Node]) -> Solver:
         """Compute the abstract value of each tensor that the steps, in the order of `in_order`, produce; return the solver."""
@@ -107,33 +105,47 @@ class Solver:
                 for key, result in zip(step.outputs, self._results(step), strict=True):
                     self._record(key, *result)
 
-    def _results(self, step: Node) -> Sequence[Result]:
+    def _results(self, step: Node) -> Results:
         """Return the results of a step: those of an analysis before if nothing differs that they depend on."""
         inputs = [None if key is None else self.value(key) for key in step.inputs]
         declared = [self._declared(output) for output in step.outputs]
-        if self._memo is None or not self._assumed.keys().isdisjoint(step.outputs):
+        memo = None if self._memo is None else self._memo_of(step, inputs, declared)
+        self._asked.start()
+        if memo is None:
             return self._evaluated(step, inputs, declared, self._fitting)
         # Select evaluates steps before it again, with what the graph declares of them
         scope = self._graph if step.type in choices.TYPES else None
-        operands = (step, scope, self.algebra.sizes.largest, *inputs, *declared)
-        found = self._memo.recall(operands, self.algebra.sizes, self.value)
+        operands = (scope, self.algebra.sizes.largest, *inputs, *declared)
+        found = memo.recall(operands, self.algebra.sizes, self.value)
         if found is None:
-            self._asked.start()
             found = self._evaluated(step, inputs, declared, self._recorded)
-            self._memo.keep(operands, self._asked.log, found)
+            memo.keep(operands, self._asked.log, found)
         return found
 
-    def _evaluated(self, step: Node, inputs: list[Value | None], declared: list[Value], fitting: Fitting) -> Sequence[Result]:
+    def _memo_of(self, step: Node, inputs: Sequence[Value | None], declared: Sequence[Value]) -> StepMemo | None:
+        """Return the results of a step in analyses before; None if it is evaluated sooner than found."""
+        assert self._memo is not None
+        if not self._assumed.keys().isdisjoint(step.outputs):
+            return None
+        is_slow = step.type in choices.TYPES or any(value is not None and value.has_symbols for value in (*declared, *inputs))
+        return self._memo.of(step) if is_slow or self._depth else None  # a loop ends with a visit that finds nothing new
+
+    def _evaluated(self, step: Node, inputs: list[Value | None], declared: list[Value], fitting: Fitting) -> Results:
         """Evaluate a step."""
         found: Sequence[Value] = declared
         if step.inputs or self._graph.rule(step) is not None:
             if step.type in choices.TYPES:
-                inputs = self._choices.operands(step)
+                inputs = self._refined(step)
             found = results_of(self._graph, step, Operands(fitting.algebra, self.semantics, inputs, declared))
         if len(found) != len(declared):  # a broken model may declare too many outputs, or too few
             found = declared
         results = zip(step.outputs, declared, found, strict=True)
         return [self._fitted(key, told, value, fitting) for key, told, value in results]
+
+    def _refined(self, step: Node) -> list[Value | None]:
+        """Return the operands of a Select. What refines them is not kept: a cycle would not be freed with the analysis."""
+        value, fitting = self.value if self._memo is None else self._asked_value, self._recorded
+        return choices.BranchRefinement(self._graph, fitting.algebra, self.semantics, value, fitting.fit).operands(step)
 
     def _asked_value(self, key: Key) -> Value:
         """Return the abstract value of a tensor, on which the results of the step that is evaluated depend."""

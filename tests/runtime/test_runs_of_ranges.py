@@ -42,16 +42,16 @@ ASSUMPTIONS = {
 def graph() -> AnalysedGraph:
     """Sizes, a number that gets a name, a choice, a loop, and what depends on none of the inputs."""
 
-    def make(ids: ov.Node, mask: ov.Node) -> ov.Node:
+    def make(ids: ov.Node, mask: ov.Node, other: ov.Node) -> ov.Node:
         size = size_of(mask)
         most = ops.reduce_max(ops.clamp(ids, 0, 9), [0, 1])
         places = counted(ops.add(most, size))
         chosen = ops.select(ops.less(places, number(3)), places, ops.subtract(places, number(3)))
-        fixed = ops.add(number(np.arange(5)), number(2))
+        fixed = ops.add(ops.shape_of(other), number(2))
         last = loop_of(ops.minimum(size, number(2)), most, lambda state: ops.minimum(ops.add(state, number(1)), number(7)))
         return ops.add(ops.add(chosen, last), ops.reduce_max(fixed, number(0)))
 
-    return graph_of(made_of(make, ids="i64[?,4]", mask="f32[?,4]"))
+    return graph_of(made_of(make, ids="i64[?,4]", mask="f32[?,4]", other="f32[?,4]"))
 
 
 def all_steps(graph: AnalysedGraph) -> list[Node]:
@@ -83,9 +83,9 @@ def inside(graph: AnalysedGraph, steps: list[Node]) -> list[Node]:
 
 @pytest.mark.parametrize(("first", "second"), [*permutations(ASSUMPTIONS, 2)])
 def test_branches_take_from_an_earlier_run_what_holds(first: str, second: str, monkeypatch: pytest.MonkeyPatch) -> None:
-    def make(ids: ov.Node, mask: ov.Node) -> ov.Node:
+    def make(ids: ov.Node, mask: ov.Node, other: ov.Node) -> ov.Node:
         condition = ops.less(ops.reduce_max(ops.clamp(ids, 0, 9), [0, 1]), number(3))
-        operands = [ids, ops.shape_of(mask), number([1, 2, 3, 4])]
+        operands = [ids, ops.shape_of(mask), ops.shape_of(other)]
 
         def branch(ids: ov.Node, sizes: ov.Node, fixed: ov.Node) -> list[ov.Node]:
             most = ops.reduce_max(ops.add(ops.clamp(ids, 0, 9), ops.gather(sizes, number(0), number(0))), [0, 1])
@@ -93,7 +93,7 @@ def test_branches_take_from_an_earlier_run_what_holds(first: str, second: str, m
 
         return if_of(condition.output(0), operands, branch, branch)[0].get_node()
 
-    graph = graph_of(made_of(make, ids="i64[?,4]", mask="f32[?,4]"))
+    graph = graph_of(made_of(make, ids="i64[?,4]", mask="f32[?,4]", other="f32[?,4]"))
     steps = all_steps(graph)
     whole = analyse(graph, steps, CPU_PLUGIN, Assumption())
     analyse(graph, steps, CPU_PLUGIN, ASSUMPTIONS[first], whole)

@@ -30,7 +30,7 @@ class SliceBounds:
     intervals: tuple[Interval, ...]
 
 
-@dataclass(frozen=True, slots=True)
+@dataclass(slots=True)  # not frozen: an analysis makes many
 class Value:
     """The abstract value of a tensor.
 
@@ -53,15 +53,21 @@ class Value:
     may_be_nan: bool = False
     peak: Number = -inf
     outside: Interval | None = None
-    _hash: int | None = field(default=None, init=False, repr=False, compare=False)
+    _hash: int = field(default=0, init=False, repr=False, compare=False)
 
     def __hash__(self) -> int:
         """Return a hash, which is kept: values are looked up often, and are long."""
-        found = self._hash
-        if found is None:
-            found = hash((self.shape, self.elements, self.parts))
-            object.__setattr__(self, "_hash", found)
-        return found
+        if not self._hash:
+            elements = self.elements
+            self._hash = hash((self.shape, elements.low, elements.high, elements.highs))
+        return self._hash
+
+    @property
+    def has_symbols(self) -> bool:
+        """Return True if a dimension or a bound is no number, or the rank is unknown."""
+        if self.shape is None or any(interval.lows or interval.highs for interval in self.intervals):
+            return True
+        return any(dim.value is None for dim in self.shape)
 
     @property
     def rank(self) -> int | None:

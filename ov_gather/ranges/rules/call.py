@@ -52,7 +52,7 @@ CONVERTED = Semantics(integer=None, exact_integers=1 << 24, float_error=2**-22, 
 CPU_PLUGIN = Semantics(integer=I32, exact_integers=1 << 24, float_error=2**-22, reads_out_of_bounds=True, rounds_bytes=True)
 
 
-@dataclass(frozen=True, slots=True)
+@dataclass(slots=True)  # not frozen: an analysis makes many
 class Operands:
     """The operands of a transfer function.
 
