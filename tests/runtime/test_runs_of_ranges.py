@@ -5,7 +5,6 @@ from collections.abc import Callable
 from itertools import permutations
 from typing import Any
 
-import numpy as np
 import openvino as ov
 import pytest
 from openvino import opset13 as ops
