@@ -15,7 +15,7 @@ LIMIT = 0.65
 
 
 def windows(data: ov.Node, mask: ov.Node, other: ov.Node) -> list[ov.Node]:
-    """Windows of open sizes, counted by two masks, are gathered from data of the same sizes, layer by layer, as in Longformer."""
+    """Gathers of data by positions that the sizes of two masks count, layer by layer, as in Longformer."""
     found = []
     for layer in range(8):
         masked = ops.multiply(data, ops.multiply(mask, other))
