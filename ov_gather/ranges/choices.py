@@ -7,7 +7,7 @@ elements of n that are selected are in 0..49.
 from __future__ import annotations
 
 from collections.abc import Callable, Iterable, Iterator, Mapping
-from dataclasses import dataclass, replace
+from dataclasses import dataclass, field, replace
 from itertools import islice
 from math import inf
 
@@ -45,7 +45,7 @@ def filled_with(graph: AnalysedGraph, wanted: Key) -> list[Key]:
 
 @dataclass(frozen=True)
 class BranchRefinement:
-    """Refinement of the operands of Select.
+    """Refinement of the operands of one Select.
 
     Attributes:
         value: returns the abstract value of a tensor.
@@ -57,6 +57,7 @@ class BranchRefinement:
     semantics: Semantics
     value: Callable[[Key], Value]
     fitted: Callable[[Value, Value], Value]
+    _doubted: dict[Node, bool] = field(default_factory=dict)
 
     def operands(self, step: Node) -> list[Value | None]:
         """Return the operands of a Select, refined by the condition under which each is selected."""
@@ -95,10 +96,12 @@ class BranchRefinement:
                 yield step, is_true
 
     def _is_doubted(self, step: Node) -> bool:
-        """Return True if the outcome of a step may be wrong, or is not understood."""
-        rule = self.graph.rule(step)
-        doubts = self.semantics.reads_out_of_bounds
-        return rule is None or (doubts and is_doubted(self.graph, step, self._operands(step, {}), rule))
+        """Return True if the outcome of a step may be wrong, or is not understood; it is asked twice."""
+        if step not in self._doubted:
+            rule, doubts = self.graph.rule(step), self.semantics.reads_out_of_bounds
+            is_wrong = rule is not None and doubts and is_doubted(self.graph, step, self._operands(step, {}), rule)
+            self._doubted[step] = rule is None or is_wrong
+        return self._doubted[step]
 
     def _operands(self, step: Node, refined: Mapping[Key, Value]) -> Operands:
         """Return the operands of a step, some of them refined."""
