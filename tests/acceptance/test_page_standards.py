@@ -24,6 +24,10 @@ HOSTILE = {
 EVIL = """</title></style></script><script>document.title = 1</script><img src=x onerror="document.title = 1">' "><a>"""
 LONG = "W" * 400
 
+AREAS = """areas => areas.map((area) => [
+  area.scrollWidth > area.clientWidth, getComputedStyle(area, "::before").content.includes("scroll sideways")
+])"""
+"""Of each area that may scroll: whether it is wider than what is seen, and whether it says so."""
 OPEN_ALL = "all => all.forEach((details) => (details.open = true))"
 DARK = "getComputedStyle(document.body).backgroundColor.match(/[0-9]+/g).map(Number)"
 
@@ -56,6 +60,8 @@ def test_on_a_phone_only_tables_and_graphs_scroll(opened, make):
     with opened(make(), viewport={"width": 375, "height": 700}) as page:
         page.locator("details").evaluate_all(OPEN_ALL)
         assert page.evaluate("document.documentElement.scrollWidth") == 375
+        areas = page.locator(".scroll").evaluate_all(AREAS)
+        assert all(is_wide == has_hint for is_wide, has_hint in areas)
 
 
 @pytest.mark.sampled(2)
@@ -118,12 +124,12 @@ def test_the_keyboard_reaches_everything_and_shows_where_it_is(opened, expect):
             assert len(places) < 100
         reached = [place for place, _ in places]
         wanted = [
+            "a",
             "input text",
             "select outcome",
             "select runtime",
             "button",
             "div scroll overview",
-            "a",
             "summary",
             "div scroll",
         ]

@@ -18,7 +18,9 @@ def layers(page) -> list[str]:
 def test_a_failure_is_shown_with_or_without_script(opened, expect, javascript):
     with opened(render(everything()), java_script_enabled=javascript) as page:
         expect(page.locator("h1")).to_have_text("✗ Failed")
-        expect(page.locator(".lead")).to_contain_text("2 of 4 layers failed")
+        expect(page.locator(".lead")).to_contain_text(
+            "1 of 4 layers gave another result than the reference; 1 of 4 layers could not be executed"
+        )
         assert [layer.split()[0] for layer in layers(page)] == ["/attention/pick", "huge", "tokens", "rows"], "worst first"
         failure = page.locator(".failure").first
         expect(failure).to_be_visible()
@@ -27,7 +29,7 @@ def test_a_failure_is_shown_with_or_without_script(opened, expect, javascript):
         expect(failure.locator("dd", has_text="8.5")).to_be_visible()
         expect(failure.get_by_role("img", name="in 32 of 96 fields")).to_be_visible()
         expect(failure.locator(".replay")).to_be_visible()
-        expect(page.get_by_text("inputs of 412 GiB do not fit")).to_be_visible()
+        expect(page.locator("summary", has_text="inputs of 412 GiB do not fit")).to_be_visible()
         expect(page.locator("form")).to_be_visible(visible=javascript)
         closed = page.locator("details", has_text="Gather-8").last
         expect(closed.locator("table").last).to_be_hidden()
@@ -129,8 +131,20 @@ def test_an_address_with_unknown_values_shows_everything(opened, expect):
 def test_the_overview_leads_to_layers_that_a_filter_hides_too(opened, expect):
     with opened(render(many())) as page:
         grid = page.locator(".overview")
-        assert grid.locator("thead th").all_inner_texts() == ["layer", "kernel", "openvino", "extension"]
-        assert grid.locator("tr", has_text="tokens").locator("td").all_inner_texts() == ["✓ 1", "≈ 1", "– 1"]
+        assert grid.locator("thead th").all_inner_texts() == ["layer", "kernel", "openvino", "extension", "file", "why"]
+        assert grid.locator("tr", has_text="tokens").locator("td").all_inner_texts() == [
+            "✓ 1",
+            "≈ 1",
+            "– 1",
+            "models/a.xml",
+            "",
+        ]
+        assert (
+            grid.locator("tr", has_text="pick")
+            .locator("td")
+            .all_inner_texts()[-1]
+            .startswith("kernel, negative, bits: output[1,")
+        )
         grid.get_by_role("link", name="rows 199").click()
         expect(page.locator("details[open] h4", has_text="rows 199")).to_be_in_viewport()
         page.locator("[name=outcome]").select_option("something failed")
@@ -173,6 +187,20 @@ def test_a_thousand_layers_are_a_small_page(opened, expect):
     with opened(text) as page:
         expect(page.locator("output")).to_have_text("1000 of 1000 shown")
         assert page.evaluate("document.querySelectorAll('*').length") < 40_000
+
+
+def test_the_headline_leads_to_what_failed(opened, expect):
+    """From the sentence at the top to errors, a layer with another result, and one that was not executed."""
+    with opened(render(everything())) as page:
+        links = page.locator(".lead a")
+        assert links.all_inner_texts() == ["1 error", "1 of 4 layers", "1 of 4 layers"]
+        links.nth(0).click()
+        expect(page.locator(":target")).to_contain_text("axis=3 is out of range")
+        links.nth(2).click()
+        expect(page.locator("details[open]:has(:target) summary .reason")).to_have_text(
+            "inputs of 412 GiB do not fit into memory"
+        )
+        expect(page.locator("details[open]:has(:target)")).to_be_in_viewport()
 
 
 def test_of_what_runtimes_really_do(opened, expect, copied, tmp_path):

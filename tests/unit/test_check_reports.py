@@ -100,8 +100,7 @@ def test_a_model_that_fails_as_a_whole_is_a_model_and_no_layer():
         ("the whole model", "models/a.onnx")
     ]
     text = Page(check_html.render(failed)).text
-    assert "All 2 layers passed" in text
-    assert "1 of 2 models failed as a whole" in text
+    assert f"1 of 2 models failed as a whole: {problem}. There were 2 cases and 4 comparisons with the reference." in text
     assert f"models/a.onnx: {problem}" in text
     assert f"models/a.onnx: not as ONNX says: {lost}" in text
     assert all(part in text for part in (failed.command, failed.date))
@@ -195,7 +194,10 @@ def test_junit():
 
 def test_html_says_what_was_tried_and_what_came_out():
     page = Page(check_html.render(everything()))
-    assert "2 of 4 layers failed, in 5 cases and 11 comparisons with the reference. Validation found 1 error." in page.text
+    assert (
+        f"1 error found by the validation; 1 of 4 layers gave another result than the reference; "
+        f"1 of 4 layers could not be executed: {UNTRIED.problem}. There were 5 cases and 11 comparisons with the reference."
+    ) in page.text
     for words in ("output[1, 17]", "-0.25", "8.5", "40 of 120 (33.3%)", REPLAY, "crashes: SIGSEGV\nno output", UNTRIED.problem):
         assert words in page.text
     for words in ("[3, 40] [3, 40]", "A CPU of 2 GHz", "2026.4.1", "axis=3 is out of range", "models/a.xml:25"):
@@ -242,6 +244,22 @@ def test_html_of_a_check_that_passed_and_of_nothing():
     nothing = Page(check_html.render(CheckReport([]))).text
     assert "Failed" in nothing
     assert "There was no layer to check." in nothing
+
+
+def test_html_counts_what_was_not_executed_and_shows_errors_first():
+    """No comparison failed: that 11 layers have no result is counted, too."""
+    none = "there is no case: its inputs have no valid value"
+    page = Page(check_html.render(report(*[GOOD] * 62, *[replace(UNTRIED, problem=none)] * 11)))
+    assert "11 of 73 layers could not be executed: its inputs have no valid value. There were 62 cases" in page.text
+    assert re.search(r"failed\s*0.*layers without one\s*11", page.text, re.DOTALL)
+    assert "#card-62" in page.values("href")
+    assert _headings(everything())[:2] == ["Layers by outcome", "Comparisons"]
+    assert _headings(everything())[2] == "Findings of the validation"
+    assert _headings(report(GOOD, findings=FINDINGS[1:]))[-2:] == ["Findings of the validation", "Environment"]
+
+
+def _headings(of):
+    return [heading.text for heading in html.document_fromstring(check_html.render(of)).iter("h2")]
 
 
 def test_html_links_lead_somewhere_on_the_page():

@@ -6,14 +6,14 @@ The page is complete without its script, unless there are so many layers that th
 from __future__ import annotations
 
 from collections import Counter
-from collections.abc import Iterator
+from collections.abc import Iterator, Sized
 from pathlib import Path
 
 from ov_gather.crosscheck.results import LayerResult, Status, runtimes_of
 from ov_gather.divergences.base import address
 from ov_gather.divergences.register import DIVERGENCES
 from ov_gather.plugin.base import report_page
-from ov_gather.report.check.html_layer import MARKS, card, css_class
+from ov_gather.report.check.html_layer import MARKS, brief, card, css_class
 from ov_gather.report.check.html_overview import filters, overview
 from ov_gather.report.check.report import CheckReport, outcome, word
 from ov_gather.report.check.text import definition_lines
@@ -38,8 +38,9 @@ _OPEN = 10
 
 
 def render(report: CheckReport) -> str:
-    """Return the page: summary, layers by outcome, models, observed divergences, findings, environment."""
-    sections = (_summary, _layers, _models, _divergences, _findings, _environment)
+    """Return the page: summary, layers by outcome, models, observed divergences, findings, environment; errors come first."""
+    sections = [_summary, _layers, _models, _divergences, _environment]
+    sections.insert(1 if report.errors else -1, _findings)
     return page(f"ov-gather check: {word(_verdict(report))}", *(part for section in sections for part in section(report)))
 
 
@@ -48,29 +49,60 @@ def _verdict(report: CheckReport) -> Status:
 
 
 def _summary(report: CheckReport) -> Iterator[Element]:
-    verdict = _verdict(report)
-    cases = sum(len(layer.cases) for layer in report.layers)
-    layers = _number(len(report.layers), "layer")
-    text = "There was no layer to check."
-    if report.layers:
-        passed = f"{'All ' if len(report.layers) > 1 else ''}{layers} passed"
-        text = f"{report.failed:,} of {layers} failed" if report.failed else passed
-        text += f", in {_number(cases, 'case')} and {_number(report.counts.total(), 'comparison')} with the reference."
-    if report.problems:
-        text += f" {len(report.problems):,} of {_number(len(report.results), 'model')} failed as a whole."
-    wrong = sum(not output.comparison.passed for _, output in report.outputs)
-    values = sum(not value.comparison.passed for _, value in report.values)
-    text += f" {wrong} of {_number(len(report.outputs), 'output')} of whole models failed." if wrong else ""
-    text += f" {values} of {_number(len(report.values), 'value')} between layers failed." if values else ""
-    text += f" Validation found {_number(report.errors, 'error')}." if report.errors else ""
-    text += f" This is partial: the check was stopped at {report.stopped}." if report.stopped else ""
-    shown = Status.EXPECTED if report.passed and _has_divergences(report) else verdict
-    yield header("ov-gather check", f"{MARKS[shown]} {_TITLES[shown]}", css_class(shown), text)
+    shown = Status.EXPECTED if report.passed and _has_divergences(report) else _verdict(report)
+    yield header("ov-gather check", f"{MARKS[shown]} {_TITLES[shown]}", css_class(shown), *_lead(report))
     if report.layers:
         yield _bar(Counter(map(outcome, report.layers)))
-    tallies = (_tally(status, report.counts[status]) for status in _MEANINGS)
+    tallies = [_tally(word(status), status, report.counts[status], _MEANINGS[status]) for status in _MEANINGS]
+    if without := sum(bool(layer.problem) for layer in report.layers):
+        tallies.append(_tally("layers without one", Status.FAILED, without, "there was nothing to execute, or to compare with"))
     yield element("h2", "Comparisons")
     yield element("dl", *tallies, class_="tallies")
+
+
+def _lead(report: CheckReport) -> Iterator[Element | str]:
+    """Yield the sentence of what failed and why, with a link to the first of each kind; or that all passed."""
+    layers, cases = report.layers, sum(len(layer.cases) for layer in report.layers)
+    tried = f"{_number(cases, 'case')} and {_number(report.counts.total(), 'comparison')} with the reference."
+    failures = [part for failure in _failures(report) for part in (*failure, "; ")][:-1]
+    if failures:
+        yield from (*failures, f". There were {tried}" if layers else ". ")
+    if not layers:
+        yield "There was no layer to check."
+    elif not failures:
+        yield f"{'All ' if len(layers) > 1 else ''}{_number(len(layers), 'layer')} passed, in {tried}"
+    if report.stopped:
+        yield f" This is partial: the check was stopped at {report.stopped}."
+
+
+def _failures(report: CheckReport) -> Iterator[tuple[Element, str]]:
+    """Yield each kind of failure: its number as a link to where it is shown, and the rest of the sentence."""
+    if report.errors:
+        yield element("a", _number(report.errors, "error"), href="#findings"), " found by the validation"
+    kinds: dict[str, list[int]] = {}
+    for number, layer in enumerate(report.layers):
+        if not layer.passed:
+            kinds.setdefault(_kind(layer), []).append(number)
+    for kind, numbers in kinds.items():
+        yield _count_of(numbers, report.layers, "layer", cards.anchor(numbers[0])), f" {kind}"
+    if report.problems:
+        yield _count_of(report.problems, report.results, "model"), f" failed as a whole: {brief(report.problems[0][1])}"
+    for noun, where, compared in (("output", "of whole models", report.outputs), ("value", "between layers", report.values)):
+        if wrong := [one for _, one in compared if not one.comparison.passed]:
+            yield _count_of(wrong, compared, noun), f" {where} failed: {brief(wrong[0].comparison.detail)}"
+
+
+def _kind(layer: LayerResult) -> str:
+    """Return how a layer failed, as the predicate of a sentence."""
+    if not layer.problem:
+        return "gave another result than the reference"
+    if layer.cases:
+        return f"failed: {brief(layer.problem)}"
+    return f"could not be executed: {brief(layer.problem.removeprefix('not executed: ').removeprefix('there is no case: '))}"
+
+
+def _count_of(some: Sized, of: Sized, noun: str, anchor: str = "models") -> Element:
+    return element("a", f"{len(some):,} of {_number(len(of), noun)}", href=f"#{anchor}")
 
 
 def _has_divergences(report: CheckReport) -> bool:
@@ -94,10 +126,10 @@ def _bar(counts: Counter[Status]) -> Element:
     )
 
 
-def _tally(status: Status, count: int) -> Element:
+def _tally(name: str, status: Status, count: int, meaning: str) -> Element:
     colour = css_class(status if count else Status.NOT_APPLICABLE)
-    mark = element("dt", f"{MARKS[status]} {word(status)}", class_=colour)
-    return element("div", mark, element("dd", f"{count:,}", class_="count"), element("dd", _MEANINGS[status]))
+    mark = element("dt", f"{MARKS[status]} {name}", class_=colour)
+    return element("div", mark, element("dd", f"{count:,}", class_="count"), element("dd", meaning))
 
 
 def _layers(report: CheckReport) -> Iterator[Element]:
@@ -144,7 +176,11 @@ def _models(report: CheckReport) -> Iterator[Element]:
     if rows or not_run or failed or definitions or inexactness:
         tables = [table("outputs", ("file", "output or value", "shape", "result"), rows)] if rows else []
         yield element(
-            "section", element("h2", "Whole models"), *failed, *tables, *definitions, *not_run, *inexactness, class_="findings"
+            "section",
+            element("h2", "Whole models"),
+            *(*failed, *tables, *definitions, *not_run, *inexactness),
+            class_="findings",
+            id="models",
         )
 
 
@@ -207,7 +243,8 @@ def _findings(report: CheckReport) -> Iterator[Element]:
     )
     headers = ("severity", "rule", "place", "what is wrong")
     content = table("findings", headers, rows) if report.findings else element("p", "None.")
-    yield element("section", element("h2", "Findings of the validation"), content, class_="findings")
+    heading = element("h2", "Findings of the validation")
+    yield element("section", heading, content, class_="findings", id="findings")
 
 
 def _environment(report: CheckReport) -> Iterator[Element]:

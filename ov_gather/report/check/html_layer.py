@@ -41,8 +41,23 @@ def card(number: int, layer: LayerResult, in_full: int, packed: cards.Packed | N
         "file": [path_text(layer.path)],
         "operation": [layer.operation],
     }
-    heading = (title, element("p", path_text(layer.path), class_="path"), chips)
+    why = [element("p", reason, class_="reason failed")] if (reason := reason_of(layer)) else []
+    heading = (title, element("p", path_text(layer.path), class_="path"), *why, chips)
     return cards.card(number, heading, content, facts, None if is_open else packed, is_open=is_open)
+
+
+def reason_of(layer: LayerResult) -> str:
+    """Return in short why a layer failed; "" if it did not."""
+    if layer.problem:
+        return brief(layer.problem)
+    found = (f"{comparison.runtime}, {case.name}: {comparison.detail}" for case, comparison in failures(layer))
+    return brief(next(found, ""))
+
+
+def brief(text: str) -> str:
+    """Return the first line of a text, of at most 160 characters."""
+    first = text.partition("\n")[0]
+    return first if len(first) <= 160 else f"{first[:159]}…"
 
 
 def _outcomes(statuses: Iterable[Status]) -> list[str]:

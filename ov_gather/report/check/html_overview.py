@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 
 from ov_gather.crosscheck.results import LayerResult, Status
-from ov_gather.report.check.html_layer import MARKS, css_class
+from ov_gather.report.check.html_layer import MARKS, css_class, reason_of
 from ov_gather.report.check.report import outcome
 from ov_gather.report.elements import Element, element
 from ov_gather.report.page import cards
@@ -41,10 +41,15 @@ def _sorted(names: Iterable[str]) -> list[str]:
 def overview(numbers: Sequence[int], layers: Sequence[LayerResult], runtimes: Sequence[str]) -> Iterator[Element]:
     """Yield the grid: a row for each layer, in this order, and a column for each runtime, coloured by the worst outcome."""
     if len(layers) > 1:
-        rows = (row(_name(number, layers[number]), *_cells(layers[number].counts, runtimes)) for number in numbers)
-        grid = table("layers and runtimes", ("layer", *runtimes), rows)
+        rows = (_row(number, layers[number], runtimes) for number in numbers)
+        grid = table("layers and runtimes", ("layer", *runtimes, "file", "why"), rows)
         grid.set("class", "scroll overview")
         yield grid
+
+
+def _row(number: int, layer: LayerResult, runtimes: Sequence[str]) -> Element:
+    texts = (element("td", text, class_="text") for text in (path_text(layer.path), reason_of(layer)))
+    return row(_name(number, layer), *_cells(layer.counts, runtimes), *texts)
 
 
 def _name(number: int, layer: LayerResult) -> Element:

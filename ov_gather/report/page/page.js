@@ -1,4 +1,4 @@
-// Filters of cards, links into closed cards, and on-demand content for pages with many. The rest of the page needs no script.
+// Filters of cards, links into closed cards, on-demand content for pages with many, and hints of width. The rest of the page needs no script.
 "use strict";
 {
   const cards = [...document.querySelectorAll("details.card")];
@@ -82,6 +82,13 @@
     document.addEventListener("toggle", label, true);
     apply();
   }
+
+  // A hint where more is to the right: a phone shows no bar until it is touched.
+  const hint = () => {
+    for (const area of document.querySelectorAll(".scroll")) area.classList.toggle("wide", area.scrollWidth > area.clientWidth);
+  };
+  addEventListener("resize", hint);
+  new ResizeObserver(hint).observe(document.querySelector("main"));
 
   // Links into cards: open, fill and unhide what they lead to.
   const follow = async () => {

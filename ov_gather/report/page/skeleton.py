@@ -34,13 +34,13 @@ def page(title: str, *body: Element) -> str:
     return text.decode() + "\n"
 
 
-def header(command: str, verdict: str, class_: str, lead: str) -> Element:
-    """Return the heading of a page: the command, its verdict, and a sentence."""
+def header(command: str, verdict: str, class_: str, *lead: Element | str) -> Element:
+    """Return the heading of a page: the command, its verdict, and a sentence, which may have links."""
     return element(
         "header",
         element("p", command, class_="kicker"),
         element("h1", verdict, class_=class_),
-        element("p", lead, class_="lead"),
+        element("p", *lead, class_="lead"),
     )
 
 

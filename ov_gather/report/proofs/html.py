@@ -13,7 +13,8 @@ from ov_gather.report.page import cards
 from ov_gather.report.page.graph import graph
 from ov_gather.report.page.skeleton import fact_list, header, page, row, table
 from ov_gather.report.places import message_text, path_text, place_text
-from ov_gather.report.proofs.report import ProofReport, ProvedFile
+from ov_gather.report.proofs.report import ProofReport, ProvedFile, next_steps
+from ov_gather.system.tables import counted
 
 _OPEN = 10
 _CLASSES: Mapping[Status, str] = {"refuted": "failed", "unknown": "expected", "conditional": "expected", "proved": "passed"}
@@ -30,15 +31,26 @@ Numbered = tuple[int, str, Proof]
 
 
 def render(report: ProofReport) -> str:
-    """Return the page: summary, what inputs must satisfy, the sites by status, and files that were not analysed."""
+    """Return the page: summary, errors of files, what inputs must satisfy, the sites by status, and what to do next."""
     worst = next((status for status in _CLASSES if report.counts[status]), None)
     verdict = f"{_MARKS[worst]} {worst.capitalize()}" if worst else "Nothing to prove"
-    sites = sum(report.counts.values())
-    files = f"{len(report.files):,} file{'' if len(report.files) == 1 else 's'}"
-    lead = f"{'1 gather or scatter' if sites == 1 else f'{sites:,} gathers and scatters'} in {files}."
-    top = header("ov-gather prove", verdict, _CLASSES[worst] if worst else "none", lead)
-    parts = (part for section in (_counts, _requirements, _sites, _findings) for part in section(report))
+    top = header("ov-gather prove", verdict, _CLASSES[worst] if worst else "none", *_lead(report))
+    parts = (part for section in (_findings, _counts, _requirements, _sites, _next) for part in section(report))
     return page(f"ov-gather prove: {worst or 'nothing to prove'}", top, *parts)
+
+
+def _lead(report: ProofReport) -> Iterator[Element | str]:
+    """Yield the sentence that counts sites and errors, with a link to the first of each kind that is not proved."""
+    statuses = [proof.status for file in report.files for proof in file.proofs]
+    sites = "1 gather or scatter" if len(statuses) == 1 else f"{len(statuses):,} gathers and scatters"
+    yield f"{sites} in {counted(len(report.files), 'file')}"
+    for status in _CLASSES:
+        if status != "proved" and status in statuses:
+            where = f"#{cards.anchor(statuses.index(status))}"
+            yield from (", ", element("a", f"{report.counts[status]:,} {status}", href=where))
+    if errors := sum(len(file.findings) for file in report.files):
+        yield from (", ", element("a", counted(errors, "error"), href="#findings"), " in files that were not analysed")
+    yield "."
 
 
 def _counts(report: ProofReport) -> Iterator[Element]:
@@ -109,13 +121,23 @@ def _marked(path: Excerpt, status: Status) -> Excerpt:
     return replace(path, nodes=(replace(path.nodes[0], mark=_CLASSES[status]), *path.nodes[1:]))
 
 
+def _next(report: ProofReport) -> Iterator[Element]:
+    """Yield the commands that help with what is not proved."""
+    steps = [
+        (element("p", f"{purpose.capitalize()}:", class_="label"), element("pre", command, class_="replay"))
+        for command, purpose in next_steps(report)
+    ]
+    if steps:
+        yield element("section", element("h2", "What to do next"), *(part for step in steps for part in step))
+
+
 def _findings(report: ProofReport) -> Iterator[Element]:
     """Yield the errors of files that were not analysed."""
     rows = [row for file in report.files for row in _rows(file)]
     if rows:
         heading = element("h2", "Not analysed, because of errors")
         content = table("errors", ("rule", "place", "what is wrong"), rows)
-        yield element("section", heading, content, class_="findings")
+        yield element("section", heading, content, class_="findings", id="findings")
 
 
 def _rows(file: ProvedFile) -> Iterator[Element]:

@@ -3,12 +3,14 @@
 from __future__ import annotations
 
 from collections import Counter
-from collections.abc import Mapping, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass
+from shlex import quote
 from typing import get_args
 
 from ov_gather.ranges.proof import Proof, Status
 from ov_gather.ranges.terms import Condition
+from ov_gather.report.places import path_text
 from ov_gather.rules.findings import Finding
 
 
@@ -57,6 +59,16 @@ class ProofReport:
             return 2
         failed = self.counts["refuted"] or (self.strict and sum(self.counts.values()) > self.counts["proved"])
         return 1 if failed or any(file.findings for file in self.files) else 0
+
+
+def next_steps(report: ProofReport) -> Iterator[tuple[str, str]]:
+    """Yield the commands for what is not proved, each for the first file that needs it, and what it is for."""
+    conditional = [path for file in report.files if file.counts["conditional"] and (path := path_text(file.path))]
+    for path in conditional[:1]:
+        yield f"ov-gather prove {quote(path)} --guard guard.py", "to refuse requests that break a condition"
+    open_ = [path for file in report.files if len(file.proofs) > file.counts["proved"] and (path := path_text(file.path))]
+    for path in [path for path in open_ if not path.endswith(".onnx")][:1]:
+        yield f"ov-gather harden {quote(path)} --policy raise", "to make what is not proved safe for any index"
 
 
 def count(proofs: Sequence[Proof]) -> dict[Status, int]:

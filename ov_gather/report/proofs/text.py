@@ -9,7 +9,7 @@ from ov_gather.ranges.proof import Proof, Proofs, Status
 from ov_gather.ranges.proofs import requirements
 from ov_gather.report.findings import text as findings_text
 from ov_gather.report.places import path_text
-from ov_gather.report.proofs.report import ProofReport, ProvedFile
+from ov_gather.report.proofs.report import ProofReport, ProvedFile, next_steps
 from ov_gather.system.tables import cell, counted, joined, new_table, printable
 
 if TYPE_CHECKING:
@@ -21,12 +21,14 @@ _STYLE: Mapping[Status, str] = {"proved": "green", "refuted": "red", "conditiona
 def render(report: ProofReport, *, verbose: bool = False) -> Iterator[Table | str]:
     """Yield tables and lines in the order of printing. Unreadable files are reported elsewhere.
 
-    A row is all sites with the same condition, or unknown for the same reason. `verbose` lists each, and proved ones, too.
+    A row is all sites with the same condition, or unknown for the same reason. `verbose` lists each, and proved ones, too. The
+    last lines are commands for what is not proved.
     """
     for file in report.files:
         if file.is_read:
             yield from _file(file, verbose)
     yield summary(report)
+    yield from (f"next: {printable(command)}  # {purpose}" for command, purpose in next_steps(report))
 
 
 def summary(report: ProofReport) -> str:
