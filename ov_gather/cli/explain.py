@@ -10,11 +10,11 @@ from click.shell_completion import CompletionItem
 from ov_gather.cli.completion import complete_rules
 from ov_gather.cli.output import say, show
 from ov_gather.divergences.refusals import REFUSALS
-from ov_gather.plugin.base import report_page
 from ov_gather.plugin.register import ELSEWHERE, KNOWN
 from ov_gather.rules.known_faults import RULE_OF
 from ov_gather.rules.register import RULES
 from ov_gather.rules.selection import select_rules
+from ov_gather.system.site import site
 from ov_gather.system.suggestions import did_you_mean
 
 if TYPE_CHECKING:
@@ -84,12 +84,18 @@ def _faults() -> dict[str, list[str]]:
         fault.report: [
             f"{fault.report} ({RULE_OF[fault.effect]}): {fault.instead}",
             f"    {', '.join(fault.types)}; {fault.effect.value}{fault.releases and '; '}{fault.releases}",
-            f"    {fault.hint}",
+            f"    {fault.advice}",
+            *_reproducer(fault.report),
         ]
         for fault in KNOWN
     }
-    others = {name: [f"{name}: {covered}", f"    reproducer: {report_page(name)}"] for name, covered in ELSEWHERE.items()}
+    others = {name: [f"{name}: {covered}", *_reproducer(name)] for name, covered in ELSEWHERE.items()}
     return dict(sorted((known | others).items()))
+
+
+def _reproducer(report: str) -> list[str]:
+    """Return a line with the address of the page that reproduces a fault, if the site has an address."""
+    return [f"    reproducer: {site()}/evidence/upstream/{report}.html"] if site() else []
 
 
 def _print(divergence: Divergence) -> None:
@@ -99,5 +105,5 @@ def _print(divergence: Divergence) -> None:
     say(f"    {concerned}; {' or '.join(seen.value for seen in divergence.observed)}{releases}")
     if divergence.upstream:
         say(f"    upstream: {', '.join(divergence.upstream)}")
-    for report in divergence.reports:
-        say(f"    reproducer: {report_page(report)}")
+    for line in (line for report in divergence.reports for line in _reproducer(report)):
+        say(line)

@@ -71,7 +71,7 @@ def register(core: Core) -> Core:
         OSError: the cache directory cannot be written, or another user could change what is in it.
 
     Source: ONNX GatherElements-13, Gather-13, GatherND-13, ScatterElements-18 and ScatterND-18; with `bounds="zero"` OpenVINO
-    Gather-8. docs/reference/operations.md lists the attributes.
+    Gather-8. The reference of operations lists the attributes.
     """
     if not hasattr(core, "add_extension"):
         raise TypeError(f"register: core must be an openvino.Core, such as openvino.Core(), not {type(core).__name__}")

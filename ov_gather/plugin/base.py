@@ -78,10 +78,14 @@ class KnownFault:
         return releases_text(self.since, self.before)
 
     @property
+    def advice(self) -> str:
+        """The remedy, and what our converter does about it."""
+        return self.remedy + (f"; ov-gather convert {self.converter} this" if self.converter else "")
+
+    @property
     def hint(self) -> str:
-        """The remedy, and where the fault is reported."""
-        converting = f"; ov-gather convert {self.converter} this" if self.converter else ""
-        return f"{self.remedy}{converting}; see {report_page(self.report)}"
+        """The advice, and what tells more."""
+        return f"{self.advice}; {explained(self.report)}"
 
 
 def releases_text(since: str, before: str) -> str:
@@ -90,6 +94,6 @@ def releases_text(since: str, before: str) -> str:
     return ", ".join(f"{word} {release}" for word, release in named.items() if release)
 
 
-def report_page(report: str) -> str:
-    """Return the page of a report for upstream, from the root of the repository."""
-    return f"docs/evidence/upstream/{report}.md"
+def explained(report: str) -> str:
+    """Return what tells more of a report for upstream: a command, since pages of the repository are not installed."""
+    return f"see ov-gather explain {report}"

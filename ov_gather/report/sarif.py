@@ -5,14 +5,14 @@ from __future__ import annotations
 import os
 import re
 from collections.abc import Sequence
-from functools import cache
-from importlib.metadata import metadata, version
+from importlib.metadata import version
 from pathlib import Path
 from typing import Any
 from urllib.parse import quote
 
 from ov_gather.ir.urls import is_url
 from ov_gather.report import json
+from ov_gather.system.site import site
 
 _SCHEMA = "https://docs.oasis-open.org/sarif/sarif/v2.1.0/errata01/os/schemas/sarif-schema-2.1.0.json"
 
@@ -22,16 +22,6 @@ def document(rules: Sequence[dict[str, Any]], results: Sequence[dict[str, Any]],
     driver = {"name": "ov-gather", "version": version("ov-gather"), "rules": rules}
     run = {"tool": {"driver": driver}, "invocations": [{"executionSuccessful": True}], "results": results, **more}
     return json.document({"$schema": _SCHEMA, "version": "2.1.0", "runs": [run]})
-
-
-@cache
-def site() -> str:
-    """Return the address of the documentation; "" if the metadata of the package have none.
-
-    It is `Documentation` in `[project.urls]` of pyproject.toml.
-    """
-    urls = (entry.partition(", ") for entry in metadata("ov-gather").get_all("Project-URL") or ())
-    return next((url.rstrip("/") for label, _, url in urls if label.lower() == "documentation"), "")
 
 
 def described(rule_id: str, name: str, summary: str, documentation: str, level: str, page: str) -> dict[str, Any]:

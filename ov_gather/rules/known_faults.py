@@ -55,8 +55,8 @@ def _violations(executed: Executed, effect: Effect) -> Iterator[Violation]:
 def known_wrong_result(executed: Executed) -> Iterator[Violation]:
     """OpenVINO's CPU plugin computes wrong results for a layer, by a known fault.
 
-    The finding says what comes out instead, and how to write the model so that it is right; a report with a reproducer is in
-    docs/evidence/upstream/. With --target, the faults are those of that release, else those of the newest one known.
+    The finding says what comes out instead, and how to write the model so that it is right; `ov-gather explain`
+    with the name of the fault tells more. With --target, the faults are those of that release, else of the newest one known.
     """
     yield from _violations(executed, Effect.WRONG)
 
@@ -65,8 +65,8 @@ def known_wrong_result(executed: Executed) -> Iterator[Violation]:
 def known_crash(executed: Executed) -> Iterator[Violation]:
     """OpenVINO's CPU plugin ends the process at a layer, or refuses the model, by a known fault.
 
-    The finding says how to write the model so that it can be executed; a report with a reproducer is in
-    docs/evidence/upstream/. With --target, the faults are those of that release, else those of the newest one known.
+    The finding says how to write the model so that it can be executed; `ov-gather explain` with the name of
+    the fault tells more. With --target, the faults are those of that release, else of the newest one known.
     """
     yield from _violations(executed, Effect.FATAL)
 

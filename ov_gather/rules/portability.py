@@ -14,7 +14,7 @@ from ov_gather.ir.numbers import parse_digits
 from ov_gather.ops.gather_elements import GATHER_ELEMENTS_6
 from ov_gather.ops.layer_view import LayerView
 from ov_gather.ops.table import OPENVINO, OpKind
-from ov_gather.plugin.base import report_page
+from ov_gather.plugin.base import explained
 from ov_gather.rules.base import Violation, rule
 from ov_gather.rules.findings import Severity
 from ov_gather.rules.fixes import Fix, WriteWeights
@@ -160,7 +160,7 @@ def removed_slice(view: LayerView) -> Iterator[Violation]:
         yield Violation.at(
             view.layer,
             message,
-            f"start at -2147483647, which is the same; see {report_page(_SLICE)}",
+            f"start at -2147483647, which is the same; {explained(_SLICE)}",
             port=view.layer.inputs[0],
         )
 
@@ -178,7 +178,7 @@ def empty_gather(view: LayerView) -> Iterator[Violation]:
         port = view.layer.inputs[position]
         name, shape = view.operation.inputs[position].name, view.input_shapes[position]
         message = f"{name} of shape {shape} has no elements: {known.why}"
-        hint = f"take the layer out, or leave a dimension of its inputs open; see {report_page(*known.reports)}"
+        hint = f"take the layer out, or leave a dimension of its inputs open; {explained(*known.reports)}"
         yield Violation.at(view.layer, message, hint, port=port)
 
 

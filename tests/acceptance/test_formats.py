@@ -16,10 +16,10 @@ import pytest
 from helpers.paths import VALID
 from ov_gather.cli import run_command
 from ov_gather.ir.location import Location
-from ov_gather.report import sarif
 from ov_gather.report.findings import FORMATS, Report, render
 from ov_gather.rules.findings import Finding, Severity
 from ov_gather.rules.register import RULES
+from ov_gather.system.site import site
 
 COUNT_VALID = len(list(VALID.glob("*.xml")))
 AXIS_3 = "ir_samples/invalid/OVG204/axis_3.xml"
@@ -350,13 +350,13 @@ def test_sarif_names_the_pages_of_a_site_that_is_configured(monkeypatch, capsys,
     message = Message()
     for entry in entries:
         message["Project-URL"] = entry
-    monkeypatch.setattr(sarif, "metadata", lambda name: message)
-    sarif.site.cache_clear()
+    monkeypatch.setattr("ov_gather.system.site.metadata", lambda name: message)
+    site.cache_clear()
     try:
         with pytest.raises(SystemExit):
             run_command([*arguments, "--format", "sarif"])
     finally:
-        sarif.site.cache_clear()
+        site.cache_clear()
     document = json.loads(capsys.readouterr().out)
     jsonschema.validate(document, sarif_schema)
     pages = {rule["id"]: rule["helpUri"] for rule in document["runs"][0]["tool"]["driver"]["rules"]}
@@ -366,4 +366,4 @@ def test_sarif_names_the_pages_of_a_site_that_is_configured(monkeypatch, capsys,
 
 def test_sarif_names_no_page_without_a_site(cli):
     (run,) = json.loads(cli("validate", AXIS_3, "--format", "sarif", code=1).stdout)["runs"]
-    assert ("helpUri" in run["tool"]["driver"]["rules"][0]) == bool(sarif.site())
+    assert ("helpUri" in run["tool"]["driver"]["rules"][0]) == bool(site())

@@ -14,7 +14,8 @@ from helpers.links import broken_links
 from ov_gather.cli import group
 from ov_gather.divergences.register import DIVERGENCES
 from ov_gather.rules.register import RULES
-from tools.docs_site import commands, divergences, plots, python_api, rules
+from ov_gather.rules.validation import validate
+from tools.docs_site import commands, divergences, plots, python_api, right_samples, rules
 from tools.docs_site.staging import stage
 from tools.sessions import ROOT
 
@@ -75,9 +76,31 @@ def failures_of_rule(rule, pages):
     if f"{rule.severity.value} {rule.id}: " not in wrong:
         yield f"{rule.id}: no finding of it is shown"
     samples = re.findall(r"\]\(\.\./\.\./\.\./(ir_samples/valid/\w+\.xml)\)", right)
+    if "mends this" in right or "In the right model this differs:" in right:
+        if not re.search(r"^[-+] *\S|are written anew|cut off", right, re.M):
+            yield f"{rule.id}: nothing differs"
+        return
     if len(samples) != 1 and not (rule.id in KNOWN_FAULTS and right.strip()):  # no valid sample has a layer of their kind
         yield f"{rule.id}: valid samples: {samples}"
     yield from (f"{rule.id}: there is no {sample}" for sample in samples if not (ROOT / sample).exists())
+
+
+@pytest.mark.parametrize("rule", right_samples.EDITS)
+def test_an_edit_makes_a_sample_right(rule, tmp_path):
+    """The finding of the rule goes away, and no other comes."""
+    wrong = ROOT / "ir_samples" / "invalid" / rule / right_samples.EDITS[rule].sample
+    assert right_samples.edited(rule, wrong, tmp_path)
+    before, after = ({one.rule for one in validate(path, target="2024.6")} for path in (wrong, tmp_path / wrong.name))
+    assert rule in before
+    assert after < before
+
+
+def test_rules_with_a_fix_say_so():
+    """The page on `fix` lists these rules."""
+    pages = rules.pages()
+    rows = re.findall(r"^\| .*OVG.*$", (ROOT / "docs" / "howto" / "mend_models.md").read_text(), re.M)
+    named = {name for name in RULES if "`ov-gather fix" in pages[f"{rules.FOLDER}/{name}.md"]}
+    assert named == set(re.findall(r"OVG\d{3}", "".join(rows)))
 
 
 def test_each_divergence_has_a_page():
@@ -102,6 +125,13 @@ def test_each_plot_shows_the_results_of_today(name):
     drawing = (plots.PLOTS / f"{name}.svg").read_text()
     assert f"results: {plots.fingerprint(results)}" in drawing, "run: python tests/tools/docs_site/plots.py"
     assert all(f">{label}</text>" in drawing for label in results)
+
+
+def test_the_page_on_benchmarks_begins_with_a_summary_of_its_table():
+    text = (plots.EVIDENCE / "benchmarks.md").read_text()
+    first = " ".join(text[: text.index("```")].split())
+    assert "](plots/speeds.svg)" in first
+    assert [line for line in plots.summary(plots.speeds()) if line not in first] == []
 
 
 @pytest.fixture(scope="module")
@@ -149,14 +179,44 @@ def test_what_the_reference_documents_can_be_imported(staged):
     assert [name for name in names if pydoc.locate(name) is None] == []
 
 
-@pytest.mark.exhaustive
-@pytest.mark.openvino
-@pytest.mark.skipif(not importlib.util.find_spec("furo"), reason='needs pip install ".[docs]"')
-def test_the_site_is_built_without_a_warning(tmp_path):
-    command = [sys.executable, ROOT / "tests" / "tools" / "docs_site" / "build.py", tmp_path / "site"]
+@pytest.fixture(scope="module")
+def site(tmp_path_factory):
+    """The site, built without a warning."""
+    if not (importlib.util.find_spec("furo") and importlib.util.find_spec("sphinx_copybutton")):
+        pytest.skip('needs pip install ".[docs]"')
+    folder = tmp_path_factory.mktemp("site")
+    command = [sys.executable, ROOT / "tests" / "tools" / "docs_site" / "build.py", folder]
     done = subprocess.run(command, capture_output=True, text=True, check=False)
     assert (done.returncode, done.stderr) == (0, "")
-    page = (tmp_path / "site" / "howto" / "prove.html").read_text()
+    return folder
+
+
+@pytest.mark.exhaustive
+@pytest.mark.openvino
+def test_pages_of_the_site_lead_to_each_other(site):
+    page = (site / "howto" / "prove.html").read_text()
     assert 'href="../reference/rules/OVG603.html"' in page
     assert 'href="../reference/commands/harden.html"' in page
     assert not re.search(r'(src|href)="(https?:)?//[^"]*\.(js|css|woff2?)', page), "nothing is fetched from elsewhere"
+
+
+@pytest.mark.exhaustive
+@pytest.mark.openvino
+def test_the_site_in_a_browser(site, browser):
+    """The first page says how to install which version; code can be copied; lines have numbers; how-to pages come first."""
+    page = browser.new_page()
+    page.goto((site / "index.html").as_uri())
+    first = page.locator("article").inner_text()
+    assert 'pip install "ov-gather[all]"' in first
+    assert re.search(r"Version \d+\.\d+\.\d+ · Repository", first)
+    assert page.locator("button.copybtn").count() == 1
+    page.goto((site / "reference" / "rules" / "OVG204.html").as_uri())
+    assert page.locator(".highlight-xml .hll").inner_text().split() == ["25", "<data", 'axis="3"', "/>"]
+    page.goto(f"{(site / 'search.html').as_uri()}?q=benchmark")
+    page.locator("ul.search li").first.wait_for()
+    page.wait_for_function("document.querySelector('#search-results p').textContent.includes('found')")
+    found = page.locator("ul.search li > a").evaluate_all("all => all.map((link) => link.getAttribute('href'))")
+    evidence = [name.startswith("evidence/") for name in found]
+    assert 0 < sum(evidence) < len(evidence)
+    assert evidence == sorted(evidence), found
+    page.close()

@@ -12,7 +12,7 @@ from pathlib import Path
 from ov_gather.crosscheck.results import LayerResult, Status, runtimes_of
 from ov_gather.divergences.base import address
 from ov_gather.divergences.register import DIVERGENCES
-from ov_gather.plugin.base import report_page
+from ov_gather.plugin.base import explained
 from ov_gather.report.check.html_layer import MARKS, brief, card, css_class
 from ov_gather.report.check.html_overview import filters, overview
 from ov_gather.report.check.report import CheckReport, outcome, word
@@ -215,7 +215,7 @@ def _divergence(report: CheckReport, name: str, why: str) -> Element:
 
 
 def _known(name: str) -> Iterator[Element]:
-    """Yield the releases that a divergence is limited to, links to its issues, and the names of its reproducers."""
+    """Yield the releases that a divergence is limited to, links to its issues, and what explains them."""
     for known in (known for known in DIVERGENCES if known.name == name):
         if known.releases:
             yield element("dd", known.releases, class_="seen")
@@ -223,8 +223,7 @@ def _known(name: str) -> Iterator[Element]:
             links = [element("a", issue, href=address(issue)) for issue in known.upstream]
             yield element("dd", "upstream: ", *(part for link in links for part in (link, " ")), class_="seen")
         if known.reports:
-            pages = ", ".join(map(report_page, known.reports))
-            yield element("dd", f"reproducer: {pages}", class_="seen")
+            yield element("dd", ", ".join(map(explained, known.reports)), class_="seen")
 
 
 def _link(number: int, layer: LayerResult) -> Element:

@@ -9,7 +9,13 @@ sys.path.insert(0, str(Path(__file__).parents[2]))
 project = "ov-gather"
 version = release = version_of("ov-gather")
 copyright = "the authors of ov-gather"
-extensions = ["myst_parser", "sphinx.ext.autodoc", "sphinx.ext.napoleon", "tools.docs_site.sphinx_extension"]
+extensions = [
+    "myst_parser",
+    "sphinx.ext.autodoc",
+    "sphinx.ext.napoleon",
+    "sphinx_copybutton",
+    "tools.docs_site.sphinx_extension",
+]
 exclude_patterns = ["custom_layer/build"]
 
 myst_heading_anchors = 3
@@ -19,8 +25,11 @@ autodoc_type_aliases = {"ArrayLike": "ArrayLike"}
 smartquotes = False  # options begin with two hyphens
 python_maximum_signature_line_length = 100
 
+copybutton_prompt_text = "$ "  # of sessions, only the commands are copied
+
 html_theme = "furo"
 html_title = "ov-gather"
+html_search_scorer = str(Path(__file__).with_name("search_scorer.js"))
 html_copy_source = False
 html_show_sourcelink = False
 html_show_sphinx = False

@@ -13,6 +13,7 @@ import re
 import sys
 from collections.abc import Callable
 from pathlib import Path
+from statistics import median
 from typing import Any
 
 sys.path.insert(0, str(Path(__file__).parents[2]))
@@ -38,6 +39,21 @@ def speeds() -> Results:
     table = re.search(r"```text\n(.*?)```", (EVIDENCE / "benchmarks.md").read_text(), re.S)[1]
     rows = (re.split(r"\s{2,}|(?<=%)\s+", line.strip()) for line in table.splitlines() if re.match(r" \w+ +[\d.]+ +", line))
     return {row[0]: [float(cell.split()[0]) if cell != "-" else None for cell in row[2 : 2 + len(PEERS)]] for row in rows}
+
+
+def summary(results: Results) -> list[str]:
+    """Return what the page on benchmarks says first: for each peer of `speeds`, how often and how much ours is faster."""
+    ratios = {peer: [row[place] for row in results.values() if row[place] is not None] for place, peer in enumerate(PEERS)}
+    parts = {
+        peer: f"{sum(ratio > 1 for ratio in found)} of {len(found)} cases ({median(found):.1f} times)"
+        for peer, found in ratios.items()
+    }
+    kernel = ", ".join(f"{peer} in {parts[peer]}" for peer in PEERS if peer != "openvino")
+    least = min(ratios["openvino"])
+    return [
+        f"With two threads our kernel is faster than {kernel}; in parentheses is the median.",
+        f"In an inference, our operation is faster than OpenVINO's own in {parts['openvino']}; the least ratio is {least:.2f}.",
+    ]
 
 
 def releases() -> Results:

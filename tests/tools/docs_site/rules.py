@@ -6,6 +6,7 @@ import difflib
 import json
 import subprocess
 import sys
+import tempfile
 from collections import defaultdict
 from collections.abc import Iterator
 from functools import cache
@@ -15,6 +16,7 @@ from typing import Any
 from ov_gather.rules.base import Rule
 from ov_gather.rules.register import RULES
 from ov_gather.rules.selection import GROUP_LENGTH
+from tools.docs_site import right_samples
 from tools.docs_site.markdown import Pages, escaped, fenced, page, table
 from tools.sessions import ROOT
 
@@ -70,12 +72,33 @@ def _rule(rule: Rule, findings: dict[Path, list[Finding]]) -> Iterator[str]:
     if rule.id in WITHOUT_SAMPLE:
         yield WITHOUT_SAMPLE[rule.id]
         return
-    wrong = min(_violating(rule.id, findings), key=_distance)
-    found = [finding for finding in findings[wrong] if finding["rule"] == rule.id]
-    yield from ("## What violates it", "", _link(wrong), "")
-    yield from (*fenced(_around(_lines(wrong), found[0]["line"]), "xml"), "", "`validate` reports", "")
-    yield from (*fenced(line for finding in found[:SHOWN] for line in _finding(wrong, finding)), "")
-    yield from ("## What is right", "", *_right(wrong, found[0]))
+    with tempfile.TemporaryDirectory() as directory:
+        wrong, mended, how = _samples(rule.id, findings, Path(directory))
+        found = [finding for finding in findings[wrong] if finding["rule"] == rule.id]
+        yield from ("## What violates it", "", _link(wrong), "")
+        yield from (*_snippet(_lines(wrong), found[0]["line"]), "", "`validate` reports", "")
+        yield from (*fenced(line for finding in found[:SHOWN] for line in _finding(wrong, finding)), "")
+        yield from ("## What is right", "")
+        if how:
+            changes = [*_difference(wrong, mended, 3), *_changed_values(wrong, mended)]
+            yield from (f"{how}{':' if changes else '.'}", "", *(fenced(changes, "diff") if changes else ()))
+        else:
+            yield from _right(wrong, found[0])
+
+
+def _samples(rule: str, findings: dict[Path, list[Finding]], folder: Path) -> tuple[Path, Path, str]:
+    """Return a sample that violates a rule, and if there is one, the same as it is right, with a sentence that says so.
+
+    The right one is in the folder: what `fix` writes, or else an edit.
+    """
+    violating = sorted(_violating(rule, findings), key=_distance)
+    for wrong in violating:
+        if how := right_samples.fixed(rule, wrong, folder):
+            return wrong, folder / wrong.name, how
+    for wrong in violating:
+        if right_samples.edited(rule, wrong, folder):
+            return wrong, folder / wrong.name, "In the right model this differs"
+    return violating[0], violating[0], ""
 
 
 def _right(wrong: Path, finding: Finding) -> Iterator[str]:
@@ -89,11 +112,11 @@ def _right(wrong: Path, finding: Finding) -> Iterator[str]:
         kind = (finding["layer"] or {}).get("type", "")
         with_kind = [path for path in _valid() if any(f'type="{kind}"' in line for line in _lines(path))]
         if kind and not with_kind:
-            yield finding["hint"]
+            yield escaped(finding["hint"])
             return
         right = min(with_kind or [right], key=lambda path: (len(_lines(path)), path))
         place = next((number for number, line in enumerate(_lines(right), 1) if f'type="{kind}"' in line), 1)
-        yield from (finding["hint"], "", _link(right), "", *fenced(_around(_lines(right), place + AROUND), "xml"))
+        yield from (escaped(finding["hint"]), "", _link(right), "", *_snippet(_lines(right), place, 0, 2 * AROUND))
 
 
 @cache
@@ -125,8 +148,21 @@ def _difference(path: Path, right: Path, around: int) -> list[str]:
     return list(difflib.unified_diff(_lines(path), _lines(right), n=around, lineterm=""))[2:]
 
 
-def _around(lines: list[str], number: int) -> list[str]:
-    return lines[max(0, number - 1 - AROUND) : number + AROUND]
+def _changed_values(path: Path, right: Path) -> list[str]:
+    """Return the constants of integers that differ between two models."""
+    before, after = right_samples.values(path), right_samples.values(right)
+    pairs = (pair for pair in zip(before, after, strict=True) if pair[0] != pair[1]) if len(before) == len(after) else ()
+    return [f"{sign}{line}" for pair in pairs for sign, line in zip("-+", pair, strict=True)]
+
+
+def _snippet(lines: list[str], number: int, before: int = AROUND, after: int = AROUND) -> list[str]:
+    """Return the lines around one, with their numbers; that line is marked."""
+    if not lines:
+        return fenced(lines, "xml")
+    number = min(number, len(lines))
+    first = max(0, number - 1 - before)
+    options = (f":lineno-start: {first + 1}", f":emphasize-lines: {number - first}")
+    return fenced([*options, "", *lines[first : number + after]], "{code-block} xml")
 
 
 def _link(path: Path) -> str:
