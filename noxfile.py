@@ -5,7 +5,10 @@ from __future__ import annotations
 import nox
 
 nox.options.sessions = ["lint", "types", "tests"]
-TEST = nox.project.load_toml("pyproject.toml")["project"]["optional-dependencies"]["test"]
+PROJECT = nox.project.load_toml("pyproject.toml")
+TEST = PROJECT["project"]["optional-dependencies"]["test"]
+# The page that validates has a wheel of its own, which is built in the environment of the site.
+BUILD = [*PROJECT["build-system"]["requires"], *(requirement for requirement in TEST if requirement.startswith("hatch-"))]
 
 
 @nox.session
@@ -38,8 +41,8 @@ def sanitizers(session: nox.Session) -> None:
 
 @nox.session
 def docs(session: nox.Session) -> None:
-    """Build the site of the documentation in site/."""
-    session.install(".[all,docs]")
+    """Build the site of the documentation in site/; `--try` adds the page that validates in the browser."""
+    session.install(".[all,docs]", *BUILD)
     session.run(".ci/docs", *session.posargs, external=True)
 
 

@@ -3,6 +3,7 @@
 import importlib.util
 import pydoc
 import re
+import shutil
 import subprocess
 import sys
 from collections import Counter
@@ -185,7 +186,8 @@ def site(tmp_path_factory):
     if not (importlib.util.find_spec("furo") and importlib.util.find_spec("sphinx_copybutton")):
         pytest.skip('needs pip install ".[docs]"')
     folder = tmp_path_factory.mktemp("site")
-    command = [sys.executable, ROOT / "tests" / "tools" / "docs_site" / "build.py", folder]
+    options = ["--try"] * (shutil.which("npm") is not None)
+    command = [sys.executable, ROOT / "tests" / "tools" / "docs_site" / "build.py", folder, *options]
     done = subprocess.run(command, capture_output=True, text=True, check=False)
     assert (done.returncode, done.stderr) == (0, "")
     return folder
@@ -198,6 +200,16 @@ def test_pages_of_the_site_lead_to_each_other(site):
     assert 'href="../reference/rules/OVG603.html"' in page
     assert 'href="../reference/commands/harden.html"' in page
     assert not re.search(r'(src|href)="(https?:)?//[^"]*\.(js|css|woff2?)', page), "nothing is fetched from elsewhere"
+
+
+@pytest.mark.exhaustive
+@pytest.mark.openvino
+@pytest.mark.skipif(shutil.which("npm") is None, reason="there is no npm, which gets Pyodide")
+def test_the_page_that_validates_is_part_of_the_site(site):
+    assert 'href="try/index.html"' in (site / "index.html").read_text()
+    links = re.findall(r'(?:href|src)="([^"]+)"', (site / "try" / "index.html").read_text())
+    assert len(links) > 2
+    assert [link for link in links if not (site / "try" / link).exists()] == []
 
 
 @pytest.mark.exhaustive

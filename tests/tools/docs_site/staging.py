@@ -41,21 +41,26 @@ def reference() -> Pages:
     return {"reference/README.md": overview, **made}
 
 
-def front_page(text: str) -> str:
+def front_page(text: str, *, has_try: bool) -> str:
     """Return the first page with how to install this version, and where its repository is, below the first paragraph."""
     facts = tomllib.loads((ROOT / "pyproject.toml").read_text())["project"]
     links = [f"[{label}]({facts['urls'][label]})" for label in ("Repository", "Changelog", "Issues")]
     install = ["```sh", 'pip install "ov-gather[all]"', "```", "", f"Version {facts['version']} · {' · '.join(links)}"]
     more = "What the extras are for, and how to install from a clone until the first release: [Install](start/install.md)."
+    if has_try:
+        more += ' <a href="try/index.html">Validate an IR in the browser</a> without installing anything.'
     title, lead, rest = text.split("\n\n", 2)
     return "\n\n".join((title, lead, "\n".join(install), more, rest))
 
 
-def stage(folder: Path, source_url: str) -> None:
-    """Write all pages to a folder. `source_url` is the address of the repository's files on a code host; "" if unknown."""
+def stage(folder: Path, source_url: str, *, has_try: bool = False) -> None:
+    """Write all pages to a folder. `source_url` is the address of the repository's files on a code host; "" if unknown.
+
+    `has_try` links the page that validates in the browser.
+    """
     shutil.copytree(DOCS, folder, ignore=shutil.ignore_patterns("*.md", "build"), dirs_exist_ok=True)
     written = {path.relative_to(DOCS).as_posix(): path.read_text() for path in DOCS.rglob("*.md")}
-    written["README.md"] = front_page(written["README.md"])
+    written["README.md"] = front_page(written["README.md"], has_try=has_try)
     for path, text in (written | reference()).items():
         place = folder / _staged(path)
         place.parent.mkdir(parents=True, exist_ok=True)

@@ -1,0 +1,5 @@
+"""Names of types in annotations."""
+
+from typing import Any
+
+NDArray = ArrayLike = Any
