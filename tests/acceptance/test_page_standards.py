@@ -151,6 +151,15 @@ def test_filters_of_proofs(opened, expect):
         expect(page.locator("output")).to_have_text("3 of 4 shown")
 
 
+def test_proofs_end_with_commands_to_copy(opened, expect):
+    with opened(PAGES["prove"]()) as page:
+        expect(page.locator("h2").last).to_have_text("What to do next")
+        commands = ["ov-gather prove models/a.xml --guard guard.py", "ov-gather harden models/a.xml --policy raise"]
+        assert page.locator("section").last.locator("pre.replay").all_inner_texts() == commands
+        page.locator(".lead a", has_text="1 conditional").click()
+        expect(page.locator("details[open]:has(:target) h4")).to_have_text("look_up GatherND")
+
+
 def test_a_thousand_proofs_are_a_small_page(opened, expect):
     (first, *_) = proofs().files
     text = proofs_html.render(ProofReport([ProvedFile(f"models/{i}.xml", first.proofs) for i in range(250)]))

@@ -39,17 +39,24 @@ def _sorted(names: Iterable[str]) -> list[str]:
 
 
 def overview(numbers: Sequence[int], layers: Sequence[LayerResult], runtimes: Sequence[str]) -> Iterator[Element]:
-    """Yield the grid: a row for each layer, in this order, and a column for each runtime, coloured by the worst outcome."""
+    """Yield the grid: a row for each layer, in this order, and a column for each runtime, coloured by the worst outcome.
+
+    If there are several files, or failures, columns say which file, and why.
+    """
     if len(layers) > 1:
-        rows = (_row(number, layers[number], runtimes) for number in numbers)
-        grid = table("layers and runtimes", ("layer", *runtimes, "file", "why"), rows)
+        texts = {"file": [path_text(layer.path) for layer in layers], "why": [reason_of(layer) for layer in layers]}
+        shown = {name: column for name, column in texts.items() if len(set(column)) > 1 or (name == "why" and column[0])}
+        rows = (
+            row(
+                _name(number, layers[number]),
+                *_cells(layers[number].counts, runtimes),
+                *(element("td", column[number], class_="text") for column in shown.values()),
+            )
+            for number in numbers
+        )
+        grid = table("layers and runtimes", ("layer", *runtimes, *shown), rows)
         grid.set("class", "scroll overview")
         yield grid
-
-
-def _row(number: int, layer: LayerResult, runtimes: Sequence[str]) -> Element:
-    texts = (element("td", text, class_="text") for text in (path_text(layer.path), reason_of(layer)))
-    return row(_name(number, layer), *_cells(layer.counts, runtimes), *texts)
 
 
 def _name(number: int, layer: LayerResult) -> Element:
