@@ -17,6 +17,7 @@ if TYPE_CHECKING:
     import ov_gather.converters as converters
     from ov_gather.acceleration.accelerate import accelerate
     from ov_gather.acceleration.harden import harden
+    from ov_gather.converters.drop_in import convert_model
     from ov_gather.crosscheck.bisect.run import bisect
     from ov_gather.crosscheck.check import cross_check
     from ov_gather.extension import extension_path, register
@@ -42,6 +43,7 @@ __all__ = [
     "IRError",
     "accelerate",
     "bisect",
+    "convert_model",
     "converters",
     "cross_check",
     "declare",
@@ -67,6 +69,7 @@ _HOME = {
     "IRError": "ov_gather.ir.errors",
     "accelerate": "ov_gather.acceleration.accelerate",
     "bisect": "ov_gather.crosscheck.bisect.run",
+    "convert_model": "ov_gather.converters.drop_in",
     "cross_check": "ov_gather.crosscheck.check",
     "declare": "ov_gather.ops.users",
     "diff": "ov_gather.ir.differences.diff",
