@@ -13,8 +13,10 @@ import struct
 import sys
 import time
 import traceback
+import warnings
 from collections.abc import Iterator
 from contextlib import contextmanager
+from functools import cache
 from mmap import mmap
 
 from ov_gather.system.interrupts import exit_code
@@ -65,9 +67,14 @@ def command() -> Iterator[None]:
 def supervise() -> None:
     """Go on in a child process, once. This process waits for it, and exits as the command does.
 
+    On systems without forks, warn once, and go on in this process.
+
     Raises EndedError, in this process, if the child ends before the command has ended.
     """
-    if not (_Supervisor.is_command and HAS_FORKS) or _Supervisor.shared:
+    if not _Supervisor.is_command or _Supervisor.shared:
+        return
+    if not HAS_FORKS:
+        _warn_once()
         return
     shared, parent = mmap(-1, _SIZE), os.getpid()
     if child := forked():
@@ -75,6 +82,12 @@ def supervise() -> None:
     _Supervisor.shared = shared
     end_with_parent(parent)
     _keep_results_apart()
+
+
+@cache
+def _warn_once() -> None:
+    text = "your operations run unsupervised on this system: if one crashes or hangs, so does this command (Linux reports it)"
+    warnings.warn(text, RuntimeWarning, stacklevel=2)
 
 
 def _keep_results_apart() -> None:

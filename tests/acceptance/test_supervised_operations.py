@@ -346,3 +346,13 @@ threads = [threading.Thread(target=use) for _ in range(8)]
 assert found == [0] * 8, found
 """
     subprocess.run([sys.executable, "-c", script, tmp_path / "ops.py", tmp_path / "model.xml"], check=True, timeout=60)
+
+
+def test_a_system_without_forks_says_once_that_nothing_is_supervised(written, tmp_path):
+    model = written()
+    (tmp_path / "second.xml").write_bytes(model.read_bytes())
+    code = WITH_LIMIT.replace("supervision.LIMIT = 1.0", "supervision.HAS_FORKS = False")
+    command = [sys.executable, "-c", code, "validate", "--ops", "ops.py", "model.xml", "second.xml"]
+    done = subprocess.run(command, cwd=tmp_path, capture_output=True, text=True, check=True)
+    assert done.stderr.count("your operations run unsupervised on this system") == 1
+    assert "files: 2, errors: 0" in done.stdout
