@@ -158,6 +158,12 @@ class PatternGraph:
         return self._ends[node]
 
     @cached_property
+    def reverses_axes(self) -> bool:
+        """Whether a Transpose has an order without elements, which reverses the axes."""
+        orders = (self.constant(node, 1) for node in self.graph.nodes("Transpose"))
+        return any(order is not None and order.size == 0 for order in orders)
+
+    @cached_property
     def unchanged(self) -> dict[Key, Key]:
         """The tensors outside of loops that each iteration receives as they are, by those inside."""
         edges = [edge for node in self.graph.nodes(*LOOPS) for body in node.bodies for edge in body.entries]

@@ -111,7 +111,7 @@ def _rounded(graph: PatternGraph, node: Node) -> bool:
 
 def _of_reversed_axes(graph: PatternGraph, node: Node) -> bool:
     """Return True for what moves before the Transpose of an empty order, which reverses the axes, that only it reads."""
-    transpose = producer_before_removed(graph, node, 0, "Convert")
+    transpose = producer_before_removed(graph, node, 0, "Convert") if graph.reverses_axes else None
     if transpose is None or transpose.type != "Transpose" or not graph.only_node(transpose):
         return False
     order = graph.constant(transpose, 1)
@@ -323,6 +323,7 @@ REDUCTIONS = (
         report="arithmetic_after_integer_reduction",
         types=("Add", "Subtract", "Multiply", "Negative"),
         element_types=_INTEGERS,
+        beside=REDUCING,
         occurs=_after_3d,
         instead="arithmetic after a reduction of 3-D integers is right in the first slice only",
         remedy=_APART,
@@ -332,6 +333,7 @@ REDUCTIONS = (
         report="constant_divided_by_reduction",
         types=("Divide",),
         element_types=_INTEGERS,
+        beside=REDUCING,
         occurs=_exchanged,
         operands=2,
         instead="the constant and the reduction of integers are exchanged",
@@ -342,6 +344,7 @@ REDUCTIONS = (
         report="constant_minus_byte_reduction",
         types=("Subtract",),
         element_types=_UNSIGNED,
+        beside=REDUCING,
         occurs=_saturated,
         operands=2,
         instead="a constant minus a reduction of unsigned integers is 0, wraps around, or is the reduction itself",
@@ -352,6 +355,7 @@ REDUCTIONS = (
         report="divide_after_reduction",
         types=("Divide",),
         element_types=_INTEGERS,
+        beside=REDUCING,
         occurs=_rounded,
         operands=2,
         instead="the integer quotient of the reduction is rounded to the nearest integer, not down",
