@@ -4,10 +4,12 @@ import json
 import subprocess
 import sys
 import threading
+from base64 import b64encode
 from functools import partial
 from http.server import SimpleHTTPRequestHandler, ThreadingHTTPServer
 from shutil import which
 
+import numpy as np
 import pytest
 
 from helpers.pages import LOWEST_CONTRAST
@@ -119,6 +121,41 @@ def test_a_broken_sample_is_dropped(page, expect):
     expect(page.locator("#state")).to_contain_text("Give one .xml")
     page.locator("#sample").click()
     expect(page.locator("#state")).to_have_text("axis_3.xml: 1 error, 1 finding.")
+
+
+EACH = """async (samples) => {
+  const worker = new Worker("worker.js", { type: "module" });
+  const answer = () => new Promise((done) => { worker.onmessage = ({ data }) => done(data); });
+  await answer();
+  const found = [];
+  for (const files of samples) {
+    worker.postMessage({ files: files.map(([name, text]) => [name, Uint8Array.fromBase64(text)]), name: files[0][0] });
+    found.push(await answer());
+  }
+  return found;
+}"""
+
+
+@pytest.mark.exhaustive
+@pytest.mark.openvino
+def test_in_the_browser_the_findings_are_the_same(page, tmp_path):
+    """In all samples, and in a slice of an open axis, whose length may be beyond the 32 bits of a browser."""
+    import openvino as ov
+    import openvino.opset13 as ops
+
+    rows = ops.parameter([-1, 4], np.float32)
+    bounds = (ops.constant(np.array([number], np.int64)) for number in (1, 2**63 - 1, 1))
+    ov.serialize(ov.Model([ops.slice(rows, *bounds)], [rows]), tmp_path / "slice.xml")
+    samples = [tmp_path / "slice.xml", *sorted((ROOT / "ir_samples").rglob("*.xml"))]
+    files = [[path for path in (xml, xml.with_suffix(".bin")) if path.exists()] for xml in samples]
+    given = [[[path.name, b64encode(path.read_bytes()).decode()] for path in one] for one in files]
+    differing = []
+    for path, answer in zip(samples, page.evaluate(EACH, given), strict=True):
+        expected = [[one.rule, one.location.line, one.message] for one in validate(path)]
+        found = [[one["rule"], one["line"], one["message"]] for one in answer["findings"]] if "findings" in answer else answer
+        differing += [(path.name, answer)] if found != expected else []
+    assert len(samples) > 200
+    assert differing == []
 
 
 @pytest.mark.exhaustive

@@ -22,7 +22,8 @@ def sliced(dim: Dimension, start: int | None, stop: int | None, step: int) -> Di
 
     def count(size: int) -> int:
         first, last, _ = slice(start, stop, step).indices(min(size, MAX_DIMENSION))
-        return len(range(max(first, min(size, 1) - 1), last, step))
+        span = last - max(first, min(size, 1) - 1)
+        return max(0, -(-span // step))  # the length of a range, which len() does not give beyond 32 bits in a browser
 
     least = count(dim.lower)
     if dim.is_static:
