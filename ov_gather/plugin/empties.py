@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 from ov_gather.graph.protocol import Node
-from ov_gather.ir.shapes import ANY
 from ov_gather.plugin.base import Effect, KnownFault
 from ov_gather.plugin.pattern_graph import PatternGraph
 from ov_gather.plugin.removed import producer_before_removed
@@ -95,9 +94,7 @@ def _moves_open_sizes(graph: PatternGraph, node: Node) -> bool:
 
 def _moves_nothing(graph: PatternGraph, node: Node) -> bool:
     """Return True for a Reshape in place of a Transpose that copies the size before where the size must be 0."""
-    if all(dim.lower > 0 for dim in graph.made(node).dims or (ANY,)):
-        return False
-    turn = turn_of(graph, node)
+    turn = turn_of(graph, node) if graph.moves_nothing else None
     pairs = () if turn is None else zip(turn.dims, turn.made, strict=True)
     return any(dim.upper == 0 and before.upper != 0 for before, dim in pairs)
 

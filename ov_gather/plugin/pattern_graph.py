@@ -164,6 +164,11 @@ class PatternGraph:
         return any(order is not None and order.size == 0 for order in orders)
 
     @cached_property
+    def moves_nothing(self) -> bool:
+        """Whether a Transpose reads a tensor without elements."""
+        return any(dim.upper == 0 for node in self.graph.nodes("Transpose") for dim in self.shape(node).dims or ())
+
+    @cached_property
     def unchanged(self) -> dict[Key, Key]:
         """The tensors outside of loops that each iteration receives as they are, by those inside."""
         edges = [edge for node in self.graph.nodes(*LOOPS) for body in node.bodies for edge in body.entries]
