@@ -50,7 +50,7 @@ def test_console_sessions(path):
 def test_the_page_of_a_custom_layer_up_to_its_build(cli, samples, tmp_path):
     """Its project has the files that are listed, those to save replace seven of them, and its declaration is accepted."""
     text = CUSTOM_LAYER.read_text()
-    begun = text[: text.index("```console\n$ rm ")]
+    begun = re.sub(r"```console\n\$ pip install .*?```\n", "", text[: text.index("```console\n$ rm ")], flags=re.S)
     assert refreshed(begun) == begun
     listed, saved = re.findall(r"^volumes/\S+$", begun, re.M), dict(SAVED.findall(begun))
     assert len(saved) == 7
@@ -179,6 +179,15 @@ def test_the_readme_is_short_and_its_commands_are_whole():
     commands = dict(re.findall(r"<!-- ci: (\w+) -->\n```sh\n(.*?)\n```", text, re.S))
     assert commands.keys() == {"main", "test"}
     assert all("pip install" in command and "\n" not in command for command in commands.values())
+
+
+@pytest.mark.parametrize("name", ["README.md", *(f"docs/start/{page}.md" for page in ("ci", "custom_layer", "onnx"))])
+def test_one_line_installs(name):
+    """Each first page begins with the same line, and says beside it what to do while nothing is published."""
+    text = (ROOT / name).read_text()
+    first = re.search(r"```(?:sh|console)\n(.*?)```(.*?)```", text, re.S)
+    assert first[1] == 'pip install "ov-gather[all]"\n'
+    assert re.search(r"until the first release.*\bclone", first[2], re.S | re.I)
 
 
 @pytest.mark.openvino

@@ -24,7 +24,7 @@ def given(shape, axis):
 @pytest.fixture(scope="module")
 def outputs(tmp_path_factory):
     """What this file saves as a program, in a process that finds the GPU."""
-    pytest.importorskip("pocl_binary_distribution")
+    pytest.importorskip("pocl_binary_distribution", reason="needs PoCL: pip install 'pyopencl[pocl]'")
     folder = tmp_path_factory.mktemp("gpu")
     variables = {**environment(folder), "PYTHONPATH": pathsep.join(sys.path)}
     subprocess.run([sys.executable, __file__, folder / "outputs.npz"], env=variables, check=True)

@@ -27,7 +27,7 @@ def check(model):
     ("kind", "shape", "given"), [("Snake", [3], {"axis": 1, "epsilon": 0.0}), ("SnakeWithEps", [1, 3, 1], {})]
 )
 def test_onnx(kind, shape, given):
-    onnx = pytest.importorskip("onnx")
+    onnx = pytest.importorskip("onnx", reason="needs onnx: pip install onnx")
     node = onnx.helper.make_node(kind, ["x", "alpha"], ["y"], domain="example", **given)
     x, y = (onnx.helper.make_tensor_value_info(name, onnx.TensorProto.FLOAT, [None, 3, None]) for name in "xy")
     alpha = onnx.numpy_helper.from_array(ALPHA.reshape(shape), "alpha")
@@ -38,7 +38,7 @@ def test_onnx(kind, shape, given):
 
 @pytest.mark.parametrize("how", ["module", "traced", "exported"])
 def test_pytorch(how):
-    torch = pytest.importorskip("torch")
+    torch = pytest.importorskip("torch", reason="needs PyTorch: pip install torch")
     from snake import pytorch
 
     model, x = pytorch.Snake(3, custom=how != "module"), torch.tensor(X)
@@ -49,7 +49,7 @@ def test_pytorch(how):
 
 
 def test_ov_gather(tmp_path):
-    pytest.importorskip("ov_gather")
+    pytest.importorskip("ov_gather", reason="needs ov-gather: pip install ov-gather")
     ov.save_model(make_model(), tmp_path / "model.xml")
     command = ["check", tmp_path / "model.xml", "--ops", PROJECT / "snake_ops.py", "--extension", snake.LIBRARY]
     done = subprocess.run([sys.executable, "-m", "ov_gather", *command], capture_output=True, text=True)
