@@ -327,6 +327,29 @@ def test_workflows_and_the_action_can_be_trusted():
     assert done.returncode == 0, done.stdout
 
 
+def test_workflows_are_what_github_accepts():
+    """Expressions, contexts, outputs and shells of the workflows. actionlint is a program in Go: Debian and PyPI lack it."""
+    if not (actionlint := shutil.which("actionlint")):
+        pytest.skip("needs actionlint: https://github.com/rhysd/actionlint")
+    files = [*ROOT.glob(".github/workflows/*.yml"), *ROOT.glob("docs/custom_layer/.github/workflows/*.yml")]
+    done = run(actionlint, *files, cwd=ROOT)
+    assert done.returncode == 0, done.stdout
+
+
+@pytest.mark.exhaustive  # installs
+def test_the_image_holds_what_validation_needs(tmp_path):
+    """The packages that the Dockerfile installs are enough, without others; with 55 MB of Debian's Python they are its size."""
+    command = re.search(r"^RUN (SKBUILD.* pip .*) --target /packages /src$", (ROOT / "Dockerfile").read_text(), re.M)[1]
+    packages, models = tmp_path / "packages", ROOT / "ir_samples" / "invalid" / "OVG204"
+    install = command.replace("python3", sys.executable, 1)
+    subprocess.run(["bash", "-c", f"{install} --quiet --target {packages} {ROOT}"], check=True)
+    assert sum(path.stat().st_size for path in packages.rglob("*")) < 95e6
+    assert not (packages / "openvino").exists()
+    alone = {"PYTHONPATH": str(packages), "PYTHONDONTWRITEBYTECODE": "1", "PATH": os.environ["PATH"]}
+    done = run(sys.executable, "-S", "-m", "ov_gather", "validate", models, env=alone, cwd=tmp_path)
+    assert (done.returncode, "errors: 4" in done.stdout) == (1, True), done.stderr
+
+
 @pytest.mark.parametrize(
     ("tag", "heading", "error"),
     [
