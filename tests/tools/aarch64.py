@@ -18,7 +18,7 @@ ROOT = Path(__file__).parents[2]
 PREFIX = "aarch64-linux-gnu"
 NEEDED = {f"{PREFIX}-g++": f"g++-{PREFIX}", "qemu-aarch64": "qemu-user", "apt-get": "apt", "dpkg": "dpkg"}
 DEBIAN = ("python3", "libpython3-dev", "libstdc++6")
-PYTHON = ("numpy>=2", "lxml", "ml_dtypes", "click", "rich", "openvino", "onnx", "onnx-ir", "pytest", "hypothesis")
+PYTHON = ("numpy>=2", "lxml", "ml_dtypes", "click", "rich", "openvino", "onnx", "onnx-ir", "pytest", "hypothesis", "coverage")
 GLIBC = ("2_17", "2_27", "2_28", "2_31", "2_34", "2_35")  # wheels for older versions also run
 # QEMU kills a process forked from a multi-threaded one as soon as it starts a thread, also with plain Python.
 NOT_EMULATED = ("--deselect", "tests/unit/test_kernel_patterns.py::test_a_process_that_was_forked_has_threads_of_its_own")
