@@ -18,7 +18,8 @@ ROOT = Path(__file__).parents[2]
 PREFIX = "aarch64-linux-gnu"
 NEEDED = {f"{PREFIX}-g++": f"g++-{PREFIX}", "qemu-aarch64": "qemu-user", "apt-get": "apt", "dpkg": "dpkg"}
 DEBIAN = ("python3", "libpython3-dev", "libstdc++6")
-PYTHON = ("numpy>=2", "lxml", "ml_dtypes", "click", "rich", "openvino", "onnx", "onnx-ir", "pytest", "hypothesis", "coverage")
+PYTHON = ("numpy>=2", "lxml", "ml_dtypes", "click", "rich", "openvino", "onnx", "onnx-ir", "hypothesis", "coverage")
+PYTHON += ("pytest", "pytest-timeout", "pytest-xdist")
 GLIBC = ("2_17", "2_27", "2_28", "2_31", "2_34", "2_35")  # wheels for older versions also run
 # QEMU kills a process forked from a multi-threaded one as soon as it starts a thread, also with plain Python.
 NOT_EMULATED = ("--deselect", "tests/unit/test_kernel_patterns.py::test_a_process_that_was_forked_has_threads_of_its_own")
@@ -60,9 +61,11 @@ def packages(folder: Path, version: str) -> Path:
 
 
 def built(folder: Path, root: Path, site: Path, version: str) -> Path:
-    """Install the package without compiled parts, compile the kernel, and collect both in a directory, with the tests."""
-    target, build = folder / "ov-gather", folder / "build"
+    """Install the package without compiled parts, and the kernel into it; copy the tests into `checkout`, apart from it."""
+    target, build, checkout = folder / "ov-gather", folder / "build", folder / "checkout"
     shutil.rmtree(target, ignore_errors=True)
+    shutil.rmtree(checkout, ignore_errors=True)
+    checkout.mkdir()
     pip = (sys.executable, "-m", "pip", "install", "--quiet", "--no-deps", f"--target={target}", ROOT)
     run(*pip, SKBUILD_WHEEL_CMAKE="false")
     cmake = {
@@ -82,8 +85,8 @@ def built(folder: Path, root: Path, site: Path, version: str) -> Path:
     run("cmake", "--build", build, "--target", "_native")
     run("cmake", "--install", build, "--prefix", target)
     for name in ("tests", "ir_samples"):
-        shutil.copytree(ROOT / name, target / name)
-    shutil.copy(ROOT / "pyproject.toml", target)
+        shutil.copytree(ROOT / name, checkout / name)
+    shutil.copy(ROOT / "pyproject.toml", checkout)
     return target
 
 
@@ -94,10 +97,10 @@ def tested(folder: Path, root: Path, site: Path, target: Path, version: str) -> 
     python.chmod(0o755)
     (site / "sitecustomize.py").write_text(f"import sys\nsys.executable = {str(python)!r}\n")
     emulated = {"PYTHONPATH": f"{target}:{site}", "CXX": f"{PREFIX}-g++", "XDG_CACHE_HOME": folder / "cache"}
-    os.chdir(target)
+    os.chdir(folder / "checkout")
     run(python, "-c", "from ov_gather import _native; print(_native.available_isas())", **emulated)
-    run(python, "bin/ov-gather", "validate", "ir_samples/valid", **emulated)
-    run(python, "bin/ov-gather", "extension", "build", **emulated)
+    run(python, target / "bin" / "ov-gather", "validate", "ir_samples/valid", **emulated)
+    run(python, target / "bin" / "ov-gather", "extension", "build", **emulated)
     paths = [path for path in sorted(Path("tests").glob("*/test_*.py")) if "mark.sanitized" in path.read_text()]
     options = ("-q", "-W", "error::RuntimeWarning", "-m", "sanitized", *NOT_EMULATED)
     run(python, "-m", "pytest", *options, *paths, **emulated)
