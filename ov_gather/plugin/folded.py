@@ -17,6 +17,7 @@ _MOVES = (
     *("Broadcast", "Ceiling", "Convert", "Floor", "Gather", "Reshape", "Round", "Slice", "Squeeze", "StridedSlice", "Tile"),
     *("Transpose", "Unsqueeze"),
 )
+_GATHERS = ("GatherElements", "GatherND")
 _JOINS = ("Concat", "Pad", "Select")
 _SUMS = ("Add", "Concat", "Divide", "FloorMod", "Maximum", "Minimum", "Mod", "Multiply", "Power")
 """Operations that make no negative number of others."""
@@ -111,7 +112,7 @@ def _is_reshaped(graph: PatternGraph, node: Node, position: int) -> bool:
 
 def _gather_before_matmul(graph: PatternGraph, node: Node) -> bool:
     """Return True if a MatMul of batches reads, transposed, a 3-D gather of constants that a Transpose reorders."""
-    if not any(one.type in ("GatherElements", "GatherND") for one in graph.origins(node, 1)):
+    if not any(one.type in _GATHERS for one in graph.origins(node, 1)):
         return False
     orders, is_transposed = list(_orders(graph, node)), node.is_set("transpose_b")
     if orders[:1] == [(0, 2, 1)]:
@@ -129,7 +130,7 @@ def _orders(graph: PatternGraph, node: Node) -> Iterator[tuple[int, ...]]:
     position, seen = 1, set[Node]()
     while (source := graph.producer(node, position)) and source not in seen:
         seen.add(source)
-        if source.type in ("Const", "GatherElements", "GatherND"):
+        if source.type in ("Const", *_GATHERS):
             return
         if source.type == "Transpose" and (order := graph.constant(source, 1)) is not None:
             yield tuple(order.tolist())
@@ -256,6 +257,7 @@ FOLDED = (
     KnownFault(
         report="constant_gather_before_matmul",
         types=("MatMul",),
+        beside=_GATHERS,
         occurs=_gather_before_matmul,
         operands=2,
         instead="MatMul reads the gathered constants in another layout, so that most products are wrong",

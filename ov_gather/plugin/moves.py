@@ -108,8 +108,10 @@ def _gather_batches(graph: PatternGraph, node: Node) -> bool:
 
 def _of_inserted_axis(graph: PatternGraph, node: Node) -> bool:
     """Return True for constant indices, no scalar, along the axis that an Unsqueeze inserts beside several open ones."""
+    if not graph.shape(node, 1).rank:
+        return False
     inserting, axis = producer_before_removed(graph, node), graph.constant(node, 2)
-    if inserting is None or inserting.type != "Unsqueeze" or axis is None or not graph.shape(node, 1).rank:
+    if inserting is None or inserting.type != "Unsqueeze" or axis is None:
         return False
     inserted, dims = graph.constant(inserting, 1), graph.shape(inserting).dims or ()
     is_same = inserted is not None and inserted.ravel().tolist() == axis.ravel().tolist()

@@ -57,6 +57,7 @@ class PatternGraph:
     _values: dict[Key, NDArray[Any] | None] = field(default_factory=dict)
     _readings: dict[Node, list[Node]] = field(default_factory=dict)
     _ends: dict[Node, bool] = field(default_factory=dict)
+    _origins: dict[tuple[Node, int, bool], Sequence[Node]] = field(default_factory=dict)
 
     def source(self, node: Node, position: int = 0) -> Key | None:
         """Return the tensor that feeds an input; None if unknown."""
@@ -176,6 +177,12 @@ class PatternGraph:
 
     def origins(self, node: Node, position: int, *, sizes: bool = False) -> Sequence[Node]:
         """Return the nodes that an input is computed by, if from constants alone, else none; `sizes` allows ShapeOf, too."""
+        asked = node, position, sizes
+        if asked not in self._origins:
+            self._origins[asked] = self._found_origins(node, position, sizes)
+        return self._origins[asked]
+
+    def _found_origins(self, node: Node, position: int, sizes: bool) -> Sequence[Node]:
         found: dict[Node, None] = {}
         waiting = [self.producer(node, position)]
         while waiting:
