@@ -123,9 +123,9 @@ def test_only_constants_guarantee_an_iteration(trips, on, tmp_path):
             }}>
     }}""")
     as_ir(model, tmp_path / "model.xml")
-    hints = " ".join(one.hint for one in validate(tmp_path / "model.xml", target=RELEASES[-1], select=["OVG7"]))
-    assert ("loop_of_no_iterations.md" in hints) is ((trips, on) != ("3", "1"))
-    assert ("loop_of_no_iterations_keeps_slices.md" in hints) is ((trips, on) in (("n", "1"), ("n", "c"), ("3", "c")))
+    hints = [one.hint.split()[-1] for one in validate(tmp_path / "model.xml", target=RELEASES[-1], select=["OVG7"])]
+    assert ("loop_of_no_iterations" in hints) is ((trips, on) != ("3", "1"))
+    assert ("loop_of_no_iterations_keeps_slices" in hints) is ((trips, on) in (("n", "1"), ("n", "c"), ("3", "c")))
     assert "iterator_over_no_elements" not in hints, "joined along the first axis"
 
 

@@ -142,7 +142,7 @@ def test_transposes_of_open_sizes(order, sizes, tmp_path):
     is_wrong = shapes_of(model, shapes) != expected
     as_ir(model, tmp_path / "model.xml")
     found = validate(tmp_path / "model.xml", target=RELEASES[-1], select=["OVG7"])
-    assert [one.hint.rpartition("/")[2] for one in found] == ["transpose_of_open_sizes.md"] * is_wrong
+    assert [one.hint.split()[-1] for one in found] == ["transpose_of_open_sizes"] * is_wrong
     repair_faults(model)
     assert shapes_of(model, shapes) == expected
 

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Iterable
-from math import inf
+from math import inf, isnan
 from typing import TYPE_CHECKING, Any
 
 from ov_gather.ir.element_types import ElementType
@@ -41,7 +41,7 @@ def _bounds(chunks: Iterable[NDArray[Any]]) -> tuple[Interval, bool]:
             low, high = min(low, int(chunk.min())), max(high, int(chunk.max()))
             continue
         floats = chunk if chunk.dtype.kind == "f" else chunk.astype(np.float64)
-        if np.isnan(floats.min()):
+        if isnan(floats.min()):
             may_be_nan, floats = True, floats[~np.isnan(floats)]
         if floats.size:
             low, high = min(low, float(floats.min())), max(high, float(floats.max()))
