@@ -99,7 +99,7 @@ bool aggregate(const Threads& threads, const Aggregation& given, const char* dat
                              given.mean != 0,
                              sorted.starts.data(),
                              sorted.sources.get(),
-                             sorted.edges.get()};
+                             given.weight_count ? sorted.edges.get() : sorted.sources.get()};
         for (int64_t row = 0, next; row < rows.size(); row = next) {
             if (row != 0) threads.check_interrupt();
             const int64_t limit = sorted.starts[row] + block / given.width;

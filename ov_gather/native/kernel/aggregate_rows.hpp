@@ -66,51 +66,49 @@ inline void narrow(float value, Half& to) {
     to.bits = static_cast<uint16_t>(half | (bits >> 16 & 0x8000u));
 }
 
+// Return 1 of this type. A product with it is the other factor, so that edges without weights need no loops of their own.
+template <typename Element>
+Element one_as() {
+    Element result;
+    narrow(1.0f, result);
+    return result;
+}
+
 struct Sum {
-    static constexpr uint32_t neutral = 0;
+    static constexpr float neutral = 0;
     static float apply(float old, float update) { return old + update; }
 };
 
 // NaN propagates.
-struct Least {
-    static constexpr uint32_t neutral = 0x7f800000;  // infinity
-    static float apply(float old, float update) { return update < old || update != update ? update : old; }
-};
-
 struct Greatest {
-    static constexpr uint32_t neutral = 0xff800000;
+    static constexpr float neutral = -__builtin_inff();
     static float apply(float old, float update) { return update > old || update != update ? update : old; }
 };
 
-enum class Weights { none, one, each };  // per edge: no weight; one for the columns in question; one for each column
-
 constexpr int64_t edges_ahead = 8;  // rows of data are prefetched this far ahead
 
-// Reduce `count` columns, or `fixed` if that is not 0, from column `first`, whose weight is `group` of those of an edge.
-template <typename Element, typename Reduce, Weights weights, int64_t fixed>
-void reduce_columns(const Aggregate& work, int64_t row, int64_t first, int64_t count, int64_t group) {
+// Reduce `count` columns, or `fixed` if that is not 0, from column `first`. `weights` are those of edge 0: one for all of these
+// columns, or `each` has its own. `sign` is the sign bit if values are to be negated, before and after.
+template <typename Element, typename Reduce, bool each, int64_t fixed>
+void reduce_columns(const Aggregate& work, int64_t row, int64_t first, int64_t count, const char* weights, uint32_t sign) {
     constexpr int64_t most = fixed ? fixed : 16;
     const int64_t columns = fixed ? fixed : count;
     float result[most];
-    for (int64_t column = 0; column < columns; ++column) result[column] = float_of(Reduce::neutral);
+    for (int64_t column = 0; column < columns; ++column) result[column] = Reduce::neutral;
     const auto* const data = reinterpret_cast<const Element*>(work.data) + first;
     const int32_t begin = work.starts[row], end = work.starts[row + 1];
     for (int32_t k = begin; k < end; ++k) {
         const Element* const from = data + work.sources[k] * work.width;
-        if constexpr (weights == Weights::none) {
-            for (int64_t column = 0; column < columns; ++column)
-                result[column] = Reduce::apply(result[column], widen(from[column]));
-        } else {
-            const auto* const of_edge = reinterpret_cast<const Element*>(work.weights) + work.edges[k] * work.weight_count;
-            const Element* const weight = of_edge + (weights == Weights::each ? first : group);
-            for (int64_t column = 0; column < columns; ++column)
-                result[column] =
-                    Reduce::apply(result[column], widen(weight[weights == Weights::each ? column : 0]) * widen(from[column]));
+        const Element* const weight = reinterpret_cast<const Element*>(weights) + work.edges[k] * work.weight_count;
+        for (int64_t column = 0; column < columns; ++column) {
+            const float value = widen(weight[each ? column : 0]) * widen(from[column]);
+            result[column] = Reduce::apply(result[column], float_of(bits_of(value) ^ sign));
         }
     }
     auto* const to = reinterpret_cast<Element*>(work.output) + row * work.width + first;
     const float divisor = work.mean ? static_cast<float>(end - begin) : 1.0f;
-    for (int64_t column = 0; column < columns; ++column) narrow(begin == end ? 0.0f : result[column] / divisor, to[column]);
+    for (int64_t column = 0; column < columns; ++column)
+        narrow(begin == end ? 0.0f : float_of(bits_of(result[column] / divisor) ^ sign), to[column]);
 }
 
 static OV_GATHER_INLINE void prefetch_edges(const Aggregate& work, int64_t row, int64_t row_bytes, int64_t weight_bytes) {
@@ -120,42 +118,35 @@ static OV_GATHER_INLINE void prefetch_edges(const Aggregate& work, int64_t row, 
     }
 }
 
-template <typename Element, typename Reduce, Weights weights>
+template <typename Element, typename Reduce, bool each>
 void aggregate_rows(const Aggregate& work, int64_t first, int64_t last) {
-    const bool by_group = weights == Weights::one && work.weight_count > 1;
-    const int64_t group_size = by_group ? work.width / work.weight_count : work.width;
-    const int64_t row_bytes = work.width * sizeof(Element);
-    const int64_t weight_bytes = weights == Weights::none ? 0 : work.weight_count * sizeof(Element);
+    const Element one = one_as<Element>();
+    const char* const weights = work.weight_count == 0 ? reinterpret_cast<const char*>(&one) : work.weights;
+    const int64_t groups = each || work.weight_count == 0 ? 1 : work.weight_count, group_size = work.width / groups;
+    const int64_t row_bytes = work.width * sizeof(Element), weight_bytes = work.weight_count * sizeof(Element);
+    const uint32_t sign = work.reduction == ov_gather_min ? 0x80000000u : 0;
     for (int64_t row = first; row < last; ++row) {
         prefetch_edges(work, row, row_bytes, weight_bytes);
         for (int64_t column = 0, group = 0; column < work.width; ++group) {
+            const auto of_columns = [&] { return weights + (each ? column : group) * sizeof(Element); };
             const int64_t end = column + group_size;
-            for (; column + 64 <= end; column += 64) reduce_columns<Element, Reduce, weights, 64>(work, row, column, 64, group);
-            for (; column + 16 <= end; column += 16) reduce_columns<Element, Reduce, weights, 16>(work, row, column, 16, group);
-            if (column < end) reduce_columns<Element, Reduce, weights, 0>(work, row, column, end - column, group);
+            for (; column + 64 <= end; column += 64)
+                reduce_columns<Element, Reduce, each, 64>(work, row, column, 64, of_columns(), sign);
+            for (; column + 16 <= end; column += 16)
+                reduce_columns<Element, Reduce, each, 16>(work, row, column, 16, of_columns(), sign);
+            if (column < end) reduce_columns<Element, Reduce, each, 0>(work, row, column, end - column, of_columns(), sign);
             column = end;
         }
     }
 }
 
-template <typename Element, typename Reduce>
-void aggregate_weighted(const Aggregate& work, int64_t first, int64_t last) {
-    if (work.weight_count == 0)
-        aggregate_rows<Element, Reduce, Weights::none>(work, first, last);
-    else if (work.weight_count == work.width && work.width > 1)
-        aggregate_rows<Element, Reduce, Weights::each>(work, first, last);
-    else
-        aggregate_rows<Element, Reduce, Weights::one>(work, first, last);
-}
-
 template <typename Element>
 void aggregate(const Aggregate& work, int64_t first, int64_t last) {
-    if (work.reduction == ov_gather_min)
-        aggregate_weighted<Element, Least>(work, first, last);
-    else if (work.reduction == ov_gather_max)
-        aggregate_weighted<Element, Greatest>(work, first, last);
+    const bool each = work.weight_count == work.width && work.width > 1;
+    if (work.reduction == ov_gather_sum)
+        (each ? aggregate_rows<Element, Sum, true> : aggregate_rows<Element, Sum, false>)(work, first, last);
     else
-        aggregate_weighted<Element, Sum>(work, first, last);
+        (each ? aggregate_rows<Element, Greatest, true> : aggregate_rows<Element, Greatest, false>)(work, first, last);
 }
 
 }  // namespace

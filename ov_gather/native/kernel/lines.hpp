@@ -64,7 +64,7 @@ struct Aggregate {
     ov_gather_reduction reduction;
     bool mean;
     const int32_t* starts;           // the edges of row r are starts[r] to starts[r + 1] - 1 of those that follow
-    const int32_t *sources, *edges;  // rows of data, and positions of weights; some more are prefetched
+    const int32_t *sources, *edges;  // rows of data, and positions of weights, ignored without; some more are prefetched
 };
 
 // Reduce the rows `first` to `last` - 1.
