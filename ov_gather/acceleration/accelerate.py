@@ -9,6 +9,7 @@ from ov_gather.acceleration.absorb_transposes import absorb_transposes
 from ov_gather.acceleration.assign_blocks import assign_blocks
 from ov_gather.acceleration.changes import Summary, Tracker
 from ov_gather.acceleration.fold_constants import fold_constants
+from ov_gather.acceleration.fuse_aggregations import fuse_aggregations
 from ov_gather.acceleration.gather_halves import gather_halves
 from ov_gather.acceleration.gather_logits import gather_logits
 from ov_gather.acceleration.gather_tuples import gather_tuples
@@ -53,6 +54,7 @@ PASSES: Mapping[str, Pass] = {
         Pass("scatter-rows", scatter_rows, portable=True, options=("portable",)),
         Pass("scatter-slices", scatter_slices, portable=True),
         Pass("scatter-elements", scatter_elements),
+        Pass("fuse-aggregations", fuse_aggregations),
         Pass("gather-logits", gather_logits),
         Pass("shrink-constants", shrink_constants, portable=True),
         Pass("join-gathers", join_gathers, portable=True, options=("portable", "assume_in_bounds")),

@@ -23,7 +23,10 @@ _PORTABLE = (
     *("fold-constants", "gather-tuples", "split-gathers", "assign-blocks", "scatter-rows", "scatter-slices"),
     *("shrink-constants", "join-gathers", "to-gather"),
 )
-_OTHERS = ("scatter-elements", "gather-logits", "fold-broadcasts", "replace-elements", "absorb-transposes", "gather-halves")
+_OTHERS = (
+    *("scatter-elements", "fuse-aggregations", "gather-logits", "fold-broadcasts", "replace-elements"),
+    *("absorb-transposes", "gather-halves"),
+)
 
 
 @click.command(name="accelerate")

@@ -9,6 +9,8 @@ from __future__ import annotations
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 
+from ov_gather.ops.spec import CUSTOM_OPSET
+
 
 @dataclass(frozen=True, slots=True)
 class IndexRow:
@@ -20,7 +22,7 @@ class IndexRow:
         axis: the number of this axis, or the name of the attribute that holds it.
         counts_from_end: whether negative indices count from the end; otherwise they are out of bounds.
         spare: the number of further values in bounds: 1 for a length, which may equal the size of the axis.
-        size: the size that they address, if it is no dimension of data.
+        size: the size that they address, if it is no dimension of data, or the name of the attribute that holds it.
         outside: the effect in OpenVINO of an index out of bounds, for people; "" if it raises.
         unknown: why nothing is proved or checked of the indices; "" if it is.
         lenient: why an index out of bounds may be right, so that none is refused; "" if it is not.
@@ -32,7 +34,7 @@ class IndexRow:
     axis: int | str = 0
     counts_from_end: bool = False
     spare: int = 0
-    size: int | None = None
+    size: int | str | None = None
     outside: str = ""
     unknown: str = ""
     lenient: str = ""
@@ -106,7 +108,17 @@ OPENVINO_INDICES: Mapping[str, Sequence[IndexRow]] = {
 }
 """By type, for all versions."""
 
+OUR_INDICES: Mapping[str, Sequence[IndexRow]] = {
+    "GatherScatter": [
+        IndexRow(1, counts_from_end=True, outside='yields zeros, or raises with bounds="error"'),
+        IndexRow(2, counts_from_end=True, size="size"),
+    ],
+}
+"""The same of opset `ov_gather`: an index rule is for one input alone."""
+
 
 def openvino_rows(layer_type: str, opset: str | None) -> Sequence[IndexRow]:
-    """Return the rows of an operation of OpenVINO; none for one of users, even of the same type."""
+    """Return the rows of an operation of OpenVINO, or of ours; none for one of users, even of the same type."""
+    if opset == CUSTOM_OPSET:
+        return OUR_INDICES.get(layer_type, ())
     return OPENVINO_INDICES.get(layer_type, ()) if opset is None or opset.startswith("opset") else ()

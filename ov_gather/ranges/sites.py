@@ -7,7 +7,7 @@ from dataclasses import dataclass
 
 from ov_gather.graph.protocol import Key, Node
 from ov_gather.ops import OPERATIONS, indexing, known_types
-from ov_gather.ops.index_table import OPENVINO_INDICES, IndexRow, openvino_rows
+from ov_gather.ops.index_table import OPENVINO_INDICES, OUR_INDICES, IndexRow, openvino_rows
 from ov_gather.ops.spec import CUSTOM_OPSET, AttributeSize, AxisSize, CoordinateSizes, Operation
 from ov_gather.ranges.algebra.intervals import Algebra, Interval
 from ov_gather.ranges.algebra.polynomials import Polynomial
@@ -85,7 +85,7 @@ class Site:
 
 def indexed_types() -> list[str]:
     """Return the types of OpenVINO's operations, and of users', that may read or write at an index."""
-    return [*known_types(), *OPENVINO_INDICES]
+    return [*known_types(), *OPENVINO_INDICES, *OUR_INDICES]
 
 
 def site_by_row(operation: Node, row: IndexRow) -> Site | None:
@@ -95,7 +95,7 @@ def site_by_row(operation: Node, row: IndexRow) -> Site | None:
     if data is None or indices is None or not operation.outputs:
         return None
     try:
-        axis = operation.integer(row.axis) if isinstance(row.axis, str) else row.axis
+        axis, size = (operation.integer(given) if isinstance(given, str) else given for given in (row.axis, row.size))
     except ValueError:
         return None
     return Site(
@@ -109,7 +109,7 @@ def site_by_row(operation: Node, row: IndexRow) -> Site | None:
         within=operation.within,
         output=operation.outputs[0],
         port=row.port,
-        size=row.size,
+        size=size,
         data_port=row.data,
         spare=row.spare,
         outside=row.outside,

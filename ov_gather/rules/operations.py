@@ -6,6 +6,8 @@ from collections.abc import Iterator
 
 from ov_gather.ir.model import Layer, Model
 from ov_gather.ops import find_operation, versions_of
+from ov_gather.ops.index_table import OUR_INDICES
+from ov_gather.ops.spec import CUSTOM_OPSET
 from ov_gather.ops.table import OPENVINO, OpKind, where
 from ov_gather.rules.base import Violation, rule
 from ov_gather.rules.findings import Severity
@@ -85,7 +87,13 @@ def missing_version(graph: Model) -> Iterator[Violation]:
 def _not_in_opsets(graph: Model) -> Iterator[Layer]:
     """Yield the layers whose operation is in no opset of OpenVINO and not ours."""
     for (layer_type, version), layers in graph.kinds.items():
-        if version is not None and version not in operations().get(layer_type, {}) and not find_operation(layers[0]):
+        is_ours = version == CUSTOM_OPSET and layer_type in OUR_INDICES
+        if (
+            version is not None
+            and version not in operations().get(layer_type, {})
+            and not is_ours
+            and not find_operation(layers[0])
+        ):
             yield from layers
 
 

@@ -9,12 +9,17 @@ import pytest
 from helpers.indexed_models import ONNX_CASES
 from helpers.legalized import constant, legalized, model
 from helpers.paths import ROOT
+from ov_gather import prove, validate
 from ov_gather.converters import prove_onnx
 from ov_gather.converters.inexactness import find_inexactness
 from ov_gather.converters.legalize import legalize
 from ov_gather.converters.loading import load
 from ov_gather.crosscheck.inputs.onnx import made_up_inputs
-from ov_gather.ops.index_table import ONNX_INDICES, OPENVINO_INDICES, openvino_rows
+from ov_gather.ir.builder import ModelBuilder
+from ov_gather.ir.element_types import F32, I64
+from ov_gather.ir.shapes import PartialShape
+from ov_gather.ir.writer import to_bytes
+from ov_gather.ops.index_table import ONNX_INDICES, OPENVINO_INDICES, OUR_INDICES, openvino_rows
 from ov_gather.rules.opset_table import TABLE
 
 PAGE = (ROOT / "docs/reference/indices.md").read_text(encoding="utf-8")
@@ -38,7 +43,7 @@ def test_types_exist_in_openvino():
     assert set(OPENVINO_INDICES) <= set(re.findall(r"\b[A-Z]\w*", TABLE))
 
 
-@pytest.mark.parametrize("name", sorted({*ONNX_INDICES, *OPENVINO_INDICES}))
+@pytest.mark.parametrize("name", sorted({*ONNX_INDICES, *OPENVINO_INDICES, *OUR_INDICES}))
 def test_the_reference_names_each_operator(name):
     assert re.search(rf"(?<![\w.]){re.escape(name)}(?!\w)", PAGE)
 
@@ -46,6 +51,27 @@ def test_the_reference_names_each_operator(name):
 def test_operations_of_users_have_no_rows():
     assert openvino_rows("ROIAlign", "opset9")
     assert not openvino_rows("ROIAlign", "mine")
+    assert not openvino_rows("GatherScatter", "mine")
+
+
+@pytest.mark.parametrize(
+    ("sources", "targets", "status"),
+    [
+        ([0, -4], [4, -5], ["proved", "proved"]),
+        ([4, 0], [0, 5], ["refuted", "refuted"]),
+        ([0, 3], [-6, 0], ["proved", "refuted"]),
+    ],
+)
+def test_our_aggregation_has_two_inputs_of_indices(sources, targets, status):
+    builder = ModelBuilder("model")
+    given = [builder.parameter("data", F32, PartialShape.parse("4,3"))]
+    given += [builder.const(name, I64, np.array(array)) for name, array in (("s", sources), ("t", targets))]
+    output = (F32, PartialShape.parse("5,3"))
+    attributes = {"size": "5", "bounds": "error"}
+    builder.result("output", *builder.layer("GatherScatter", "sum", "ov_gather", attributes, given, [output]))
+    model = to_bytes(builder.build())[0]
+    assert [proof.status for proof in prove(builder.build())] == status
+    assert not [finding for finding in validate(model) if finding.rule == "OVG107"]
 
 
 def proofs(signature, nodes, opset=23, imports="", **constants):

@@ -102,7 +102,7 @@ def _rows(node: Node, operators: Operators) -> Sequence[IndexRow]:
 def _size_of_row(node: Node, row: IndexRow, sizes: Sizes) -> int:
     """Return the number of values in bounds; 1, as no index is then out of bounds, if the axis is unknown."""
     if row.size is not None:
-        return row.size
+        return row.size if isinstance(row.size, int) else _attribute(node, row.size) or 1
     key = node.inputs[row.data]
     data, axis = () if key is None else sizes(key), _attribute(node, row.axis) if isinstance(row.axis, str) else row.axis
     return data[axis] + row.spare if axis is not None and -len(data) <= axis < len(data) else 1

@@ -15,6 +15,7 @@
 #include "gather_elements_op.hpp"
 #include "gather_nd_op.hpp"
 #include "gather_op.hpp"
+#include "gather_scatter_op.hpp"
 #include "platform.hpp"
 #include "scatter_elements_op.hpp"
 #include "scatter_nd_op.hpp"
@@ -105,6 +106,7 @@ OPENVINO_CREATE_EXTENSIONS(std::vector<ov::Extension::Ptr>({
     std::make_shared<ov::OpExtension<ov_gather::GatherElementsOp>>(),
     std::make_shared<ov::OpExtension<ov_gather::GatherOp>>(),
     std::make_shared<ov::OpExtension<ov_gather::GatherNDOp>>(),
+    std::make_shared<ov::OpExtension<ov_gather::GatherScatterOp>>(),
     std::make_shared<ov::OpExtension<ov_gather::ScatterElementsOp>>(),
     std::make_shared<ov::OpExtension<ov_gather::ScatterNDOp>>(),
     std::make_shared<ov::frontend::onnx::ConversionExtension>("GatherElements", convert_gather_elements<false>),

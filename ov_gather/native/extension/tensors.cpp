@@ -190,7 +190,8 @@ int64_t gather_tensors(const std::vector<ov_gather_loop>& loops, size_t axis, in
 
 bool is_in_bounds(int64_t index, int64_t size) { return -size <= index && index < size; }
 
-void reject_index(const ov::Node& node, const ov::Tensor& indices, const ov::Coordinate& place, size_t axis, int64_t size) {
+void reject_index(const ov::Node& node, const ov::Tensor& indices, const ov::Coordinate& place, size_t axis, int64_t size,
+                  const char* name) {
     const int64_t index = index_at(indices, place);
     std::ostringstream text;
     text << node.get_type_name() << " '" << node.get_friendly_name() << "': ";
@@ -198,7 +199,7 @@ void reject_index(const ov::Node& node, const ov::Tensor& indices, const ov::Coo
         OPENVINO_THROW(text.str(),
                        "an index was out of bounds, but another thread has changed the indices since; they must not ",
                        "change while they are in use");
-    text << "indices[";
+    text << name << "[";
     for (size_t i = 0; i < place.size(); ++i) text << (i ? ", " : "") << place[i];
     text << "] = " << index << " is out of bounds for axis " << axis << " of size " << size;
     if (size == 0)

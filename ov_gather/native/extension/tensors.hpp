@@ -93,7 +93,8 @@ int64_t gather_strings(const ov::Tensor& data, ov::Tensor& output, const GatherP
 bool is_in_bounds(int64_t index, int64_t size);
 
 // Throw "indices[0, 17] = 52 is out of bounds for axis 1 of size 50 (valid -50..49)", or that the indices have been changed.
+// `name` is that of the input.
 [[noreturn]] void reject_index(const ov::Node& node, const ov::Tensor& indices, const ov::Coordinate& place, size_t axis,
-                               int64_t size);
+                               int64_t size, const char* name = "indices");
 
 }  // namespace ov_gather
