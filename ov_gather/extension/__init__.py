@@ -51,9 +51,10 @@ def _bundled(release: str) -> Path | None:
 def register(core: Core) -> Core:
     """Add our operations (opset `ov_gather`) to an `openvino.Core`, and conversions of ONNX nodes to them.
 
-    The core then reads and compiles models with our GatherElements, Gather, GatherND, ScatterElements and ScatterND. They take
-    data and indices of all shapes that ONNX allows, and check each index; negative ones count from the end. An index out of
-    bounds makes the inference fail, and the error names the layer and the position. Stock operations stay as they are.
+    The core then reads and compiles models with our GatherElements, Gather, GatherND, ScatterElements and ScatterND, and
+    GatherScatter, which `accelerate` writes. They take data and indices of all shapes that ONNX allows, and check each index;
+    negative ones count from the end. An index out of bounds makes the inference fail, and the error names the layer and the
+    position. Stock operations stay as they are.
 
     The library is compiled first if none fits the installed OpenVINO, which takes 10 to 20 seconds once.
 
