@@ -82,11 +82,8 @@ class Aggregation(BenchCase):
         return opset().scatter_elements_update(self._zeros(), indices, messages, opset().constant(0), "sum")
 
     def extension(self, create: Create, *inputs: Any) -> Any:
-        """Return our Gather and ScatterND."""
-        data, sources, targets = inputs
-        messages = create("Gather", [data, sources, opset().constant(0).output(0)], {"batch_dims": 0, "bounds": "error"})
-        tuples = opset().unsqueeze(targets, opset().constant(1)).output(0)
-        return create("ScatterND", [self._zeros().output(0), tuples, messages.output(0)], {"reduction": "add"})
+        """Return our GatherScatter."""
+        return create("GatherScatter", list(inputs), {"size": len(self.data), "bounds": "error"})
 
     def _zeros(self) -> Any:
         return opset().constant(np.zeros_like(self.data))
