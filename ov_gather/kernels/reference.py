@@ -112,14 +112,18 @@ def aggregate(
     rows = output.shape[0]
     if any(first_out_of_bounds(each, size) != ALL_IN_BOUNDS for each, size in ((sources, len(data)), (targets, rows))):
         return False
+    if output.size == 0:
+        return True
+    width = output.size // rows
     with np.errstate(invalid="ignore", over="ignore"):  # the compiled kernel does not warn either
         messages = data.astype(np.float32)[sources]
         if weights is not None:
             messages *= weights.astype(np.float32).reshape(weights.shape + (1,) * (data.ndim - weights.ndim))
         neutral = {"add": 0.0, "min": np.inf, "max": -np.inf}[reduction]
-        wide = np.full(output.shape, neutral, np.float32)
-        _REDUCE[reduction].at(wide, targets, messages)
-        counts = np.bincount(targets.astype(np.intp) % max(rows, 1), minlength=rows).reshape(rows, *(1,) * (data.ndim - 1))
+        wide = np.full((rows, width), neutral, np.float32)
+        _REDUCE[reduction].at(wide, targets, messages.reshape(targets.size, width))  # of rank 2: NumPy crashes at rank 64
+        counts = np.bincount(targets.astype(np.intp) % rows, minlength=rows)[:, np.newaxis]
         wide = np.where(counts == 0, np.float32(0), wide)
-        output[...] = wide / np.maximum(counts, 1).astype(np.float32) if mean else wide
+        wide = wide / np.maximum(counts, 1).astype(np.float32) if mean else wide
+        output[...] = wide.reshape(output.shape)
     return True

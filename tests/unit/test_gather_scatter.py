@@ -148,6 +148,21 @@ def test_nothing_beyond_the_arrays_is_read(at_the_end_of_a_page, rng):
         assert_same(out, reduced(data, source, target, 9, weight))
 
 
+@pytest.mark.parametrize("reduction", list(STEPS))
+def test_the_greatest_rank_of_numpy(reduction, rng):
+    """The `at` of NumPy's ufuncs crashes there."""
+    source, target = graph(rng, 5, 4, 9)
+    data, weight = normal(rng, (5, *[1] * 62, 3)), normal(rng, (9, *[1] * 62, 3))
+    found = gather_scatter(data, source, target, 4, weight, reduction=reduction)
+    assert_same(found.reshape(4, 3), reduced(data.reshape(5, 3), source, target, 4, weight.reshape(9, 3), reduction))
+
+
+@pytest.mark.parametrize("dtype", DTYPES, ids=str)
+def test_rows_of_nothing_need_no_memory(dtype):
+    edges = np.zeros(3, np.int64)
+    assert gather_scatter(np.zeros((4, 0), dtype), edges, edges, 2**50).shape == (2**50, 0)
+
+
 DATA, EDGES = np.zeros((4, 6), np.float32), np.zeros(3, np.int64)
 REFUSED = [
     (
