@@ -187,7 +187,8 @@ def analyse(
     dims, assumed = dims_of(given), assumed_of(graph, given)
     learned: dict[Symbol, tuple[int, Number]] = {}
     before = {} if whole is None else whole.learned
-    others, counts = (open_dims(graph), _counts_of_inputs(graph)) if whole is None else (whole.others, whole.counts)
+    # A layer for each analysis: the tensors that the solver adds are those under this assumption
+    others, counts = (open_dims(graph), Limits(_counts_of_inputs(graph))) if whole is None else (whole.others, whole.counts)
     shared = Shared() if whole is None else whole.shared
     shown = shared.renamed(graph, given.same)
 

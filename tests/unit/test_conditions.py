@@ -19,7 +19,7 @@ from ov_gather.ranges.analysis import Assumption
 from ov_gather.ranges.examples import Premises
 from ov_gather.ranges.inequalities import slack_of
 from ov_gather.ranges.proof import Proof
-from ov_gather.ranges.prove import graph_of, names_of, prove
+from ov_gather.ranges.prove import graph_of, names_of, prove, prove_in
 from ov_gather.ranges.weakening import Weakening
 
 X, Y = InputDim("x", 0), InputDim("y", 0)
@@ -64,6 +64,20 @@ def test_ids_of_the_same_computation_are_no_mask():
     """The running sum of 3 ids is in -130..129 if each is in -43..43: 3 * 43 = 129."""
     ids = given("ids", [-1, 3])
     assert proof_of(table(130), ops.cum_sum(ids, number(1)), [ids]).requires == {"ids": (-43, 43)}
+
+
+def test_what_holds_under_an_assumption_is_not_known_without_it():
+    """Of up to 100 rows, all are repeated a million times: then there are no more than 2,147, whose number times 1,000 fits."""
+    x = given("x", [-1], np.int8)
+    many = ops.tile(ops.slice(x, number([0]), number([100]), number([1]), number([0])), number([1_000_000]))
+    size = ops.gather(ops.shape_of(x), number(0), number(0))
+    index = ops.minimum(ops.multiply(size, number(1000)), number(5))
+    sites = [ops.gather(many, number([0]), number(0)), ops.gather(table(6), index, number(0), name="site")]
+    graph = graph_of(ov.Model(sites, [x]))
+    first, then = [
+        {proof.layer: proof for proof in prove_in(graph, assume=assume)}["site"] for assume in ({str(X): (1, 100)}, {})
+    ]
+    assert (first.status, then.requires) == ("proved", {str(X): (None, 2_147_483)})
 
 
 def test_an_example_meets_all_conditions_of_the_model():
