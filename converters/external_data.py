@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator
+from collections.abc import Iterator, Sequence
 from copy import copy
 from pathlib import Path
 from typing import Any
@@ -22,9 +22,24 @@ _COPIED = 1 << 21
 
 
 def external_tensors(model: onnx_ir.Model) -> Iterator[onnx_ir.ExternalTensor]:
-    """Yield the initializers stored as external data."""
-    values = (value for graph in model.graphs() for value in graph.initializers.values())
-    return (value.const_value for value in values if isinstance(value.const_value, onnx_ir.ExternalTensor))
+    """Yield the tensors stored as external data: initializers, and those in attributes, such as a Constant's value."""
+    initializers = (value.const_value for graph in model.graphs() for value in graph.initializers.values())
+    nodes = (node for graph in top_graphs(model) for node in graph.all_nodes())
+    held = (tensor for node in nodes for attribute in node.attributes.values() for tensor in _tensors_of(attribute))
+    return (tensor for tensor in (*initializers, *held) if isinstance(tensor, onnx_ir.ExternalTensor))
+
+
+def top_graphs(model: onnx_ir.Model) -> list[onnx_ir.Graph]:
+    """Return the main graph and those of functions, without their bodies."""
+    return [model.graph, *(function.graph for function in model.functions.values())]
+
+
+def _tensors_of(attribute: onnx_ir.Attr) -> Sequence[onnx_ir.TensorProtocol]:
+    if attribute.type == onnx_ir.AttributeType.TENSOR and not attribute.is_ref():
+        return [attribute.as_tensor()]
+    if attribute.type == onnx_ir.AttributeType.TENSORS and not attribute.is_ref():
+        return attribute.as_tensors()
+    return []
 
 
 class _Mapped(onnx_ir.ExternalTensor):

@@ -15,7 +15,7 @@ from ov_gather.system.files import overwritten
 from ov_gather.system.kinds import LFS_ADVICE, LFS_REASON, is_lfs_pointer
 
 from .errors import ConversionError, describe
-from .external_data import check_locations, check_sizes, external_tensors, unmap_unused
+from .external_data import check_locations, check_sizes, external_tensors, top_graphs, unmap_unused
 from .formalities import correct
 from .graphs import bodies_of, nodes_of
 from .refusals import refuse_endless
@@ -69,7 +69,8 @@ def _read(source: str | os.PathLike[str] | onnx.ModelProto, proto: onnx.ModelPro
     proto = dense(proto)
     check_locations(proto, Path(source).parent)
     model = onnx_ir.from_proto(proto)
-    onnx_ir.external_data.set_base_dir(model.graph, Path(source).parent)
+    for graph in top_graphs(model):
+        onnx_ir.external_data.set_base_dir(graph, Path(source).parent)
     unmap_unused(model)
     return model
 

@@ -104,6 +104,37 @@ def test_external_data_of_each_kind(tmp_path):
     np.testing.assert_array_equal(found[1], table[[99, -1, 0]])
 
 
+def external(tensor, path):
+    """Move the data of a tensor to a file, as `onnx.save(..., convert_attribute=True)` does for graphs only."""
+    path.write_bytes(tensor.raw_data)
+    tensor.ClearField("raw_data")
+    tensor.data_location = onnx.TensorProto.EXTERNAL
+    tensor.external_data.add(key="location", value=path.name)
+
+
+CONSTANT = "table = Constant <value = float[2] {1, 2}> () row = Gather (table, i)"
+CONSTANTS = [
+    f"(int32[3] i) => (float[3] row) {{ {CONSTANT} }}",
+    f"(int32[3] i) => (float[3] y) {{ y = my.domain.F (i) }} "
+    f'<domain: "my.domain", opset_import: ["" : 13]> F (i) => (row) {{ {CONSTANT} }}',
+]
+
+
+@pytest.mark.filterwarnings("ignore::ov_gather.converters.LossyConversionWarning")
+@pytest.mark.parametrize("text", CONSTANTS, ids=["graph", "function"])
+def test_external_data_of_a_constant(tmp_path, text):
+    proto = model(text)
+    node = [*proto.graph.node, *(node for function in proto.functions for node in function.node)][-2]
+    tensor = node.attribute[0].t
+    tensor.CopyFrom(onnx.numpy_helper.from_array(np.float32([1, 2])))
+    external(tensor, tmp_path / "w.bin")
+    onnx.save(proto, tmp_path / "m.onnx")
+    (found,) = Session(openvino.Core(), convert_model(tmp_path / "m.onnx"))([np.array([1, 0, -1], np.int32)])
+    assert found.tolist() == [2, 1, 2]
+    with pytest.raises(ConversionError, match=r"w\.bin would overwrite a part of the model"):
+        convert_model(tmp_path / "m.onnx", output=tmp_path / "w.xml")
+
+
 def losses(proto, **options):
     with warnings.catch_warnings(record=True) as caught:
         warnings.simplefilter("always")
