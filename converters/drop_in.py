@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
+from io import BytesIO
 from typing import TYPE_CHECKING, Any
 
 from ov_gather.extension.users import Given
@@ -27,11 +28,12 @@ def convert_model(
     """Convert as `openvino.convert_model` does, but so that gathers do what ONNX or PyTorch specifies; warn where they do not.
 
     Args:
-        input_model: path of the .onnx, its bytes, or an `onnx.ModelProto`; a `torch.export.ExportedProgram`; or a
-            `torch.nn.Module`, which is exported for `example_input`: its shapes are fixed.
+        input_model: path of the .onnx, its bytes or a BytesIO of them, or an `onnx.ModelProto`; a
+            `torch.export.ExportedProgram`; or a `torch.nn.Module`, which is exported for `example_input`: its shapes are fixed.
         input: names, shapes and types of inputs, in OpenVINO's forms, such as `("ids", [1, -1])` or `{"ids": [1, -1]}`. A shape
             must lie within the one that the model declares, a type must be it.
-        output: names of outputs to keep. Inputs and outputs stay in the model's order, as OpenVINO's of ONNX do.
+        output: a name of an output to keep, or several; all are kept if there is none. Inputs and outputs stay in the model's
+            order, as OpenVINO's of ONNX do.
         example_input: of a `torch.nn.Module`: a tensor, a tuple of arguments, or a dict of named ones.
         extension: libraries, "module:Class" or classes with operations of yours, as for `converters.convert_model`.
         verbose, share_weights, dynamo: accepted; the result is the same.
@@ -39,22 +41,33 @@ def convert_model(
     Raises:
         ConversionError: the model cannot be converted.
         ValueError: a name, shape or type is not the model's, which OpenVINO would cut or declare anew.
-        TypeError: the model is of another framework; `openvino.convert_model` knows more of them.
+        TypeError: the model is of another framework, of which `openvino.convert_model` knows more; or `output` is no name.
 
     Warns:
         LossyConversionWarning: as `converters.convert_model`.
     """
     extensions = extension if isinstance(extension, list | tuple) else () if extension is None else (extension,)
+    kept = _names(output)
     model = convert(_exported(input_model, example_input), extensions=extensions)
     if input is not None:
         _declare(model, input)
-    if output is not None:
-        _keep(model, output.split(",") if isinstance(output, str) else output)
+    if kept:
+        _keep(model, kept)
     return model
 
 
+def _names(output: Any) -> Sequence[str]:
+    """Return the names of outputs. Raises TypeError."""
+    names = [output] if isinstance(output, str) else () if output is None else output
+    if not isinstance(names, list | tuple) or not all(isinstance(name, str) for name in names):
+        raise TypeError(f"output must be a name, or a list of names, not {output!r}")
+    return names
+
+
 def _exported(model: Any, example: Any) -> Any:
-    """Export a `torch.nn.Module`; return other sources."""
+    """Export a `torch.nn.Module`; return other sources, of a BytesIO its bytes."""
+    if isinstance(model, BytesIO):
+        return model.getvalue()
     kinds = {f"{kind.__module__}.{kind.__name__}" for kind in type(model).__mro__}
     if "torch.nn.modules.module.Module" not in kinds:
         if example is not None and not is_program(model):

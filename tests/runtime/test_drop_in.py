@@ -3,6 +3,7 @@
 import inspect
 import subprocess
 import sys
+from io import BytesIO
 
 import numpy as np
 import onnx
@@ -47,6 +48,7 @@ def test_the_arguments_are_those_of_openvino():
         {"input": [("x", [3, 4]), ("i", ov.PartialShape([-1, 4]), ov.Type.i64), ("y", [3, 4], np.float32)]},
         {"input": [([3, 4], ov.Type.f32), [2, 4], [3, 4]]},
         {"output": "both"},
+        {"output": []},
         {"output": ["both", "taken"], "input": [("y", (5, 4)), ("x", (5, 4)), "i"]},
         {"verbose": False, "share_weights": False},
     ],
@@ -54,6 +56,15 @@ def test_the_arguments_are_those_of_openvino():
 )
 def test_it_describes_the_same_model(path, arguments):
     assert described(ov_gather.convert_model(path, **arguments)) == described(ov.convert_model(path, **arguments))
+
+
+def test_a_name_with_a_comma_and_a_model_in_memory(tmp_path):
+    proto = onnx.parser.parse_model(TEXT)
+    proto.graph.node[0].output[0] = proto.graph.output[0].name = "both,taken"
+    onnx.save(proto, tmp_path / "m.onnx")
+    expected = described(ov.convert_model(tmp_path / "m.onnx", output="both,taken"))
+    assert described(ov_gather.convert_model(tmp_path / "m.onnx", output="both,taken")) == expected
+    assert described(ov_gather.convert_model(BytesIO(proto.SerializeToString()), output="both,taken")) == expected
 
 
 def test_its_results_are_those_of_onnx(path):
@@ -83,6 +94,12 @@ def test_its_results_are_those_of_onnx(path):
 def test_what_cannot_mean_the_same_is_an_error(path, arguments, said):
     with pytest.raises(ValueError, match=said):
         ov_gather.convert_model(path, **arguments)
+
+
+@pytest.mark.parametrize("output", [3, [3], {"both": 1}], ids=str)
+def test_an_output_is_a_name(path, output):
+    with pytest.raises(TypeError, match="output must be a name, or a list of names, not"):
+        ov_gather.convert_model(path, output=output)
 
 
 def test_a_source_of_another_framework():
