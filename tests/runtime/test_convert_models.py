@@ -16,6 +16,7 @@ from onnx import helper
 import ov_gather
 from helpers.saved_models import parsed
 from ov_gather.converters import ConversionError, LossyConversionWarning, convert_model
+from ov_gather.crosscheck.models.verify import verify_conversion
 from ov_gather.runtimes.session import Session
 
 TARGETS = pytest.mark.parametrize("target", ["stock", "extension"])
@@ -129,8 +130,11 @@ def test_external_data_of_a_constant(tmp_path, text):
     tensor.CopyFrom(onnx.numpy_helper.from_array(np.float32([1, 2])))
     external(tensor, tmp_path / "w.bin")
     onnx.save(proto, tmp_path / "m.onnx")
-    (found,) = Session(openvino.Core(), convert_model(tmp_path / "m.onnx"))([np.array([1, 0, -1], np.int32)])
+    converted = convert_model(tmp_path / "m.onnx", output=tmp_path / "m.xml")
+    (found,) = Session(openvino.Core(), converted)([np.array([1, 0, -1], np.int32)])
     assert found.tolist() == [2, 1, 2]
+    verified = verify_conversion(tmp_path / "m.onnx", tmp_path / "m.xml")
+    assert verified.passed and len(verified.layers) == 1
     with pytest.raises(ConversionError, match=r"w\.bin would overwrite a part of the model"):
         convert_model(tmp_path / "m.onnx", output=tmp_path / "w.xml")
 

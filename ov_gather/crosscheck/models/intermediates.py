@@ -15,6 +15,7 @@ from numpy.typing import NDArray
 from onnx_ir.convenience import get_const_tensor
 from onnx_ir.passes.common import InlinePass
 
+from ov_gather.converters.external_data import external_tensors, top_graphs
 from ov_gather.converters.sparse import dense
 from ov_gather.ops.onnx_nodes import GATHERS, attribute
 from ov_gather.runtimes.base import OnnxFile, RefusedError, Runtime
@@ -41,7 +42,8 @@ def load(source: Path | bytes | onnx.ModelProto) -> onnx_ir.Model:
     try:
         if isinstance(source, Path):
             model = onnx_ir.from_proto(dense(onnx.load(source, load_external_data=False)))
-            onnx_ir.external_data.set_base_dir(model.graph, source.parent)
+            for graph in top_graphs(model):
+                onnx_ir.external_data.set_base_dir(graph, source.parent)
         else:
             model = onnx_ir.from_proto(dense(onnx.ModelProto.FromString(source) if isinstance(source, bytes) else source))
         return InlinePass()(model).model if model.functions else model
@@ -162,9 +164,7 @@ def _sorted(model: onnx_ir.Model) -> Iterator[None]:
 
 def folder_of_data(model: onnx_ir.Model) -> Path | None:
     """Return the folder that locations of external data are relative to; None if there are no external data."""
-    values = (value for graph in model.graphs() for value in graph.initializers.values())
-    tensors = (value.const_value for value in values)
-    return next((Path(tensor.base_dir) for tensor in tensors if isinstance(tensor, onnx_ir.ExternalTensor)), None)
+    return next((Path(tensor.base_dir) for tensor in external_tensors(model)), None)
 
 
 def _array(constant: onnx_ir.TensorProtocol) -> NDArray[Any]:
