@@ -24,7 +24,7 @@ from ov_gather.acceleration.guards import (
 )
 from ov_gather.acceleration.hardened_sites import HardenedSite, HardeningSummary
 from ov_gather.acceleration.raising import has_open_shapes
-from ov_gather.acceleration.shared_guards import Root, distribute, joined_indices, roots, sharing_constants
+from ov_gather.acceleration.shared_guards import Root, distribute, joined_indices, roots, share_shapes, sharing_constants
 from ov_gather.acceleration.unproved import Unproved, grouped_by_sizes, unproved_sites
 from ov_gather.acceleration.zeros import add_slice, clear_results, reads_less, to_added_slice, what_is_zero, why_not_zeros
 from ov_gather.extension.python_api import Model, Node, Output
@@ -58,6 +58,7 @@ class Hardening:
             for told, is_covered in zip(self._told.values(), covered(graph, proofs), strict=True):
                 told.kept = "in bounds in each request that the guard lets pass" if is_covered else ""
         self._sizes, self._guards, self._sizes_vary = AxisSizes(), 0, has_open_shapes(model)
+        self._copies: list[tuple[Output, Output]] = []
 
     def run(self) -> HardeningSummary:
         """Guard what needs it, in place."""
@@ -100,6 +101,7 @@ class Hardening:
             sites = self._guarded(root)
             if sites and not (uses_ours and len(sites) == 1 and not reads_state(sites[0].node) and self._replace(sites[0])):
                 self._guard(root)
+        share_shapes(self._copies)  # when all guards are there: none may need a shape behind itself
         self._model.validate_nodes_and_infer_types()
         for gather in empty_gathers(self._model):  # proved ones, too: they crash OpenVINO's compiler
             fill(gather)
@@ -202,7 +204,7 @@ class Hardening:
         safe, what = self._safe(root, indices)
         source = root.indices.get_node()
         safe.get_node().set_friendly_name(f"{source.get_friendly_name()}/in_bounds")
-        root.feed(safe)
+        self._copies += root.feed(safe)
         where = f" at the input {source.get_friendly_name()}" if root.is_input else ""
         sites = self._guarded(root)
         self._done(sites, *(f"{what or what_is_zero(site.node)}{where}" for site in sites))

@@ -9,6 +9,9 @@
 3. They are columns of the same tensor, for axes of different sizes (`Root.columns`):
    before: Gather(a [9], ids[:, 0]); Gather(b [5], ids[:, 1])
    after:  g = guard(ids), with bounds for each column; Gather(a, g[:, 0]); Gather(b, g[:, 1])
+4. What moves the indices is only computed once (`share_shapes`):
+   before: g = guard(i); Scatter(a, Broadcast(g)); ShapeOf(Broadcast(i))
+   after:  g = guard(i); b = Broadcast(g); Scatter(a, b); ShapeOf(b)
 """
 
 from __future__ import annotations
@@ -21,7 +24,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from ov_gather.acceleration.axis_sizes import Columns, constant_size, takes_tuples
-from ov_gather.acceleration.graph import INDICES, constant, copied, dims, identity, wide
+from ov_gather.acceleration.graph import INDICES, ancestors, constant, copied, dims, identity, wide
 from ov_gather.acceleration.operators import is_broadcast, op_of
 from ov_gather.acceleration.parts import SPLITS, Taken, picked, taken
 from ov_gather.acceleration.unproved import Unproved
@@ -46,6 +49,9 @@ class _Path:
         while by_part or _only_moves(self.top.get_node()):
             self.tensors.append(self.top.get_node().input_value(0))
             by_part = False
+
+
+Copies = Sequence[tuple[Output, Output]]
 
 
 @dataclass(frozen=True, eq=False)
@@ -74,9 +80,14 @@ class Root:
         """True if the indices are a Parameter of the model or of a body."""
         return bool(self.indices.get_node().get_type_name() == "Parameter")
 
-    def feed(self, other: Output) -> None:
-        """Replace the tensor by `other` for the sites, copying the operations between. Other readers keep the original."""
+    def feed(self, other: Output) -> Copies:
+        """Replace the tensor by `other` for the sites, copying the operations between. Other readers keep the original.
+
+        Returns:
+            The outputs of these operations, each with that of its copy.
+        """
         known = {identity(self.indices): other}
+        copies: list[tuple[Output, Output]] = []
         for path in self.paths:
             for tensor in reversed(path.tensors[:-1]):
                 if identity(tensor) not in known:
@@ -84,7 +95,22 @@ class Root:
                     inputs = [known[identity(node.input_value(0))], *node.input_values()[1:]]
                     outputs = copied(node, inputs).outputs()
                     known |= {identity(old): new for old, new in zip(node.outputs(), outputs, strict=True)}
+                    copies += zip(node.outputs(), outputs, strict=True)
             path.site.node.input(INDICES).replace_source_output(known[identity(path.tensors[0])])
+        return copies
+
+
+def share_shapes(copies: Copies) -> None:
+    """Let each ShapeOf of an original read its copy, unless the guard before the copy needs that shape.
+
+    Otherwise the original, often a Broadcast to the shape of data, would be computed for its shape alone.
+    """
+    for old, new in copies:
+        ports = [port for port in old.get_target_inputs() if port.get_node().get_type_name() == "ShapeOf"]
+        needed = {node.get_instance_id() for node in ancestors([new])} if ports else set()
+        for port in ports:
+            if port.get_node().get_instance_id() not in needed:
+                port.replace_source_output(new)
 
 
 def roots(sites: Sequence[Unproved], *, is_exact: bool, by_columns: bool) -> list[Root]:

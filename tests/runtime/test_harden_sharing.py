@@ -411,3 +411,31 @@ def test_what_moves_indices_is_not_computed_twice():
         x = np.ones((5, 3), np.float32)
         assert outputs(model, x, np.int32([0, 1, 2, 3, 4, -1, -5, 0])) == [[4.0] * 3 + [2.0] * 9 + [3.0] * 3]
         assert outputs(model, x, np.int32([0, 1, 2, 3, 5, -1, -5, 0])) == RAISED
+
+
+def counted(ids, x, *, is_data):
+    """The rows that indices count, as PyTorch exports it: the updates or data have the shape of the spread indices."""
+    spread = ops.broadcast(ops.unsqueeze(ids, 1), ops.concat([ops.shape_of(ids), [2]], 0))
+    ones = ops.broadcast(np.float32(1), ops.shape_of(spread))
+    zeros = ops.multiply(ops.concat([ones, ones], 0) if is_data else x, np.float32(0))
+    return ops.scatter_elements_update(zeros, spread, ones, 0, "sum")
+
+
+@EACH_POLICY
+@pytest.mark.parametrize("is_data", [False, True])
+def test_moved_indices_are_not_computed_twice_for_their_shape(policy, portable, is_data):
+    """Unless the guard needs this shape itself: here for the data, which is twice as long as the indices."""
+    model = made_of(lambda ids, x: counted(ids, x, is_data=is_data), ids="i32[?]", x="f32[?,2]")
+    guards(model, policy, portable)
+    assert operations(model)["Unsqueeze"] == 1 + is_data
+    model = compile_model(model)
+    for length, given in ((4, [0, 2]), (2, [1]), (4, [0, 4]), (6, [0, 2, -6])):
+        want = np.zeros((length, 2), np.float32)
+        is_inside = max(given) < length
+        if policy != "zero" or is_inside:
+            np.add.at(want, np.minimum(given, length - 1), 1)
+        else:
+            want[given[0]] = 1
+        x = np.zeros((length, 2), np.float32)
+        expected = RAISED if policy == "raise" and not is_inside else [want.reshape(-1).tolist()]
+        assert outputs(model, np.int32(given), x) == expected
