@@ -24,11 +24,18 @@ from ov_gather.acceleration.guards import (
 )
 from ov_gather.acceleration.hardened_sites import HardenedSite, HardeningSummary
 from ov_gather.acceleration.raising import has_open_shapes
-from ov_gather.acceleration.shared_guards import Root, distribute, joined_indices, roots, share_shapes, sharing_constants
+from ov_gather.acceleration.shared_guards import (
+    Root,
+    add_zero,
+    distribute,
+    joined_indices,
+    roots,
+    share_shapes,
+    sharing_constants,
+)
 from ov_gather.acceleration.unproved import Unproved, grouped_by_sizes, unproved_sites
 from ov_gather.acceleration.zeros import add_slice, clear_results, reads_less, to_added_slice, what_is_zero, why_not_zeros
 from ov_gather.extension.python_api import Model, Node, Output
-from ov_gather.extension.python_api import opset13 as ops
 from ov_gather.ranges.analysis import Assumption
 from ov_gather.ranges.graph import AnalysedGraph
 from ov_gather.ranges.proofs import prove_sites
@@ -149,13 +156,9 @@ class Hardening:
         served = [site for site in sites if needs[site] is not None]
         if not served or (len(served) == 1 and self._policy == "raise" and not self._portable):
             return
-        indices = [wide(site.indices) for site in served]
         largest = tuple(map(max, zip(*filter(None, needs.values()), strict=True)))
-        zero = self._sizes.zero(served[0], indices[0], largest)
-        for site, given in zip(served, indices, strict=True):
-            kind = given.get_element_type()
-            same = zero if zero.get_element_type() == kind else ops.convert(zero, kind.get_type_name()).output(0)
-            site.node.input(INDICES).replace_source_output(ops.add(given, same).output(0))
+        zero = self._sizes.zero(served[0], wide(served[0].indices), largest)
+        add_zero(served, zero)
         self._done(served, "raises if the axis is empty" if set(largest) == {1} else "raises: a check of the size of the axis")
 
     def _needs(self, site: Unproved) -> tuple[int, ...] | None:

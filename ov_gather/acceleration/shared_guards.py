@@ -4,19 +4,22 @@
    before: Gather(a, Reshape(i)); Gather(b, Transpose(i))
    after:  g = guard(i); Gather(a, Reshape(g)); Gather(b, Transpose(g))
 2. Their indices are constant (`sharing_constants`):
-   before: Gather(a [n], [0, 5]); Gather(b [n], [3])
-   after:  VariadicSplit(guard([0, 5, 3])) feeds both
+   before: Gather(a [n], [0, 5]); Gather(b [n], [3]); Gather(c [n], 3)
+   after:  VariadicSplit(guard([0, 5, 3])) feeds them
 3. They are columns of the same tensor, for axes of different sizes (`Root.columns`):
    before: Gather(a [9], ids[:, 0]); Gather(b [5], ids[:, 1])
    after:  g = guard(ids), with bounds for each column; Gather(a, g[:, 0]); Gather(b, g[:, 1])
 4. What moves the indices is only computed once (`share_shapes`):
    before: g = guard(i); Scatter(a, Broadcast(g)); ShapeOf(Broadcast(i))
    after:  g = guard(i); b = Broadcast(g); Scatter(a, b); ShapeOf(b)
+5. One writes to what another wrote, and the axes only have to be long enough (`add_zero`):
+   before: Scatter(Scatter(a, i), j)
+   after:  Scatter(Scatter(a, guard(i)), j)
 """
 
 from __future__ import annotations
 
-from collections.abc import Callable, Hashable, Iterable, Sequence
+from collections.abc import Callable, Collection, Hashable, Iterable, Sequence
 from dataclasses import dataclass
 from typing import Any
 
@@ -24,7 +27,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from ov_gather.acceleration.axis_sizes import Columns, constant_size, takes_tuples
-from ov_gather.acceleration.graph import INDICES, ancestors, constant, copied, dims, identity, wide
+from ov_gather.acceleration.graph import INDICES, ancestors, constant, copied, dims, identity, is_scatter, wide
 from ov_gather.acceleration.operators import is_broadcast, op_of
 from ov_gather.acceleration.parts import SPLITS, Taken, picked, taken
 from ov_gather.acceleration.unproved import Unproved
@@ -226,6 +229,42 @@ def _repeats_at_least_once(broadcast: Node) -> bool:
     return all(may_be_empty or dim.get_min_length() > 0 for may_be_empty, dim in zip(kept, after, strict=True))
 
 
+def add_zero(sites: Sequence[Unproved], zero: Output) -> None:
+    """Let sites wait for one check, of the sizes of their axes: add its result, a scalar 0, to their indices.
+
+    Constant indices share one addition, and so do sites with the same indices. A site whose data another of them scattered
+    to needs none: OpenVINO may drop the indices of a gather that returns its data, but not those of a scatter.
+    """
+    scatters = {site.node.get_instance_id() for site in sites if is_scatter(site.node)}
+    first = [site for site in sites if not _is_behind(site, scatters)]
+    constants = sharing_constants(first)
+    for group in constants:
+        distribute(_sum(joined_indices(group), zero), group)
+    is_served = {id(site) for group in constants for site in group}
+    alike: dict[Hashable, list[Unproved]] = {}
+    for site in first:
+        if id(site) not in is_served:
+            alike.setdefault(identity(site.indices), []).append(site)
+    for group in alike.values():
+        indices = _sum(wide(group[0].indices), zero)
+        for site in group:
+            site.node.input(INDICES).replace_source_output(indices)
+
+
+def _is_behind(site: Unproved, scatters: Collection[int]) -> bool:
+    """Return True if the data of a site is the result of one of `scatters`, which are instance ids, moved or not."""
+    node = site.node.input_value(0).get_node()
+    while node.get_instance_id() not in scatters and _only_moves(node):
+        node = node.input_value(0).get_node()
+    return node.get_instance_id() in scatters
+
+
+def _sum(indices: Output, zero: Output) -> Output:
+    kind = indices.get_element_type()
+    same = zero if zero.get_element_type() == kind else ops.convert(zero, kind.get_type_name()).output(0)
+    return ops.add(indices, same).output(0)
+
+
 def sharing_constants(sites: Sequence[Unproved]) -> list[list[Unproved]]:
     """Group the sites outside of bodies whose constant indices can share a guard; return the groups of two or more."""
     groups: dict[Hashable, list[Unproved]] = {}
@@ -237,17 +276,30 @@ def sharing_constants(sites: Sequence[Unproved]) -> list[list[Unproved]]:
 
 
 def joined_indices(sites: Sequence[Unproved]) -> Output:
-    """Concatenate the constant indices of several sites: to a vector, or to rows of tuples."""
-    return ops.constant(np.concatenate([_flat(site) for site in sites]), _kind(sites[0])).output(0)
+    """Concatenate the different constant indices of several sites: to a vector, or to rows of tuples."""
+    return ops.constant(np.concatenate([*_different(sites).values()]), _kind(sites[0])).output(0)
 
 
 def distribute(joined: Output, sites: Sequence[Unproved]) -> None:
     """Split `joined`, the guarded result of `joined_indices`, and feed each site its part."""
-    lengths = [len(_flat(site)) for site in sites]
-    parts = ops.variadic_split(joined, ops.constant(0), ops.constant(lengths)).outputs()
-    for site, part in zip(sites, parts, strict=True):
-        shape = ops.constant(np.array(site.indices.get_shape(), np.int64))
-        site.node.input(INDICES).replace_source_output(ops.reshape(part, shape, False).output(0))
+    different = _different(sites)
+    lengths = [len(indices) for indices in different.values()]
+    parts = [joined] if len(lengths) == 1 else ops.variadic_split(joined, ops.constant(0), ops.constant(lengths)).outputs()
+    part_of, shaped = dict(zip(different, parts, strict=True)), {}
+    for site in sites:
+        key, shape = _key(_flat(site)), tuple(site.indices.get_shape())
+        if (key, shape) not in shaped:
+            shaped[key, shape] = ops.reshape(part_of[key], ops.constant(np.array(shape, np.int64)), False).output(0)
+        site.node.input(INDICES).replace_source_output(shaped[key, shape])
+
+
+def _different(sites: Sequence[Unproved]) -> dict[Hashable, NDArray[Any]]:
+    """Return the different constant indices of sites."""
+    return {_key(indices): indices for indices in map(_flat, sites)}
+
+
+def _key(indices: NDArray[Any]) -> Hashable:
+    return indices.dtype.str, indices.tobytes()
 
 
 def _flat(site: Unproved) -> NDArray[Any]:

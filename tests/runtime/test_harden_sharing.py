@@ -439,3 +439,27 @@ def test_moved_indices_are_not_computed_twice_for_their_shape(policy, portable, 
         x = np.zeros((length, 2), np.float32)
         expected = RAISED if policy == "raise" and not is_inside else [want.reshape(-1).tolist()]
         assert outputs(model, np.int32(given), x) == expected
+
+
+def scanned(x):
+    """A cumulative sum as PyTorch exports a loop: each step takes a row, and writes the state to a row of the result."""
+    out, state = ops.multiply(x, np.float32(0)), np.float32([0, 0])
+    for step in range(8):
+        state = ops.add(ops.gather(x, np.int64(step), 0), state)
+        flat = ops.scatter_nd_update(ops.reshape(out, [-1, 2], False), np.int64([[step]]), ops.unsqueeze(state, 0))
+        out = ops.reshape(flat, [-1, 1, 2], False)
+    return out
+
+
+@pytest.mark.parametrize("portable", [False, True])
+def test_steps_of_a_loop_wait_for_one_check_together(portable):
+    """Its result is added to the first index that is written to, and at once to all that are read."""
+    model = made_of(scanned, x="f32[?,2]")
+    before = operations(model)["Add"]
+    assert guards(model, "raise", portable) == 1
+    assert operations(model)["Add"] - before == 3, "the check has one, too"
+    model = compile_model(model)
+    x = np.arange(20, dtype=np.float32).reshape(10, 2)
+    for count in (10, 7, 8, 0, 9):
+        want = np.concatenate([np.cumsum(x[:8], 0), 0 * x[8:count]])
+        assert outputs(model, x[:count]) == (RAISED if count < 8 else [want.reshape(-1).tolist()]), count
