@@ -135,8 +135,8 @@ def _raising(size: Output, needs: tuple[int, ...], indices: Output | None, *, is
         shape = ops.shape_of(indices, output_type=kind.get_type_name())
         count = ops.reduce_prod(shape, ops.constant([0]), keep_dims=False)
         needed = ops.multiply(needed, ops.minimum(count, ops.constant(1, kind)))
-    is_short = ops.reshape(ops.less(size, needed), ops.constant([-1]), False)
-    is_any_short = ops.reduce_logical_or(is_short, ops.constant([0]), keep_dims=True)
+    is_short = ops.less(size, needed)
+    is_any_short = ops.reduce_logical_or(is_short, ops.constant([0]), keep_dims=True) if is_vector else is_short
     return raising_zero(is_any_short.output(0), kind, is_open=is_open)
 
 

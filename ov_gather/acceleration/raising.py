@@ -23,16 +23,15 @@ def raising_zero(is_wrong: Output, kind: Type, *, is_open: bool, name: str = "")
     """Return a scalar 0; computing it raises if `is_wrong`, a tensor with one element, is true.
 
     1. GatherElements([0], is_wrong): the only position in bounds is 0. OpenVINO does not fold it if it raises.
-    2. Slice(Broadcast([0, 0], 2 + is_wrong), 0, 1) if shapes of the model are open: the Broadcast has a shape that depends on a
-       value, so everything before it has been executed, and no shape behind it has been inferred, when it raises.
+    2. Slice(Broadcast([0, 0], Select(is_wrong, 3, 2)), 0, 1) if shapes of the model are open: the Broadcast has a shape that
+       depends on a value, so everything before it has been executed, and no shape behind it has been inferred, when it raises.
     """
-    number = ops.reshape(ops.convert(is_wrong, "i64"), ops.constant([1]), False)
-    first = ops.constant([0])
+    is_wrong, first = ops.reshape(is_wrong, ops.constant([1]), False).output(0), ops.constant([0])
     if is_open:
-        raising = ops.broadcast(ops.constant([0, 0], kind), ops.add(number, ops.constant([2])))
+        raising = ops.broadcast(ops.constant([0, 0], kind), ops.select(is_wrong, ops.constant([3]), ops.constant([2])))
         found = ops.slice(raising, first, ops.constant([1]), ops.constant([1]))
     else:
-        raising = found = ops.gather_elements(ops.constant([0], kind), number, 0)
+        raising = found = ops.gather_elements(ops.constant([0], kind), ops.convert(is_wrong, "i64"), 0)
     if name:
         raising.set_friendly_name(name)
     return ops.squeeze(found, first).output(0)
