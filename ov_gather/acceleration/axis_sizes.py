@@ -13,7 +13,7 @@ from ov_gather.acceleration.graph import INDICES, axis_of, constant, identity
 from ov_gather.acceleration.operators import gathers_slices, op_of
 from ov_gather.acceleration.raising import raising_zero
 from ov_gather.acceleration.unproved import Unproved
-from ov_gather.extension.python_api import Node, Output, Type
+from ov_gather.extension.python_api import Node, Output, PartialShape, Type
 from ov_gather.extension.python_api import opset13 as ops
 from ov_gather.ops.table import Along
 
@@ -136,8 +136,9 @@ def _raising(size: Output, needs: tuple[int, ...], indices: Output | None, *, is
         count = ops.reduce_prod(shape, ops.constant([0]), keep_dims=False)
         needed = ops.multiply(needed, ops.minimum(count, ops.constant(1, kind)))
     is_short = ops.less(size, needed)
-    is_any_short = ops.reduce_logical_or(is_short, ops.constant([0]), keep_dims=True) if is_vector else is_short
-    return raising_zero(is_any_short.output(0), kind, is_open=is_open)
+    if is_vector and size.get_partial_shape() != PartialShape([1]):
+        is_short = ops.reduce_logical_or(is_short, ops.constant([0]), keep_dims=True)
+    return raising_zero(is_short.output(0), kind, is_open=is_open)
 
 
 def _numbers(site: Unproved) -> tuple[int, int, int]:
