@@ -1,6 +1,7 @@
 // Gathers rows of data and reduces them to rows of the output, in float32.
 #pragma once
 
+#include <math.h>
 #include <stdint.h>
 #include <string.h>
 
@@ -81,7 +82,7 @@ struct Sum {
 
 // NaN propagates.
 struct Greatest {
-    static constexpr float neutral = -__builtin_inff();
+    static constexpr float neutral = -INFINITY;
     static float apply(float old, float update) { return update > old || update != update ? update : old; }
 };
 
