@@ -20,7 +20,7 @@ import numpy as np
 from ov_gather.acceleration.changes import Tracker, why_not_ours
 from ov_gather.acceleration.costs import too_small
 from ov_gather.acceleration.graph import constant, is_ours, operation, ours, readers, replace_node, walk, wide
-from ov_gather.acceleration.operators import gathers_slices, is_broadcast, op_of
+from ov_gather.acceleration.operators import IN_ORDER, gathers_slices, is_broadcast, op_of
 from ov_gather.extension.python_api import Model, Node, Output
 from ov_gather.extension.python_api import opset13 as ops
 from ov_gather.ops.table import OpKind
@@ -69,9 +69,9 @@ def _messages_of(updates: Output) -> _Messages | None:
     """Return what computes the updates of a scatter; None if it is not a gather, maybe with weights."""
     between: list[Node] = []
     node = _computed_by(updates, between)
-    if node.get_type_name() == "Reshape":
+    if node.get_type_name() in IN_ORDER:
         node = _computed_by(node.input_value(0), between)
-    if node.get_type_name() != "Multiply":
+    if op_of(node).symbol != "*":
         return _Messages(node, None, between) if gathers_slices(node) else None
     for rows, weights in permutations(node.input_values()):
         before: list[Node] = []

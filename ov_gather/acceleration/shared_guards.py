@@ -109,7 +109,7 @@ def share_shapes(copies: Copies) -> None:
     Otherwise the original, often a Broadcast to the shape of data, would be computed for its shape alone.
     """
     for old, new in copies:
-        ports = [port for port in old.get_target_inputs() if port.get_node().get_type_name() == "ShapeOf"]
+        ports = [port for port in old.get_target_inputs() if op_of(port.get_node()).kind is OpKind.SHAPE]
         needed = {node.get_instance_id() for node in ancestors([new])} if ports else set()
         for port in ports:
             if port.get_node().get_instance_id() not in needed:
