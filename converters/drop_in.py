@@ -41,7 +41,7 @@ def convert_model(
     Raises:
         ConversionError: the model cannot be converted.
         ValueError: a name, shape or type is not the model's, which OpenVINO would cut or declare anew.
-        TypeError: the model is of another framework, of which `openvino.convert_model` knows more; or `output` is no name.
+        TypeError: the model is of a framework that only `openvino.convert_model` reads; or `output` is not a name.
 
     Warns:
         LossyConversionWarning: as `converters.convert_model`.

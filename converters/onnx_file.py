@@ -77,7 +77,7 @@ def _graph(data: bytes | mmap, graph: _Encoded, places: list[slice | None]) -> b
 
 
 def _large_raw_data(data: bytes | mmap, tensor: _Encoded) -> _Encoded | None:
-    """Return the raw data of a tensor if it is large; None if a tensor has several, of which the last counts."""
+    """Return the raw data of a tensor if it is large; None if it is small, or stands several times: the last one counts."""
     found = [field for field in _fields(data, tensor.value, tensor.end) if field.holds(_RAW_DATA)]
     return found[0] if len(found) == 1 and found[0].end - found[0].value >= SMALLEST else None
 
