@@ -53,18 +53,16 @@ inline void narrow(float value, BFloat& to) {
     to.bits = static_cast<uint16_t>(value != value ? bits >> 16 | 0x40 : rounded);
 }
 
+// No branch depends on the value, so that loops are vectorized.
 inline void narrow(float value, Half& to) {
-    const uint32_t bits = bits_of(value), magnitude = bits & 0x7fffffffu;
-    uint32_t half;
-    if (magnitude > 0x7f800000u)
-        half = 0x7e00u | (magnitude >> 13 & 0x3ffu);
-    else if (magnitude >= 0x477ff000u)  // 65520, which rounds to infinity
-        half = 0x7c00u;
-    else if (magnitude < 0x38800000u)  // 2^-14: adding 0.5 rounds to multiples of 2^-24
-        half = bits_of(float_of(magnitude) + 0.5f) - bits_of(0.5f);
-    else
-        half = (magnitude + 0xfff + (magnitude >> 13 & 1) - (112u << 23)) >> 13;
-    to.bits = static_cast<uint16_t>(half | (bits >> 16 & 0x8000u));
+    constexpr uint32_t least = 113u << 23;  // 2^-14: below it, adding 0.5 rounds to multiples of 2^-24
+    const uint32_t magnitude = bits_of(value) & 0x7fffffffu, sign = bits_of(value) >> 16 & 0x8000u;
+    const uint32_t denormal = bits_of(float_of(magnitude < least ? magnitude : 0) + 0.5f) - bits_of(0.5f);
+    uint32_t half = (magnitude + 0xfff + (magnitude >> 13 & 1) - (112u << 23)) >> 13;
+    half = magnitude < least ? denormal : half;
+    half = magnitude >= 0x477ff000u ? 0x7c00u : half;  // 65520, which rounds to infinity
+    half = magnitude > 0x7f800000u ? 0x7e00u | (magnitude >> 13 & 0x3ffu) : half;
+    to.bits = static_cast<uint16_t>(half | sign);
 }
 
 // Return 1 of this type. A product with it is the other factor, so that edges without weights need no loops of their own.
@@ -101,8 +99,9 @@ void reduce_columns(const Aggregate& work, int64_t row, int64_t first, int64_t c
     for (int32_t k = begin; k < end; ++k) {
         const Element* const from = data + work.sources[k] * work.width;
         const Element* const weight = reinterpret_cast<const Element*>(weights) + work.edges[k] * work.weight_count;
+        const float only = each ? 0.0f : widen(weight[0]);  // in the loop, it would keep GCC from vectorizing
         for (int64_t column = 0; column < columns; ++column) {
-            const float value = widen(weight[each ? column : 0]) * widen(from[column]);
+            const float value = (each ? widen(weight[column]) : only) * widen(from[column]);
             result[column] = Reduce::apply(result[column], float_of(bits_of(value) ^ sign));
         }
     }
