@@ -7,21 +7,25 @@
 3. before: ScatterNDUpdate-15(zeros [n, h * d], t [e, 1], Reshape(Multiply(Gather(x [m, h, d], s [e]), w [e, h, 1])), ...)
    after:  Reshape(ov_gather.GatherScatter(x, s, t [e], w, size=n))
 
-Slices that keep all elements may be between. ScatterND of ours is replaced, too.
+Slices that keep all elements may be between. ScatterND of ours is replaced, too. How many edges there are may be open, as where
+those from a node to itself are dropped, if it is proved to be the same for all inputs.
 """
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from dataclasses import dataclass
 from itertools import permutations
+from math import prod
 
 import numpy as np
 
 from ov_gather.acceleration.changes import Tracker, why_not_ours
 from ov_gather.acceleration.costs import too_small
-from ov_gather.acceleration.graph import constant, is_ours, operation, ours, readers, replace_node, walk, wide
+from ov_gather.acceleration.graph import constant, dims, is_ours, operation, ours, readers, replace_node, walk, wide
 from ov_gather.acceleration.operators import IN_ORDER, gathers_slices, is_broadcast, op_of
-from ov_gather.extension.python_api import Model, Node, Output
+from ov_gather.acceleration.ranges import BoundsQueries
+from ov_gather.extension.python_api import Dimension, Model, Node, Output
 from ov_gather.extension.python_api import opset13 as ops
 from ov_gather.ops.table import OpKind
 
@@ -44,11 +48,13 @@ class _Messages:
 
 def fuse_aggregations(model: Model, tracker: Tracker) -> None:
     """Rewrite sums, into zeros, of gathered rows of f32 that nothing else reads."""
+    bounds = BoundsQueries(model)
     for scatter in [node for _, node in walk(model) if _adds_rows(node)]:
         messages = None if tracker.leaves(scatter) else _messages_of(scatter.input_value(2))
         if messages is None or tracker.leaves(messages.gather):
             continue
-        reason = _why_not(scatter, messages) or why_not_ours(messages.gather, messages.gather, open_size=tracker.open_size)
+        reason = _why_not(scatter, messages, bounds)
+        reason = reason or why_not_ours(messages.gather, messages.gather, open_size=tracker.open_size)
         if reason:
             tracker.kept(scatter, reason)
             continue
@@ -97,29 +103,35 @@ def _keeps_all(slice_: Node) -> bool:
     return bool(is_same and steps is not None and (steps > 0).all())
 
 
-def _why_not(scatter: Node, messages: _Messages) -> str:
+def _why_not(scatter: Node, messages: _Messages, bounds: BoundsQueries) -> str:
     """Return the reason why ours cannot compute the same sums; empty if it can."""
     gather, weights = messages.gather, messages.weights
     values = [scatter.output(0), scatter.input_value(2), gather.input_value(0), gather.output(0)]
-    shapes = [value.get_partial_shape() for value in values]
-    if any(shape.is_dynamic for shape in (*shapes, scatter.get_input_partial_shape(1))):
+    of_edges = [gather.input_value(1), scatter.input_value(1), *([] if weights is None else [weights])]
+    shapes = [dims(value) for value in (*values, *of_edges)]
+    if any(shape is None or any(dim.is_dynamic for dim in shape[1:]) for shape in shapes):
         return "the size of the aggregation is open"
-    output, updates, data, rows = (list(shape.to_shape()) for shape in shapes)
+    output, updates, data, rows, sources, targets, *weight = [list(shape or ()) for shape in shapes]
+    if any(dim.is_dynamic for dim in (*output[:1], *data[:1])):
+        return "how many nodes there are is open"
     axis = constant(gather.input_value(2))
     if operation(gather) not in _GATHERS or axis is None or axis.item() % len(data) or gather.get_attributes()["batch_dims"]:
         return "what it adds is not gathered along the first axis"
-    if list(scatter.get_input_shape(1)) != [*updates[:1], 1] or list(gather.get_input_shape(1)) != updates[:1]:
+    if len(sources) != 1 or targets[1:] != [1]:
         return "it does not add one row for each index"
-    if updates[0] != rows[0] or np.prod(output[1:]) == 1:
+    if _count(updates[1:]) != _count(rows[1:]) or _count(output[1:]) == 1:
         return "it does not add whole rows"
+    if weight and not _fit(weight[0], rows):
+        return "a weight is not for adjacent elements of one row"
+    are_static = all(dim.is_static and dim == sources[0] for dim in (sources[0], targets[0], *(one[0] for one in weight)))
+    if not are_static and not bounds.have_equal_counts(of_edges):
+        return "indices and weights are not known to be one for each row"
     if scatter.get_element_type().get_type_name() != "f32":
         return f"of {scatter.get_element_type().get_type_name()} not all bits are known to stay the same"
     if not _is_zeros(scatter.input_value(0)):
         return "it adds to other numbers than zeros"
     if any(len(list(filter(_reads_elements, readers(node)))) != 1 for node in messages.between):
         return "the rows that it adds are read elsewhere, too"
-    if weights is not None and not _fit(weights, rows):
-        return "a weight is not for adjacent elements of one row"
     return "too small to gain" if too_small(gather.output(0), _TIMES) else ""
 
 
@@ -134,12 +146,14 @@ def _is_zeros(value: Output) -> bool:
     return given is not None and not (given.any() or np.signbit(given).any())
 
 
-def _fit(weights: Output, rows: list[int]) -> bool:
+def _count(shape: Sequence[Dimension]) -> int:
+    return prod(len(dim) for dim in shape)
+
+
+def _fit(weights: Sequence[Dimension], rows: Sequence[Dimension]) -> bool:
     """Return True if weights have the shape of the rows, or 1 from some dimension on."""
-    shape = weights.get_partial_shape()
-    given = list(shape.to_shape()) if shape.is_static else []
-    leading = max((axis + 1 for axis, size in enumerate(given) if size != 1), default=1)
-    return len(given) == len(rows) and given[:leading] == rows[:leading]
+    leading = max((axis + 1 for axis, size in enumerate(weights) if size != 1), default=1)
+    return len(weights) == len(rows) and list(weights[1:leading]) == list(rows[1:leading])
 
 
 def _fused(scatter: Node, messages: _Messages) -> Node:

@@ -286,7 +286,7 @@ arithmetic:
  Mul                   Multiply                  *   .         multiply         exact scales removed lifted mod32 i16 i8 values
  Neg                   Negative                  .   .         negate           exact scales removed lifted i16 i8 unrounded
  Pow                   Power                     **  .         any_value        removed lifted in_f32 real
- PRelu                 PReLU                     .   .         shape_only       unfolded
+ PRelu                 PReLU,PRelu               .   .         shape_only       unfolded
  Relu                  ReLU,Relu                 .   .         at_least_zero    lifted unrounded
  Round                 Round                     .   .         nearest          lifted
  Sign                  Sign                      .   .         sign             lifted unrounded

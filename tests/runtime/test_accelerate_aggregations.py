@@ -142,7 +142,7 @@ STAYING = {
     "an old Gather": (lambda: [scattered(rows(gather=opset7.gather))], "what it adds is not gathered along the first axis"),
     "a weight a column": (
         lambda: [scattered(ops.multiply(rows(), parameter("w", [1, WIDTH])))],
-        "a weight is not for adjacent elements of one row",
+        "indices and weights are not known to be one for each row",
     ),
     "a weight within heads": (lambda: [scattered(heads([EDGES, 1, 3]))], "a weight is not for adjacent elements of one row"),
     "tuples of elements": (
@@ -174,12 +174,41 @@ def test_other_types_stay(kind):
     assert "not all bits are known to stay" in accelerated(model)[1].changes[-1].reason
 
 
-@pytest.mark.parametrize("name", ["x", "s"])
-def test_open_sizes_stay(name):
-    model = model_of(scattered(rows()))
-    model.reshape({name: ov.PartialShape([-1, WIDTH] if name == "x" else [-1])})
+@pytest.mark.parametrize(
+    "name, shape, reason",
+    [
+        ("x", [-1, WIDTH], "how many nodes there are is open"),
+        ("x", [NODES, -1], "the size of the aggregation is open"),
+        ("s", [-1], "indices and weights are not known to be one for each row"),
+        ("w", [-1, 1], "indices and weights are not known to be one for each row"),
+    ],
+)
+def test_open_sizes_stay(name, shape, reason):
+    model = model_of(scattered(ops.multiply(rows(), parameter("w", [EDGES, 1])) if name == "w" else rows()))
+    model.reshape({name: ov.PartialShape(shape)})
     check_stays(model, "fuse-aggregations")
-    assert accelerated(model, "fuse-aggregations")[1].changes[-1].reason == "the size of the aggregation is open"
+    reasons = [change.reason for change in accelerated(model, "fuse-aggregations")[1].changes]
+    assert reason in reasons, reasons
+
+
+@pytest.mark.parametrize("has_weights", [False, True])
+def test_the_number_of_edges_may_be_open(has_weights):
+    """As in layers that drop the edges from a node to itself, and add one for each node."""
+    ends, nodes = parameter("ends", [2, -1], np.int64), ops.constant(np.tile(np.arange(NODES), (2, 1)))
+    source, target = (ops.gather(ends, ops.constant(row), ops.constant(0)) for row in (0, 1))
+    kept = ops.squeeze(ops.non_zero(ops.not_equal(source, target), "i64"), ops.constant(0))
+    edges = ops.concat([ops.gather(ends, kept, ops.constant(1)), nodes], 1)
+    source, target = (ops.gather(edges, ops.constant(row), ops.constant(0)) for row in (0, 1))
+    data = parameter("x", [NODES, WIDTH])
+    messages = ops.gather(data, source, ops.constant(0))
+    if has_weights:
+        scores = ops.exp(ops.prelu(ops.gather(parameter("score", [NODES, 1]), source, ops.constant(0)), np.float32([0.2])))
+        messages = ops.multiply(messages, scores)
+    model = model_of(scattered(messages, index=ops.unsqueeze(target, ops.constant(1))))
+    given = arrays(model_of(data, parameter("score", [NODES, 1]))) if has_weights else arrays(model_of(data))
+    rng = np.random.default_rng(0)
+    other, _ = check_accelerated(model, *([rng.integers(0, NODES, (2, count)), *given] for count in (0, 1, 2, 40)))
+    assert "ov_gather.GatherScatter" in operations(other)
 
 
 def test_no_stock_operation_does_it_and_small_ones_stay(monkeypatch):

@@ -23,6 +23,7 @@ MEASUREMENTS = {
     "commands": ("commands on models of 50,000 operations and more", "evidence/benchmarks.md"),
     "gains": ("`accelerate` on real families of models", "evidence/acceleration.md"),
     "gathers": ("every form of a single gather or scatter through `compile_onnx`", "evidence/conversion.md"),
+    "graph_networks": ("what fused aggregations gain in graph networks", "evidence/acceleration.md"),
     "guard": ("a guard beside `ids.min(), ids.max()`", "howto/guard_requests.md"),
     "harden": ("inference of hardened models", "evidence/acceleration.md"),
     "lane_forms": ("operators that move values of 64 bits through `compile_onnx`", "background/numbers_of_64_bits.md"),

@@ -112,13 +112,13 @@ def rgcn() -> Architecture:
 class _SchNet(nn.Module):
     """Continuous filters: each message is weighted by a function of the distance of two atoms."""
 
-    def __init__(self) -> None:
+    def __init__(self, width: int) -> None:
         super().__init__()
-        self.table = nn.Embedding(20, WIDTH)
+        self.table = nn.Embedding(20, width)
         self.filters = nn.ModuleList(
-            nn.Sequential(nn.Linear(25, WIDTH), nn.Softplus(), nn.Linear(WIDTH, WIDTH)) for _ in range(3)
+            nn.Sequential(nn.Linear(25, width), nn.Softplus(), nn.Linear(width, width)) for _ in range(3)
         )
-        self.linears = nn.ModuleList(nn.Linear(WIDTH, WIDTH) for _ in range(3))
+        self.linears = nn.ModuleList(nn.Linear(width, width) for _ in range(3))
         self.centers = nn.Parameter(torch.linspace(0, 10, 25))
 
     def forward(self, atoms: Tensor, places: Tensor, edges: Tensor) -> Tensor:
@@ -130,10 +130,10 @@ class _SchNet(nn.Module):
         return x.sum(1)
 
 
-def schnet() -> Architecture:
-    """300 atoms and 1,500 pairs of neighbours."""
-    atoms, places = torch.randint(1, 20, (NODES,)), 3 * torch.randn(NODES, 3)
-    return plain(_SchNet(), MOLECULE, atoms=atoms, places=places, edges=_graph()["edges"])
+def schnet(nodes: int = NODES, edges: int = EDGES, width: int = WIDTH) -> Architecture:
+    """Atoms and pairs of neighbours."""
+    atoms, places = torch.randint(1, 20, (nodes,)), 3 * torch.randn(nodes, 3)
+    return plain(_SchNet(width), MOLECULE, atoms=atoms, places=places, edges=torch.randint(0, nodes, (2, edges)))
 
 
 class _BlockSparse(nn.Module):

@@ -24,8 +24,8 @@ def knn() -> Architecture:
     return plain(model, CLOUD, points=torch.randn(2, 512, 3))
 
 
-def _graph(nodes: int = 300, edges: int = 1500) -> dict[str, Tensor]:
-    return {"x": torch.randn(nodes, 32), "edges": torch.randint(0, nodes, (2, edges))}
+def _graph(nodes: int, edges: int, width: int) -> dict[str, Tensor]:
+    return {"x": torch.randn(nodes, width), "edges": torch.randint(0, nodes, (2, edges))}
 
 
 class _Layers(nn.Module):
@@ -41,32 +41,36 @@ class _Layers(nn.Module):
         return x
 
 
-def gat(nodes: int = 300, edges: int = 1500) -> Architecture:
+def gat(nodes: int = 300, edges: int = 1500, width: int = 32) -> Architecture:
     """Graph attention: PyG's GATConv."""
     from torch_geometric.nn import GATConv
 
-    return plain(_Layers(GATConv(32, 16, heads=4), GATConv(64, 32)), GRAPH, **_graph(nodes, edges))
+    layers = _Layers(GATConv(width, width // 2, heads=4), GATConv(2 * width, width))
+    return plain(layers, GRAPH, **_graph(nodes, edges, width))
 
 
-def gcn() -> Architecture:
+def gcn(nodes: int = 300, edges: int = 1500, width: int = 32) -> Architecture:
     """Graph convolution: PyG's GCNConv."""
     from torch_geometric.nn import GCNConv
 
-    return plain(_Layers(GCNConv(32, 64), GCNConv(64, 32)), GRAPH, **_graph())
+    layers = _Layers(GCNConv(width, 2 * width), GCNConv(2 * width, width))
+    return plain(layers, GRAPH, **_graph(nodes, edges, width))
 
 
-def sage() -> Architecture:
-    """The largest and the mean of the neighbours: PyG's SAGEConv."""
+def sage(nodes: int = 300, edges: int = 1500, width: int = 32, first: str = "max") -> Architecture:
+    """The largest, or another aggregation, and the mean of the neighbours: PyG's SAGEConv."""
     from torch_geometric.nn import SAGEConv
 
-    return plain(_Layers(SAGEConv(32, 64, aggr="max"), SAGEConv(64, 32)), GRAPH, **_graph())
+    layers = _Layers(SAGEConv(width, 2 * width, aggr=first), SAGEConv(2 * width, width))
+    return plain(layers, GRAPH, **_graph(nodes, edges, width))
 
 
-def gin() -> Architecture:
+def gin(nodes: int = 300, edges: int = 1500, width: int = 32) -> Architecture:
     """Graph isomorphism: PyG's GINConv."""
     from torch_geometric.nn import GINConv
 
-    return plain(_Layers(GINConv(nn.Linear(32, 64)), GINConv(nn.Linear(64, 32))), GRAPH, **_graph())
+    layers = _Layers(GINConv(nn.Linear(width, 2 * width)), GINConv(nn.Linear(2 * width, width)))
+    return plain(layers, GRAPH, **_graph(nodes, edges, width))
 
 
 def _rows(x: Tensor, index: Tensor) -> Tensor:

@@ -52,16 +52,17 @@ def request_of(core: ov.Core, model: ov.Model, options: dict[str, Any], given: A
 def compared(
     core: ov.Core, models: Sequence[ov.Model], options: dict[str, Any], given: Arrays, rounds: int
 ) -> tuple[list[tuple[float, ...]], str]:
-    """Return the seconds of inferences of two models by turns, and whether their outputs are the "same" or "differ".
+    """Return the seconds of inferences of models by turns, and whether their outputs are the "same" or "differ".
 
-    Both are compiled anew in each round: where their memory lies makes a difference of 3%.
+    All are compiled anew in each round: where their memory lies makes a difference of 3%.
     """
-    pairs: list[tuple[float, ...]] = []
+    turns: list[tuple[float, ...]] = []
+    places = range(len(models))
     for number in range(rounds):
-        found = {i: request_of(core, models[i], options, given) for i in ((0, 1), (1, 0))[number % 2]}
-        pairs += by_turns([partial(found[i].infer, share_outputs=True) for i in (0, 1)])
-    first, second = ([tensor.data.tobytes() for tensor in found[i].output_tensors] for i in (0, 1))
-    return pairs, "same" if first == second else "differ"
+        found = {i: request_of(core, models[i], options, given) for i in places[:: (1, -1)[number % 2]]}
+        turns += by_turns([partial(found[i].infer, share_outputs=True) for i in places])
+    first, *others = ([tensor.data.tobytes() for tensor in found[i].output_tensors] for i in places)
+    return turns, "same" if all(other == first for other in others) else "differ"
 
 
 def quartiles(values: Sequence[float], form: str = ".2f") -> str:
