@@ -1,5 +1,6 @@
 """The core without the packages that extras install: what it does, and what it says of the rest."""
 
+import re
 import subprocess
 import sys
 
@@ -14,6 +15,14 @@ OTHERS = ("openvino", "onnx", "onnx_ir", "onnxruntime", "torch", "fsspec", "dist
 def test_validate_needs_the_core_alone(real_cli, without):
     done = real_cli("validate", VALID / "spec_layer.xml", env=without(*OTHERS))
     assert (done.returncode, done.stdout) == (0, "files: 1, errors: 0, warnings: 0, notes: 0\n"), done.stderr
+
+
+@pytest.mark.openvino
+@pytest.mark.parametrize("command", [("check", VALID / "deberta_bias.xml"), ("sweep", "--cases", "1")])
+def test_checks_need_openvino_alone(real_cli, without, command):
+    done = real_cli(*command, env=without(*(other for other in OTHERS if other != "openvino")))
+    assert done.returncode == 0, done.stderr
+    assert re.search(r"passed: [1-9]\d*, failed: 0", done.stdout)
 
 
 @pytest.mark.parametrize(

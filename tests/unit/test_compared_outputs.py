@@ -5,7 +5,8 @@ import onnx_ir
 import pytest
 
 from helpers.saved_models import parsed
-from ov_gather.crosscheck.models.outputs import ROUNDING, TOLERANCE, compare_arrays, excuse_rounding, near_ties, scores
+from ov_gather.crosscheck.models.arrays import TOLERANCE, compare_arrays
+from ov_gather.crosscheck.models.outputs import ROUNDING, excuse_rounding, near_ties, scores
 from ov_gather.crosscheck.results import OutputResult, Status
 
 pytestmark = pytest.mark.filterwarnings("error")

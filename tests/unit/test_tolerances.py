@@ -4,7 +4,8 @@ import numpy as np
 import pytest
 
 from ov_gather.crosscheck.bisect.rounding import Rounding, difference
-from ov_gather.crosscheck.models.outputs import compare_arrays, excuse_rounding
+from ov_gather.crosscheck.models.arrays import compare_arrays
+from ov_gather.crosscheck.models.outputs import excuse_rounding
 from ov_gather.crosscheck.results import OutputResult, Status
 from ov_gather.crosscheck.tolerances import Tolerance, Tolerances
 

@@ -17,7 +17,8 @@ import numpy as np
 from numpy.typing import NDArray
 
 from ov_gather.crosscheck.deviation import PIECE, is_float, magnitudes, pieces
-from ov_gather.crosscheck.models.outputs import NOISE, TOLERANCE
+from ov_gather.crosscheck.models.arrays import TOLERANCE
+from ov_gather.crosscheck.models.outputs import NOISE
 from ov_gather.crosscheck.results import Difference
 from ov_gather.crosscheck.tolerances import Tolerance
 from ov_gather.crosscheck.verdict import difference_at, difference_beyond

@@ -21,7 +21,7 @@ from ov_gather.crosscheck.bisect.sides import ArraysSide, Replacement, Side
 from ov_gather.crosscheck.defaults import DEFAULT_SEED
 from ov_gather.crosscheck.deviation import Deviation
 from ov_gather.crosscheck.inputs.onnx import NoInputsError
-from ov_gather.crosscheck.models.nondeterminism import RUNS, varying
+from ov_gather.crosscheck.models.arrays import RUNS, varying
 from ov_gather.crosscheck.results import Environment
 from ov_gather.crosscheck.tolerances import Bound, Tolerances
 from ov_gather.extension.users import Given, loaded

@@ -14,7 +14,7 @@ from typing import Any
 
 from numpy.typing import NDArray
 
-from ov_gather.crosscheck.models.outputs import compare_arrays
+from ov_gather.crosscheck.models.arrays import compare_arrays
 from ov_gather.crosscheck.results import Comparison, Definitions, OutputResult, Status
 from ov_gather.crosscheck.tolerances import Tolerance
 from ov_gather.graph.ir import IrGraph

@@ -17,8 +17,8 @@ from numpy.typing import NDArray
 
 from ov_gather.crosscheck.cases.designed import OWN_OPERANDS, Case
 from ov_gather.crosscheck.inputs.ir import OPEN_DIMENSIONS, generate_inputs
+from ov_gather.crosscheck.models.arrays import RUNS, varying
 from ov_gather.crosscheck.models.definitions import compare_definitions
-from ov_gather.crosscheck.models.nondeterminism import RUNS, varying
 from ov_gather.crosscheck.results import Comparison, Definitions, Difference, LayerResult, OutputResult, Status
 from ov_gather.crosscheck.tolerances import NO_TOLERANCES, Tolerance, Tolerances
 from ov_gather.crosscheck.verdict import deviation_of, difference_beyond, first_difference

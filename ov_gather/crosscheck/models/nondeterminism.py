@@ -4,15 +4,15 @@ from __future__ import annotations
 
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
-from typing import Any, TypeVar
+from typing import Any
 
 import numpy as np
 import onnx_ir
 from numpy.typing import NDArray
 
 from ov_gather.converters.graphs import bodies_of
-from ov_gather.crosscheck.deviation import unequal
 from ov_gather.crosscheck.models import intermediates
+from ov_gather.crosscheck.models.arrays import RUNS, varying
 from ov_gather.graph.protocol import Node
 from ov_gather.ir.model import Layer
 from ov_gather.ops.onnx_nodes import attribute
@@ -22,10 +22,6 @@ from ov_gather.system.traversal import reachable
 
 _RANDOM = where(ONNX, lambda op: op.kind is OpKind.RANDOM)
 
-RUNS = 3
-"""Runs of a model that tell random outputs: few numbers, such as one draw of Bernoulli, may be the same in two."""
-
-KeyT = TypeVar("KeyT")
 Picked = Sequence["NDArray[Any] | None"]
 """The outputs of a TopK: numbers, and their indices along the axis; None if unknown."""
 
@@ -137,14 +133,6 @@ def random_values(model: onnx_ir.Model, inputs: Mapping[str, NDArray[Any]], runt
     with intermediates.activated(model, runtime):
         runs = [dict(zip(names, runtime.execute(list(inputs.values())), strict=True)) for _ in range(RUNS)]
     return {name: node for name, node in behind.items() if name in varying(runs)}
-
-
-def varying(runs: Sequence[Mapping[KeyT, NDArray[Any]]]) -> set[KeyT]:
-    """Return the keys of the arrays that are not the same in all runs."""
-    first, *others = runs
-    return {
-        key for other in others for key, one in first.items() if one.shape != other[key].shape or unequal(one, other[key]).any()
-    }
 
 
 def is_random(node: Node) -> bool:

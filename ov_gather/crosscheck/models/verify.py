@@ -20,8 +20,8 @@ from ov_gather.crosscheck.defaults import DEFAULT_SEED
 from ov_gather.crosscheck.inputs.ir import generate_inputs
 from ov_gather.crosscheck.inputs.onnx import NoInputsError, check_inputs, made_up_inputs
 from ov_gather.crosscheck.models import intermediates
+from ov_gather.crosscheck.models.arrays import compare_arrays
 from ov_gather.crosscheck.models.intermediates import GatherTensors
-from ov_gather.crosscheck.models.outputs import compare_arrays
 from ov_gather.crosscheck.models.trials import ConversionTrial
 from ov_gather.crosscheck.results import CaseResult, CrossCheckResult, Environment, LayerResult, OutputResult
 from ov_gather.crosscheck.tolerances import NO_TOLERANCES, Tolerances
