@@ -54,7 +54,7 @@ def compile_extension(openvino: OpenVINO, library: Path) -> None:
 def _compiler() -> list[str]:
     """Return the compiler command: $CXX, or the first of _COMPILERS found. Raises FileNotFoundError."""
     if sys.platform == "win32":
-        raise FileNotFoundError("on Windows, the OpenVINO extension is not compiled on first use: build ov-gather from source")
+        raise FileNotFoundError("on Windows, the OpenVINO extension is not available: use Linux, for example in WSL")
     named = shlex.split(os.environ.get("CXX", ""))
     for command in [named] if named else [[name] for name in _COMPILERS]:
         if shutil.which(command[0]):

@@ -139,7 +139,18 @@ def test_snippets_name_what_is_there():
     assert upload["with"]["sarif_file"] == action["inputs"]["output"]["default"]
     assert gitlab["validate-models"]["artifacts"]["reports"]["junit"] in gitlab["validate-models"]["script"][1]
     (hook,) = yaml.safe_load((ROOT / ".pre-commit-hooks.yaml").read_text())
-    assert pre_commit["repos"][0]["hooks"] == [{"id": hook["id"]}]
+    address, version = release.settings()["project"]["urls"]["Repository"], release.version()
+    assert pre_commit["repos"] == [{"repo": address, "rev": f"v{version}", "hooks": [{"id": hook["id"]}]}]
+    assert ours["uses"] == f"{address.removeprefix('https://github.com/')}@v{version}"
+    assert gitlab["validate-models"]["script"][0] == f"pip install ov-gather=={version}"
+
+
+def test_wheels_are_tried_by_commands_that_their_system_has():
+    config = release.settings()["tool"]["cibuildwheel"]
+    for system in ("linux", "macos", "windows"):
+        commands = config[system].get("test-command", config["test-command"])
+        assert any("native.load()" in command for command in commands)
+        assert any("ov-gather check " in command for command in commands) == (system != "windows")
 
 
 @pytest.fixture

@@ -116,7 +116,7 @@ def test_a_cluster_without_workers(threads):
 def test_another_version(threads, monkeypatch):
     monkeypatch.setattr(module, "_ours", lambda: "9.9")
     with pytest.raises(
-        ClusterError, match=r"worker inproc://\S+ of the Dask cluster has ov-gather 0.1.0: install ov-gather 9.9"
+        ClusterError, match=r"worker inproc://\S+ of the Dask cluster has ov-gather \d+\.\d+\.\d+: install ov-gather 9.9"
     ):
         run(threads, SQUARES)
 

@@ -44,10 +44,14 @@ class ReleaseError(Exception):
     """Something that a release must not be."""
 
 
+def settings() -> dict[str, Any]:
+    """Return the contents of pyproject.toml."""
+    return tomllib.loads((ROOT / "pyproject.toml").read_text(encoding="utf-8"))
+
+
 def version() -> str:
     """Return the version, which pyproject.toml states."""
-    project: dict[str, Any] = tomllib.loads((ROOT / "pyproject.toml").read_text(encoding="utf-8"))["project"]
-    return str(project["version"])
+    return str(settings()["project"]["version"])
 
 
 def notes(changelog: str, tag: str, wanted: str) -> str:

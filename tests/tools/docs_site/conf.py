@@ -33,3 +33,4 @@ html_search_scorer = str(Path(__file__).with_name("search_scorer.js"))
 html_copy_source = False
 html_show_sourcelink = False
 html_show_sphinx = False
+html_use_index = False  # the pages of the reference list all names; Sphinx's index of them is wider than a screen
