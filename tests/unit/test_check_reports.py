@@ -258,6 +258,16 @@ def test_html_counts_what_was_not_executed_and_shows_errors_first():
     assert _headings(report(GOOD, findings=FINDINGS[1:]))[-2:] == ["Findings of the validation", "Environment"]
 
 
+def test_html_names_the_most_frequent_reasons_in_its_first_sentence():
+    failed = [replace(UNTRIED, problem=f"not executed: axis={axis}") for axis in (9, 8, 7, 7, 6, 5)]
+    page = Page(check_html.render(report(*failed)))
+    assert (
+        "2 of 6 layers could not be executed: axis=7; 1 of 6 layers could not be executed: axis=9; "
+        "1 of 6 layers could not be executed: axis=8; 2 of 6 layers failed for other reasons. There were 0 cases"
+    ) in page.text
+    assert "#card-4" in page.values("href")
+
+
 def _headings(of):
     return [heading.text for heading in html.document_fromstring(check_html.render(of)).iter("h2")]
 

@@ -35,6 +35,8 @@ _MEANINGS = {
 # that are open at first.
 _IN_FULL = 400
 _OPEN = 10
+_KINDS = 3
+"""How many reasons of failed layers the first sentence names, the most frequent ones."""
 
 
 def render(report: CheckReport) -> str:
@@ -83,7 +85,10 @@ def _failures(report: CheckReport) -> Iterator[tuple[Element, str]]:
     for number, layer in enumerate(report.layers):
         if not layer.passed:
             kinds.setdefault(_kind(layer), []).append(number)
-    for kind, numbers in kinds.items():
+    ordered = sorted(kinds.items(), key=lambda item: -len(item[1]))
+    if others := sorted(number for _, numbers in ordered[_KINDS:] for number in numbers):
+        ordered[_KINDS:] = [("failed for other reasons", others)]
+    for kind, numbers in ordered:
         yield _count_of(numbers, report.layers, "layer", cards.anchor(numbers[0])), f" {kind}"
     if report.problems:
         yield _count_of(report.problems, report.results, "model"), f" failed as a whole: {brief(report.problems[0][1])}"
