@@ -42,7 +42,7 @@ def draw_report(path: Path) -> None:
         command = [Path(sys.executable).with_name("ov-gather"), "check", "ir_samples/valid", "--report", page_file]
         subprocess.run(command, cwd=ROOT, check=True, stdout=subprocess.DEVNULL)
         browser = playwright.chromium.launch(executable_path=which("chromium"), args=["--no-sandbox"] * (os.geteuid() == 0))
-        page = browser.new_page(viewport={"width": 1120, "height": 930})
+        page = browser.new_page(viewport={"width": 1120, "height": 928})
         page.goto(page_file.as_uri())
         page.screenshot(path=path)
         browser.close()
