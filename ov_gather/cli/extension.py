@@ -80,6 +80,7 @@ def new(name: str, directory: Path, opset: str | None) -> None:
 
     \b
     ov-gather extension new Softsnake softsnake
+    pip install scikit-build-core cmake pytest
     pip install --no-build-isolation ./softsnake
     pytest softsnake
 
