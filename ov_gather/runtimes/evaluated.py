@@ -59,7 +59,7 @@ class EvaluatedRuntime(Runtime[Model]):
         types = [element_type_of(port) for port in node.outputs()]
         if node.get_type_name() == "Result":
             return {name: operands}
-        if node.get_type_name() == "Constant":
+        if node.get_type_name() == "Constant" and hasattr(node, "get_tensor_view"):  # not in 2024.6, which copies it below
             return {name: [to_array(node.get_tensor_view(), types[0])]}
         if view := self._views.get(name):
             try:

@@ -11,12 +11,14 @@ from helpers.openvino_models import number
 from helpers.paths import VALID
 from ov_gather import cross_check
 from ov_gather.crosscheck.results import Status
+from ov_gather.ir.reader import read_ir
 from ov_gather.report.check import html as check_html
 from ov_gather.report.check import json as check_json
 from ov_gather.report.check import junit
 from ov_gather.report.check.report import CheckReport
 from ov_gather.report.check.text import summary
 from ov_gather.runtimes import isolated
+from ov_gather.runtimes.evaluated import EvaluatedRuntime
 
 X = np.arange(5, dtype=np.float32)
 
@@ -146,3 +148,14 @@ def test_a_model_of_pytorch_and_one_with_a_state():
         result = cross_check(VALID / f"{name}.xml", cases=2)
         assert result.passed
         assert len(result.definitions.values) == 2
+
+
+@pytest.mark.parametrize("dtype", [np.float32, np.int64, np.bool_, np.float16])
+def test_constants_are_read_where_openvino_has_no_views_of_them(tmp_path, monkeypatch, dtype):
+    """As in 2024.6."""
+    monkeypatch.delattr(type(op.constant(X)), "get_tensor_view")
+    x, constant = op.parameter([5], dtype), op.constant(X.astype(dtype))
+    runtime = EvaluatedRuntime()
+    runtime.activate(read_ir(saved(tmp_path / "model.xml", {"y": op.concat([x, constant], 0)}, [x])))
+    (result,) = runtime.execute([X[::-1].astype(dtype)])
+    np.testing.assert_array_equal(result, np.concatenate([X[::-1], X]).astype(dtype))
