@@ -70,7 +70,7 @@ def tried(name: str, wheel: Path, folder: Path) -> bool:
         return all(results)
     environment = {**os.environ, "XDG_CACHE_HOME": str(folder / "cache")}
     results.append(run(f"{name}: the extension", 0, f"openvino-{name}-", [command, "extension", "build"], env=environment))
-    results.append(run(f"{name}: register, accelerate, out of bounds", 0, "", [python, "-c", USE], env=environment))
+    results.append(run(f"{name}: register, accelerate, out of bounds", 0, "", [python, "-I", "-c", USE], env=environment))
     results.append(run(f"{name}: check", 0, "failed: 0", [command, "check", "ir_samples/valid"], env=environment))
     return all(results)
 
