@@ -93,7 +93,7 @@ def command(
     guards: list[RequestTerms] = []
     with opened(page) as stream:
         proved = _prove_all(files, assume, guards if guard_file is not None else None, with_paths=page is not None)
-        report = ProofReport([*with_progress(proved, len(files), "proving")], strict)
+        report = ProofReport([*with_progress(proved, len(files), "proving")], strict, bool(guards))
         if guard_file is not None and guards:
             _write_guard(guards[0], Path(str(files[0])), guard_file)
         if stream is not None:

@@ -49,6 +49,13 @@ def model(tmp_path):
     return saved(tmp_path / "model.xml")
 
 
+def test_a_guard_that_was_written_is_no_next_step(model, tmp_path):
+    assert "next: ov-gather prove " in run(model)
+    said = run(model, "--guard", tmp_path / "guard.py")
+    assert "next: ov-gather prove " not in said
+    assert "next: ov-gather harden " in said
+
+
 def test_a_python_file_needs_numpy_alone(model, tmp_path):
     assert "guard.py: 1 condition; 0 layers not covered\n" in run(model, "--guard", tmp_path / "guard.py")
     text = (tmp_path / "guard.py").read_text()

@@ -42,10 +42,17 @@ class ProvedFile:
 
 @dataclass(frozen=True, slots=True)
 class ProofReport:
-    """All files, in the order in which they were named or found. With `strict`, every status but "proved" fails."""
+    """All files, in the order in which they were named or found.
+
+    Attributes:
+        files: the files.
+        strict: every status but "proved" fails.
+        is_guarded: a guard of the conditions was written.
+    """
 
     files: Sequence[ProvedFile]
     strict: bool = False
+    is_guarded: bool = False
 
     @property
     def counts(self) -> Mapping[Status, int]:
@@ -64,7 +71,7 @@ class ProofReport:
 def next_steps(report: ProofReport) -> Iterator[tuple[str, str]]:
     """Yield the commands for what is not proved, each for the first file that needs it, and what it is for."""
     conditional = [path for file in report.files if file.counts["conditional"] and (path := path_text(file.path))]
-    for path in conditional[:1]:
+    for path in () if report.is_guarded else conditional[:1]:
         yield f"ov-gather prove {quote(path)} --guard guard.py", "to refuse requests that break a condition"
     open_ = [path for file in report.files if len(file.proofs) > file.counts["proved"] and (path := path_text(file.path))]
     for path in [path for path in open_ if not path.endswith(".onnx")][:1]:
