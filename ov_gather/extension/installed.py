@@ -2,7 +2,9 @@
 
 from __future__ import annotations
 
+import json
 import re
+import shlex
 import sys
 from dataclasses import dataclass
 from importlib.util import find_spec
@@ -14,8 +16,6 @@ FILE_NAME = "ov_gather_extension.dll" if sys.platform == "win32" else "libov_gat
 """File name of our extension in every location."""
 _KERNEL = ("libov_gather_kernel.so.*", "libov_gather_kernel.*.dylib", "ov_gather_kernel.dll")
 """File names of the compiled kernel; CMakeLists.txt says what stands for the asterisk."""
-REINSTALL = "pip install -v --force-reinstall --no-cache-dir --no-deps ov-gather"
-"""The command that builds the kernel again: pip keeps a wheel without it, too."""
 _RELEASE = re.compile(r"^#define OPENVINO_VERSION_(?:MAJOR|MINOR|PATCH) (\d+)$", re.MULTILINE)
 _ABI = re.compile(r"_GLIBCXX_USE_CXX11_ABI=([01])")
 
@@ -81,6 +81,22 @@ def compiled() -> Path:
     return Path(native.origin if native and native.origin else __file__).parent
 
 
+def reinstall() -> str:
+    """Return the command that builds the kernel again, from where the package came; pip keeps a wheel without it, too."""
+    from importlib.metadata import PackageNotFoundError, distribution
+    from urllib.parse import urlsplit
+    from urllib.request import url2pathname
+
+    try:
+        origin = json.loads(distribution("ov-gather").read_text("direct_url.json") or "{}")  # PEP 610
+    except PackageNotFoundError:
+        origin = {}
+    folder = shlex.quote(url2pathname(urlsplit(origin["url"]).path)) if "dir_info" in origin else ""
+    if folder and origin["dir_info"].get("editable"):
+        return f"pip install -v -e {folder}"
+    return f"pip install -v --force-reinstall --no-cache-dir --no-deps {folder or 'ov-gather'}"
+
+
 def kernel() -> Path:
     """Return the library of the compiled kernel, which our extension uses. Raises FileNotFoundError."""
     for name in _KERNEL:
@@ -88,5 +104,5 @@ def kernel() -> Path:
             return found[0]
     raise FileNotFoundError(
         "our extension uses the compiled kernel, which is missing: install a C++17 compiler, on Debian or Ubuntu with: apt "
-        f"install g++, then: {REINSTALL}"
+        f"install g++, then: {reinstall()}"
     )

@@ -55,10 +55,9 @@ def _remedy() -> str:
                     f"Python imports ov_gather from the checkout {here.parent}, not the one installed in {installed.parent}: "
                     f"start Python in another directory, or pip install -e {here.parent}"
                 )
-    from ov_gather.extension.installed import REINSTALL
+    from ov_gather.extension.installed import reinstall
 
-    command = f"pip install -v -e {here.parent}" if is_editable else REINSTALL
-    return f"To build it, install a C++17 compiler (g++), then: {command} (what it prints shows why, if it fails again)"
+    return f"To build it, install a C++17 compiler (g++), then: {reinstall()} (what it prints shows why, if it fails again)"
 
 
 def _installed_kernels() -> list[Path]:

@@ -4,10 +4,10 @@ import stat
 import subprocess
 import sys
 from concurrent.futures import ThreadPoolExecutor
-from importlib import import_module
+from importlib import import_module, metadata
 from pathlib import Path
 from threading import Barrier
-from types import ModuleType
+from types import ModuleType, SimpleNamespace
 
 import pytest
 
@@ -277,3 +277,17 @@ def test_what_others_can_write_to_is_not_loaded(openvino, tmp_path, place):
     places[place].chmod(before)
     assert cache.library(openvino) == library
     assert library.stat().st_mode & 0o777 == 0o700
+
+
+@pytest.mark.parametrize(
+    ("origin", "what"),
+    [
+        (None, "--force-reinstall --no-cache-dir --no-deps ov-gather"),
+        ('{"url": "file:///a%20b/x.whl", "archive_info": {}}', "--force-reinstall --no-cache-dir --no-deps ov-gather"),
+        ('{"url": "file:///a%20b", "dir_info": {}}', "--force-reinstall --no-cache-dir --no-deps '/a b'"),
+        ('{"url": "file:///a%20b", "dir_info": {"editable": true}}', "-e '/a b'"),
+    ],
+)
+def test_the_kernel_is_built_again_from_where_the_package_was_installed(monkeypatch, origin, what):
+    monkeypatch.setattr(metadata, "distribution", lambda name: SimpleNamespace(read_text=lambda file: origin))
+    assert installed.reinstall() == f"pip install -v {what}"
