@@ -145,8 +145,12 @@ def _not_converted(at: Computation, found: Sequence[Value]) -> Sequence[Value]:
 
 def _broadcast_dropped(at: Computation, found: Sequence[Value]) -> Sequence[Value]:
     """Broadcast to a static 0 may be dropped, so that an axis has its size before, 1: Broadcast([7] to [0]) + 1 = [8]."""
-    if at.step.type != "Broadcast" and not any(value is not None and _has_doubtful_size(value) for value in at.call.inputs):
-        return found
+    if at.step.type != "Broadcast":
+        for value in at.call.inputs:
+            if value is not None and _has_doubtful_size(value):
+                break
+        else:
+            return found
     return [_maybe_not_empty(at.graph, key, at.call, value) for key, value in zip(at.step.outputs, found, strict=False)]
 
 

@@ -31,7 +31,8 @@ class Fitting:
         shape = _agreed(value.shape, declared.shape)
         if value.parts is not None and not _has_parts(value.parts, shape, value.rank):
             value = replace(value, parts=None)
-        if not all(self._fits(part, declared) for part in value.intervals):
+        low, high = self._held(declared)
+        if not all(low <= part.low and part.high <= high for part in value.intervals):
             value = self._fitted_value(value, declared)
         if value.element_type is not declared.element_type or value.shape != shape:
             value = replace(value, element_type=declared.element_type, shape=shape)

@@ -127,8 +127,12 @@ class Solver:
         assert self._memo is not None
         if not self._assumed.keys().isdisjoint(step.outputs):
             return None
-        is_slow = step.type in choices.TYPES or any(value is not None and value.has_symbols for value in (*declared, *inputs))
-        return self._memo.of(step) if is_slow or self._depth else None  # a loop ends with a visit that finds nothing new
+        if self._depth or step.type in choices.TYPES:  # a loop ends with a visit that finds nothing new
+            return self._memo.of(step)
+        for value in (*declared, *inputs):
+            if value is not None and value.has_symbols:
+                return self._memo.of(step)
+        return None
 
     def _evaluated(self, step: Node, inputs: list[Value | None], declared: list[Value], fitting: Fitting) -> Results:
         """Evaluate a step."""

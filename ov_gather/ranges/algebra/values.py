@@ -65,9 +65,12 @@ class Value:
     @property
     def has_symbols(self) -> bool:
         """Return True if a dimension or a bound is no number, or the rank is unknown."""
-        if self.shape is None or any(interval.lows or interval.highs for interval in self.intervals):
+        if self.shape is None or self.elements.lows or self.elements.highs:
             return True
-        return any(dim.value is None for dim in self.shape)
+        for dim in self.shape:
+            if dim.value is None:
+                return True
+        return self.parts is not None and any(one.lows or one.highs for one in self.parts.intervals)
 
     @property
     def rank(self) -> int | None:

@@ -23,8 +23,12 @@ Unary = Callable[[Algebra, Interval], Interval]
 
 def broadcast_shape(shapes: Sequence[Shape | None], declared: Shape | None) -> Shape | None:
     """Return the shapes broadcast together as in NumPy; the declared dimension where they leave it open."""
-    if declared is not None and all(shape == declared or shape == () for shape in shapes):
-        return declared
+    if declared is not None:
+        for shape in shapes:
+            if shape not in (declared, ()):
+                break
+        else:
+            return declared
     known = [shape for shape in shapes if shape is not None]
     if len(known) < len(shapes) or not known:
         return declared
