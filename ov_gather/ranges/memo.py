@@ -21,7 +21,7 @@ from ov_gather.ranges.fitting import Overflow
 MISSES = 8
 """Number of evaluations in a row, each unlike those before, after which the results of a step are no longer kept.
 
-A chain of 240 Selects, each with a bound of its own, needs 0.9 GB with 32, and no more time with 8.
+A chain of 240 Selects, each with a bound of its own, needs 0.9 GB with 32, 0.15 with 8, in about the same time.
 """
 
 Result = tuple[Value, tuple[Overflow, ...]]
