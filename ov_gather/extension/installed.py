@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import json
 import re
 import shlex
 import sys
@@ -83,6 +82,7 @@ def compiled() -> Path:
 
 def reinstall() -> str:
     """Return the command that builds the kernel again, from where the package came; pip keeps a wheel without it, too."""
+    import json
     from importlib.metadata import PackageNotFoundError, distribution
     from urllib.parse import urlsplit
     from urllib.request import url2pathname

@@ -11,8 +11,8 @@ from ov_gather.ranges.rules import common, onnx, openvino
 from ov_gather.rules.opset_table import TABLE
 
 ROWS = [line.split() for line in table._TABLE.splitlines() if line and not line.endswith(":")]
-NAMES_OF_NODES = {"Constant", "Relu", "Softmax"}
-"""What `openvino.Node` calls Const, ReLU and SoftMax of an IR."""
+NAMES_OF_NODES = {"Constant", "PRelu", "Relu", "Softmax"}
+"""What `openvino.Node` calls Const, PReLU, ReLU and SoftMax of an IR."""
 OF_THE_PLUGIN = {"RMS"}
 """Operations that OpenVINO's own passes insert."""
 

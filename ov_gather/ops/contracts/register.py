@@ -84,7 +84,7 @@ CONTRACTS: Mapping[str, Row] = {
     **_rows(by_element.clamp, 1, 1, "Clamp"),
     **_rows(by_element.converted, 1, 1, "Convert"),
     **_rows(by_element.converted_like, 2, 2, "ConvertLike"),
-    **_rows(by_element.prelu, 2, 2, "PReLU"),
+    **_rows(by_element.prelu, 2, 2, "PReLU", "PRelu"),
     **_rows(by_element.select, 3, 3, "Select"),
     **_rows(by_element.swish, 1, 2, "Swish"),
     **_rows(moves.batch_to_space, 4, 4, "BatchToSpace"),
