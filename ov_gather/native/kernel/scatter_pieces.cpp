@@ -54,29 +54,6 @@ bool scatter_block(const Scatter& scatter, const char* indices, const char* upda
     return true;
 }
 
-// Apply updates to a contiguous line, prefetching the next line: hardware does not prefetch beyond a page.
-template <typename Element, typename Reduce>
-bool scatter_line_of_blocks(const Threads& threads, const Scatter& scatter, const char* data, const char* indices,
-                            const char* updates, char* output) {
-    const ScatterLoop& next = last_loop(scatter);
-    constexpr int64_t size = sizeof(Element);
-    const int64_t index_size = scatter.index_size;
-    const bool is_near = scatter.axis_size * size <= near_line;
-    for (int64_t start = 0; start < scatter.axis.size; start += block) {
-        if (start % uninterrupted == uninterrupted - block) threads.check_interrupt();
-        const int64_t length = std::min(block, scatter.axis.size - start);
-        const char *const at = indices + start * index_size, *const from = updates + start * size;
-        prefetch(at + (is_near ? next.index_stride : ahead * block * index_size), length * index_size);
-        prefetch(from + (is_near ? next.update_stride : ahead * block * size), length * size);
-        if (is_near) {
-            prefetch(data + start * size + next.output_stride, length * size);
-            prefetch_to_write(output + start * size + next.output_stride, length * size);
-        }
-        if (!scatter_block<Element, Reduce, 0>(scatter, at, from, output, length)) return false;
-    }
-    return true;
-}
-
 // Apply updates to `count` short lines, whose indices fit into a block and follow each other.
 template <typename Element, typename Reduce>
 bool scatter_short_lines(const Scatter& scatter, const char* indices, const char* updates, char* output, int64_t count) {
@@ -91,12 +68,31 @@ bool scatter_short_lines(const Scatter& scatter, const char* indices, const char
     return true;
 }
 
+// Apply updates to a contiguous line, prefetching the next line: hardware does not prefetch beyond a page.
+bool scatter_line_of_blocks(const Threads& threads, const Scatter& scatter, const PieceLoops& loops, const char* data,
+                            const char* indices, const char* updates, char* output) {
+    const ScatterLoop& next = last_loop(scatter);
+    const int64_t size = scatter.element_size, index_size = scatter.index_size;
+    const bool is_near = scatter.axis_size * size <= near_line;
+    for (int64_t start = 0; start < scatter.axis.size; start += block) {
+        if (start % uninterrupted == uninterrupted - block) threads.check_interrupt();
+        const int64_t length = std::min(block, scatter.axis.size - start);
+        const char *const at = indices + start * index_size, *const from = updates + start * size;
+        prefetch(at + (is_near ? next.index_stride : ahead * block * index_size), length * index_size);
+        prefetch(from + (is_near ? next.update_stride : ahead * block * size), length * size);
+        if (is_near) {
+            prefetch(data + start * size + next.output_stride, length * size);
+            prefetch_to_write(output + start * size + next.output_stride, length * size);
+        }
+        if (!loops.along(scatter, at, from, output, length)) return false;
+    }
+    return true;
+}
+
 // Apply updates to `count` contiguous lines. Each is copied from data just before, unless the output holds a copy.
-template <typename Element, typename Reduce>
-bool scatter_lines(const Threads& threads, const Scatter& scatter, const char* data, const char* indices, const char* updates,
-                   char* output, int64_t count) {
-    constexpr int64_t size = sizeof(Element);
-    const int64_t index_size = scatter.index_size;
+bool scatter_lines(const Threads& threads, const Scatter& scatter, const PieceLoops& loops, const char* data,
+                   const char* indices, const char* updates, char* output, int64_t count) {
+    const int64_t size = scatter.element_size, index_size = scatter.index_size;
     const int64_t length = scatter.axis.size, bytes = scatter.axis_size * size;
     const ScatterLoop& step = last_loop(scatter);
     const bool are_short = 0 < length && length * 2 <= neighbours && step.index_stride == length * index_size &&
@@ -105,8 +101,8 @@ bool scatter_lines(const Threads& threads, const Scatter& scatter, const char* d
     for (int64_t lines; count > 0; count -= lines) {
         lines = std::min(most, count);
         if (data != output && bytes != 0) std::memcpy(output, data, lines * bytes);  // the addresses may be null
-        const bool done = are_short ? scatter_short_lines<Element, Reduce>(scatter, indices, updates, output, lines)
-                                    : scatter_line_of_blocks<Element, Reduce>(threads, scatter, data, indices, updates, output);
+        const bool done = are_short ? loops.short_lines(scatter, indices, updates, output, lines)
+                                    : scatter_line_of_blocks(threads, scatter, loops, data, indices, updates, output);
         if (!done) return false;
         data += lines * step.output_stride;
         indices += lines * step.index_stride;
@@ -117,16 +113,15 @@ bool scatter_lines(const Threads& threads, const Scatter& scatter, const char* d
 }
 
 // Apply all updates along the axis for `count` neighbours off the axis. The output holds a copy of data.
-template <typename Element, typename Reduce>
-bool scatter_neighbours(const Threads& threads, const Scatter& scatter, const char*, const char* indices, const char* updates,
-                        char* output, int64_t count) {
-    constexpr int64_t size = sizeof(Element);
+bool scatter_neighbours(const Threads& threads, const Scatter& scatter, const PieceLoops& loops, const char* indices,
+                        const char* updates, char* output, int64_t count) {
+    const int64_t size = scatter.element_size;
     const ScatterLoop &axis = scatter.axis, &line = last_loop(scatter);
     if (count == 1) {
         for (int64_t left = axis.size, length; left > 0; left -= length) {
             if (left != axis.size) threads.check_interrupt();
             length = std::min(left, uninterrupted);
-            if (!scatter_strided<Element, Reduce>(scatter, indices, updates, output, length, axis, 0)) return false;
+            if (!loops.strided(scatter, indices, updates, output, length, axis, 0)) return false;
             indices += length * axis.index_stride;
             updates += length * axis.update_stride;
         }
@@ -145,9 +140,8 @@ bool scatter_neighbours(const Threads& threads, const Scatter& scatter, const ch
             prefetch(indices + ahead * axis.index_stride, count * line.index_stride);
             prefetch(updates + ahead * axis.update_stride, count * line.update_stride);
         }
-        const bool done =
-            is_dense ? scatter_block<Element, Reduce, 1>(scatter, indices, updates, output, count)
-                     : scatter_strided<Element, Reduce>(scatter, indices, updates, output, count, line, line.output_stride);
+        const bool done = is_dense ? loops.off(scatter, indices, updates, output, count)
+                                   : loops.strided(scatter, indices, updates, output, count, line, line.output_stride);
         if (!done) return false;
     }
     return true;
@@ -155,13 +149,21 @@ bool scatter_neighbours(const Threads& threads, const Scatter& scatter, const ch
 
 }  // namespace
 
+bool PieceFunction::operator()(const Threads& threads, const Scatter& scatter, const char* data, const char* indices,
+                               const char* updates, char* output, int64_t count) const {
+    return by_lines ? scatter_lines(threads, scatter, loops, data, indices, updates, output, count)
+                    : scatter_neighbours(threads, scatter, loops, indices, updates, output, count);
+}
+
 PieceFunction piece_function(const Scatter& scatter, bool by_lines) {
-    return with_element_type(scatter.kind, scatter.element_size, scatter.reduction,
-                             [&](auto element, auto reduce) -> PieceFunction {
-                                 using Element = decltype(element);
-                                 using Reduce = decltype(reduce);
-                                 return by_lines ? scatter_lines<Element, Reduce> : scatter_neighbours<Element, Reduce>;
-                             });
+    const PieceLoops loops =
+        with_element_type(scatter.kind, scatter.element_size, scatter.reduction, [](auto element, auto reduce) {
+            using Element = decltype(element);
+            using Reduce = decltype(reduce);
+            return PieceLoops{scatter_strided<Element, Reduce>, scatter_block<Element, Reduce, 0>,
+                              scatter_block<Element, Reduce, 1>, scatter_short_lines<Element, Reduce>};
+        });
+    return {loops, by_lines};
 }
 
 }  // namespace ov_gather

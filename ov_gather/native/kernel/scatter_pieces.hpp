@@ -17,13 +17,28 @@ OV_GATHER_INLINE void prefetch_to_write(const char* to, int64_t bytes) {
     for (int64_t at = 0; at < bytes; at += 64) fetch_to_write(to + at);
 }
 
-// Apply all updates along the axis for `count` positions of the innermost loop off the axis. Return false if an index is out of
-// bounds.
-using PieceFunction = bool (*)(const Threads&, const Scatter&, const char* data, const char* indices, const char* updates,
-                               char* output, int64_t count);
+// The loops of one element type and reduction. Each applies updates in order, and returns false if an index is out of bounds.
+struct PieceLoops {
+    bool (*strided)(const Scatter&, const char* indices, const char* updates, char* output, int64_t count,
+                    const ScatterLoop& step, int64_t output_step);
+    // Of a block of contiguous updates along the axis, of one of neighbours off the axis, and of short lines.
+    bool (*along)(const Scatter&, const char* indices, const char* updates, char* output, int64_t count);
+    bool (*off)(const Scatter&, const char* indices, const char* updates, char* output, int64_t count);
+    bool (*short_lines)(const Scatter&, const char* indices, const char* updates, char* output, int64_t count);
+};
 
-// Return the function for the types of a scatter. By lines, which must be contiguous along the axis, each is copied from data
-// just before its updates, unless data is the output; else the output holds a copy of data.
+// Applies all updates along the axis for `count` positions of the innermost loop off the axis. Returns false if an index is out
+// of bounds. By lines, which must be contiguous along the axis, each is copied from data just before its updates, unless data
+// is the output; else the output holds a copy of data.
+struct PieceFunction {
+    PieceLoops loops;
+    bool by_lines;
+
+    bool operator()(const Threads&, const Scatter&, const char* data, const char* indices, const char* updates, char* output,
+                    int64_t count) const;
+};
+
+// Return the function for the types of a scatter.
 PieceFunction piece_function(const Scatter& scatter, bool by_lines);
 
 }  // namespace ov_gather

@@ -38,26 +38,20 @@ int64_t find_updates(Range updates, const int64_t* rows, Range of, int64_t* foun
     return count;
 }
 
-// Write `count` elements of `before` with one or two updates to a row, which may be `before`.
-using CombineFunction = void (*)(char* row, const char* before, const char* first, const char* second, int64_t count);
-
-template <typename Element, typename Reduce>
-void combine(char* row, const char* before, const char* first, const char* second, int64_t count) {
-    auto* const to = reinterpret_cast<Element*>(row);
-    const auto* const from = reinterpret_cast<const Element*>(before);
-    const auto *const one = reinterpret_cast<const Element*>(first), *const two = reinterpret_cast<const Element*>(second);
-    if (two == nullptr)
-        for (int64_t k = 0; k < count; ++k) to[k] = Reduce::apply(from[k], one[k]);
-    else
-        for (int64_t k = 0; k < count; ++k) to[k] = Reduce::apply(Reduce::apply(from[k], one[k]), two[k]);
-}
+using PartFunction = void (*)(const Threads&, const ScatterRows&, const int64_t* rows, const char* updates, char* output,
+                              const Part&);
 
 // Apply the part's updates in order; the output holds a copy of data.
-void scatter_part(const Threads& threads, const ScatterRows& scatter, CombineFunction combine, const int64_t* rows,
-                  const char* updates, char* output, const Part& part) {
-    const int64_t size = scatter.element_size, width = part.columns.size(), bytes = width * size, ahead = rows_ahead(bytes);
-    const auto update_of = [&](int64_t i) { return updates + (i * scatter.width + part.columns.begin()) * size; };
-    const auto row_of = [&](int64_t i) { return output + (rows[i] * scatter.row_size + part.columns.begin()) * size; };
+template <typename Element, typename Reduce>
+void scatter_part(const Threads& threads, const ScatterRows& scatter, const int64_t* rows, const char* updates, char* output,
+                  const Part& part) {
+    const int64_t width = part.columns.size(), bytes = width * sizeof(Element), ahead = rows_ahead(bytes);
+    const auto update_of = [&](int64_t i) {
+        return reinterpret_cast<const Element*>(updates) + i * scatter.width + part.columns.begin();
+    };
+    const auto row_of = [&](int64_t i) {
+        return reinterpret_cast<Element*>(output) + rows[i] * scatter.row_size + part.columns.begin();
+    };
     const int64_t step = std::min(scatter.updates, std::clamp<int64_t>(block / width, 64, 1 << 14));
     std::vector<int64_t> own(step);
     for (int64_t first = 0; first < scatter.updates; first += step) {
@@ -65,14 +59,15 @@ void scatter_part(const Threads& threads, const ScatterRows& scatter, CombineFun
         const int64_t count = find_updates({first, std::min(first + step, scatter.updates)}, rows, part.rows, own.data());
         for (int64_t k = 0; k < count; ++k) {
             if (k + ahead < count) {
-                prefetch(row_of(own[k + ahead]), bytes);
-                prefetch(update_of(own[k + ahead]), bytes);
+                prefetch(reinterpret_cast<const char*>(row_of(own[k + ahead])), bytes);
+                prefetch(reinterpret_cast<const char*>(update_of(own[k + ahead])), bytes);
             }
-            char* const row = row_of(own[k]);
-            if (scatter.reduction == ov_gather_replace)
-                std::memcpy(row, update_of(own[k]), bytes);
+            Element* const row = row_of(own[k]);
+            const Element* const from = update_of(own[k]);
+            if constexpr (std::is_same_v<Reduce, Replace>)
+                std::memcpy(row, from, bytes);
             else
-                combine(row, row, update_of(own[k]), nullptr, width);
+                for (int64_t column = 0; column < width; ++column) row[column] = Reduce::apply(row[column], from[column]);
         }
     }
 }
@@ -94,8 +89,26 @@ SortedUpdates sort_updates(const ScatterRows& scatter, const int64_t* rows, Rang
     return result;
 }
 
+// Write `count` elements of `before` with one or two updates to a row, which may be `before`.
+template <typename Element, typename Reduce>
+void combine(char* row, const char* before, const char* first, const char* second, int64_t count) {
+    auto* const to = reinterpret_cast<Element*>(row);
+    const auto* const from = reinterpret_cast<const Element*>(before);
+    const auto *const one = reinterpret_cast<const Element*>(first), *const two = reinterpret_cast<const Element*>(second);
+    if (two == nullptr)
+        for (int64_t k = 0; k < count; ++k) to[k] = Reduce::apply(from[k], one[k]);
+    else
+        for (int64_t k = 0; k < count; ++k) to[k] = Reduce::apply(Reduce::apply(from[k], one[k]), two[k]);
+}
+
+// The loops of one element type and reduction.
+struct Loops {
+    PartFunction scatter_part;
+    void (*combine)(char* row, const char* before, const char* first, const char* second, int64_t count);
+};
+
 // Write each of the part's rows once: its data with all of its updates, which are read in the order of rows.
-void scatter_sorted(const Threads& threads, const ScatterRows& scatter, CombineFunction combine, const int64_t* rows,
+void scatter_sorted(const Threads& threads, const ScatterRows& scatter, const Loops& loops, const int64_t* rows,
                     const char* data, const char* updates, char* output, Range of) {
     const int64_t width = scatter.width, bytes = width * scatter.element_size, ahead = rows_ahead(bytes);
     const auto [starts, sorted] = sort_updates(scatter, rows, of);
@@ -121,7 +134,7 @@ void scatter_sorted(const Threads& threads, const ScatterRows& scatter, CombineF
         }
         for (; k < end; k += 2, before = row) {  // two updates at once, to load and store the row half as often
             const char* const first = update_at(k);
-            combine(row, before, first, k + 1 < end ? update_at(k + 1) : nullptr, width);
+            loops.combine(row, before, first, k + 1 < end ? update_at(k + 1) : nullptr, width);
         }
     }
 }
@@ -139,9 +152,11 @@ void scatter_rows(const Threads& threads, const ScatterRows& scatter, const int6
                        scatter.updates > scatter.rows / 4;
     if (data != output && !sorts) threads.copy(data, output, all_bytes);
     if (scatter.updates == 0 || width == 0) return;  // the addresses may be null
-    const auto function = with_element_type(
-        scatter.kind, scatter.element_size, scatter.reduction,
-        [](auto element, auto reduce) -> CombineFunction { return combine<decltype(element), decltype(reduce)>; });
+    const Loops loops = with_element_type(scatter.kind, scatter.element_size, scatter.reduction, [](auto element, auto reduce) {
+        using Element = decltype(element);
+        using Reduce = decltype(reduce);
+        return Loops{scatter_part<Element, Reduce>, combine<Element, Reduce>};
+    });
     // Each part scans all updates, so there are no more parts than threads.
     const int64_t parts = std::clamp<int64_t>(scatter.updates * scatter.width / grain, 1, threads.count());
     const Range all_rows(0, scatter.rows), all_columns(0, scatter.width);
@@ -151,9 +166,9 @@ void scatter_rows(const Threads& threads, const ScatterRows& scatter, const int6
             const Part part =
                 by_columns ? Part{all_rows, share(scatter.width, i, parts)} : Part{share(scatter.rows, i, parts), all_columns};
             if (sorts)
-                scatter_sorted(threads, scatter, function, rows, data, updates, output, part.rows);
+                scatter_sorted(threads, scatter, loops, rows, data, updates, output, part.rows);
             else
-                scatter_part(threads, scatter, function, rows, updates, output, part);
+                loops.scatter_part(threads, scatter, rows, updates, output, part);
         }
     });
 }
