@@ -8,7 +8,8 @@
    after:  Reshape(ov_gather.GatherScatter(x, s, t [e], w, size=n))
 
 Slices that keep all elements may be between. ScatterND of ours is replaced, too. How many edges there are may be open, as where
-those from a node to itself are dropped, if it is proved to be the same for all inputs.
+those from a node to itself are dropped, if there are at least two: then no size is broadcast, so that other numbers of sources,
+targets and weights raise before and after.
 """
 
 from __future__ import annotations
@@ -24,7 +25,6 @@ from ov_gather.acceleration.changes import Tracker, why_not_ours
 from ov_gather.acceleration.costs import too_small
 from ov_gather.acceleration.graph import constant, dims, is_ours, operation, ours, readers, replace_node, walk, wide
 from ov_gather.acceleration.operators import IN_ORDER, gathers_slices, is_broadcast, op_of
-from ov_gather.acceleration.ranges import BoundsQueries
 from ov_gather.extension.python_api import Dimension, Model, Node, Output
 from ov_gather.extension.python_api import opset13 as ops
 from ov_gather.ops.table import OpKind
@@ -48,13 +48,11 @@ class _Messages:
 
 def fuse_aggregations(model: Model, tracker: Tracker) -> None:
     """Rewrite sums, into zeros, of gathered rows of f32 that nothing else reads."""
-    bounds = BoundsQueries(model)
     for scatter in [node for _, node in walk(model) if _adds_rows(node)]:
         messages = None if tracker.leaves(scatter) else _messages_of(scatter.input_value(2))
         if messages is None or tracker.leaves(messages.gather):
             continue
-        reason = _why_not(scatter, messages, bounds)
-        reason = reason or why_not_ours(messages.gather, messages.gather, open_size=tracker.open_size)
+        reason = _why_not(scatter, messages) or why_not_ours(messages.gather, messages.gather, open_size=tracker.open_size)
         if reason:
             tracker.kept(scatter, reason)
             continue
@@ -103,7 +101,7 @@ def _keeps_all(slice_: Node) -> bool:
     return bool(is_same and steps is not None and (steps > 0).all())
 
 
-def _why_not(scatter: Node, messages: _Messages, bounds: BoundsQueries) -> str:
+def _why_not(scatter: Node, messages: _Messages) -> str:
     """Return the reason why ours cannot compute the same sums; empty if it can."""
     gather, weights = messages.gather, messages.weights
     values = [scatter.output(0), scatter.input_value(2), gather.input_value(0), gather.output(0)]
@@ -123,8 +121,8 @@ def _why_not(scatter: Node, messages: _Messages, bounds: BoundsQueries) -> str:
         return "it does not add whole rows"
     if weight and not _fit(weight[0], rows):
         return "a weight is not for adjacent elements of one row"
-    are_static = all(dim.is_static and dim == sources[0] for dim in (sources[0], targets[0], *(one[0] for one in weight)))
-    if not are_static and not bounds.have_equal_counts(of_edges):
+    counts = [sources[0], targets[0], *(one[0] for one in weight)]
+    if not all(count.is_static and count == counts[0] for count in counts) and min(map(Dimension.get_min_length, counts)) < 2:
         return "indices and weights are not known to be one for each row"
     if scatter.get_element_type().get_type_name() != "f32":
         return f"of {scatter.get_element_type().get_type_name()} not all bits are known to stay the same"

@@ -11,7 +11,7 @@ from ov_gather.ranges.algebra.intervals import Interval
 from ov_gather.ranges.algebra.symbols import Elements
 from ov_gather.ranges.algebra.values import is_integer
 from ov_gather.ranges.analysis import Analysis, Assumption, Outcome, analyse, steps_to
-from ov_gather.ranges.graph import AnalysedGraph, in_order
+from ov_gather.ranges.graph import AnalysedGraph
 from ov_gather.ranges.inequalities import FINITE
 from ov_gather.ranges.rules.call import CPU_PLUGIN
 from ov_gather.ranges.sites import Obstacle, Site
@@ -49,13 +49,6 @@ class BoundsQueries:
             if all(demand.indices.low >= 0 for demand in wanted[1:]):
                 found.append(node)
         return found
-
-    def have_equal_counts(self, values: Sequence[Output]) -> bool:
-        """Return True if the first dimensions of values are proved to be equal in every run."""
-        keys = [self._source.key(value) for value in values]
-        analysis = analyse(self._graph, in_order(self._graph, keys), CPU_PLUGIN, Assumption())
-        shapes = [analysis.value(key).shape for key in keys]
-        return all(shape and shapes[0] and shape[0] == shapes[0][0] for shape in shapes)
 
     def _analysed(self, gathers: Sequence[Node], given: Assumption | None = None) -> tuple[Analysis, list[tuple[Node, Site]]]:
         wanted = {gather.get_instance_id() for gather in gathers}

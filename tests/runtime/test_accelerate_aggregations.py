@@ -211,6 +211,31 @@ def test_the_number_of_edges_may_be_open(has_weights):
     assert "ov_gather.GatherScatter" in operations(other)
 
 
+@pytest.mark.parametrize("sizes", [(5, 6, 6), (6, 5, 6), (6, 6, 5), (2, 2, 2), (6, 6, 6)])
+def test_other_numbers_of_sources_targets_and_weights_raise_before_and_after(sizes):
+    few = ov.Dimension(2, -1)
+    weights, target = parameter("w", ov.PartialShape([few, 1])), parameter("t", ov.PartialShape([few]), np.int64)
+    source = parameter("s", ov.PartialShape([few]), np.int64)
+    messages = ops.multiply(ops.gather(parameter("x", [NODES, WIDTH]), source, ops.constant(0)), weights)
+    model = model_of(scattered(messages, index=ops.unsqueeze(target, ops.constant(1))))
+    rng = np.random.default_rng(0)
+    by_name = {
+        "x": rng.standard_normal((NODES, WIDTH), np.float32),
+        "s": rng.integers(0, NODES, sizes[0]),
+        "t": rng.integers(0, NODES, sizes[1]),
+        "w": rng.standard_normal((sizes[2], 1), np.float32),
+    }
+    given = [by_name[node.get_friendly_name()] for node in model.get_parameters()]
+    other, _ = accelerated(model)
+    assert "ov_gather.GatherScatter" in operations(other)
+    if len(set(sizes)) == 1:
+        check_accelerated(model, given)
+        return
+    for each in (model, other):
+        with pytest.raises(RuntimeError):
+            executable(each)(given)
+
+
 def test_no_stock_operation_does_it_and_small_ones_stay(monkeypatch):
     model = model_of(scattered(rows()))
     check_stays(model, portable=True)
