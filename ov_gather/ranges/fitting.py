@@ -6,8 +6,8 @@ from collections.abc import Iterator
 from dataclasses import dataclass, field, replace
 from math import inf
 
-from ov_gather.ranges.algebra.intervals import Algebra, Interval
-from ov_gather.ranges.algebra.polynomials import Number, Polynomial
+from ov_gather.ranges.algebra.intervals import ANY, Algebra, Interval
+from ov_gather.ranges.algebra.polynomials import Polynomial
 from ov_gather.ranges.algebra.values import Shape, SliceBounds, Value, every_value, in_slices, is_integer, is_of_sizes
 from ov_gather.ranges.rules.call import Semantics
 
@@ -21,7 +21,7 @@ class Fitting:
 
     algebra: Algebra
     semantics: Semantics
-    _ends: dict[str, tuple[Number, Number]] = field(default_factory=dict)
+    _ends: dict[str, Interval] = field(default_factory=dict)
 
     def fit(self, declared: Value, value: Value) -> Value:
         """Return the value in its declared type and shape.
@@ -31,46 +31,42 @@ class Fitting:
         shape = _agreed(value.shape, declared.shape)
         if value.parts is not None and not _has_parts(value.parts, shape, value.rank):
             value = replace(value, parts=None)
-        low, high = self._held(declared)
-        if not all(low <= part.low and part.high <= high for part in value.intervals):
+        held = self._held(declared)
+        if not all(lies_in(part, held) for part in value.intervals):
             value = self._fitted_value(value, declared)
         if value.element_type is not declared.element_type or value.shape != shape:
             value = replace(value, element_type=declared.element_type, shape=shape)
         return value
 
-    def _fits(self, elements: Interval, declared: Value) -> bool:
-        low, high = self._held(declared)
-        return low <= elements.low and elements.high <= high
-
-    def _held(self, declared: Value) -> tuple[Number, Number]:
+    def _held(self, declared: Value) -> Interval:
         """Return the least and the greatest number that both the declared type and the runtime's type hold."""
         element_type = declared.element_type
         if element_type is None or not is_integer(element_type):
-            return -inf, inf
+            return ANY
         if element_type.name not in self._ends:
             widest, held = self.semantics.widest(element_type), every_value(element_type)
-            self._ends[element_type.name] = max(widest.low, held.low), min(widest.high, held.high)
+            self._ends[element_type.name] = Interval(max(widest.low, held.low), min(widest.high, held.high))
         return self._ends[element_type.name]
 
     def _fitted_value(self, value: Value, declared: Value) -> Value:
         """Widen elements that may wrap around to the runtime's type; clamp them if all integers are assumed to fit."""
         widest = self.semantics.widest(declared.element_type)
+        held = self._held(declared)
         if self.algebra.sizes.largest < inf:
-            held = Interval(*self._held(declared))
             return value.mapped(lambda elements: self.algebra.meet(elements, held))
         if value.parts is None:
             return replace(value, elements=widest)
-        intervals = [part if self._fits(part, declared) else widest for part in value.parts.intervals]
+        intervals = [part if lies_in(part, held) else widest for part in value.parts.intervals]
         return in_slices(self.algebra, value, value.parts.axis, intervals)
 
     def overflow(self, value: Value, declared: Value) -> Iterator[Overflow]:
         """Yield the first bound by dimensions on each side that exceeds the declared type."""
-        low, high = self._held(declared)
+        held = self._held(declared)
         for elements in value.intervals:
-            if elements.high > high:
-                yield from ((bound, int(high)) for bound in elements.highs[:1] if is_of_sizes(bound))
-            if elements.low < low:
-                yield from ((-bound, int(-low)) for bound in elements.lows[:1] if is_of_sizes(bound))
+            if elements.high > held.high:
+                yield from ((bound, int(held.high)) for bound in elements.highs[:1] if is_of_sizes(bound))
+            if elements.low < held.low:
+                yield from ((-bound, int(-held.low)) for bound in elements.lows[:1] if is_of_sizes(bound))
 
 
 def kept_within(elements: Interval, widest: Interval) -> Interval:

@@ -52,9 +52,7 @@ def measure(
         options = {"INFERENCE_PRECISION_HINT": "f32", "INFERENCE_NUM_THREADS": threads}
         given = {key: tensor.numpy() for key, tensor in network.inputs.items()}
         turns, outputs = compared(core, (stock, without, fused), options, given, rounds)
-        gains = [
-            [before / after for before, after in pairs]
-            for pairs in ([(s, w) for s, w, _ in turns], [(s, f) for s, _, f in turns], [(w, f) for _, w, f in turns])
-        ]
+        pairs = ((0, 1), (0, 2), (1, 2))  # of stock, without the pass, with it
+        gains = [quartiles([turn[before] / turn[after] for turn in turns]) for before, after in pairs]
         stocks = f"{median(before for before, *_ in turns):.2f} s"
-        yield name, threads, stocks, *map(quartiles, gains), count, outputs
+        yield name, threads, stocks, *gains, count, outputs
