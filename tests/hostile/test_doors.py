@@ -7,8 +7,8 @@ import pytest
 from helpers.adversary import attacks, door_names, trials_of
 from helpers.seeds import seeds
 
-PARTS = 20
-"""Of the seeds of a door, the core tries one in twenty."""
+PARTS = 40
+"""Of the seeds of a door, the core tries one in forty."""
 
 
 def parts():

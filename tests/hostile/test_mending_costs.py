@@ -80,21 +80,21 @@ def assert_linear(few: Path, many: Path, least: int) -> None:
 
 @pytest.mark.parametrize("kind", KINDS)
 def test_fixes_of_many_layers(tmp_path, kind):
-    few, many = (written(tmp_path / f"{count}.xml", count, **KINDS[kind]) for count in (40, 160))
-    assert_linear(few, many, 39)
+    few, many = (written(tmp_path / f"{count}.xml", count, **KINDS[kind]) for count in (20, 80))
+    assert_linear(few, many, 19)
 
 
 def test_one_of_many_cannot_be_fixed(tmp_path):
     """It is searched by halves: a validation of the document for each."""
-    few, many = (with_twins(tmp_path / f"{count}.xml", count, 1) for count in (25, 100))
-    assert (mended(few), mended(many)) == (24, 99)
+    few, many = (with_twins(tmp_path / f"{count}.xml", count, 1) for count in (16, 64))
+    assert (mended(few), mended(many)) == (15, 63)
     assert steps_of(lambda: mended(many)) < 7 * steps_of(lambda: mended(few))
 
 
 def test_many_of_many_cannot_be_fixed(tmp_path, monkeypatch):
     monkeypatch.setattr("ov_gather.rules.mending._LEAST_TRIES", 10)
     monkeypatch.setattr("ov_gather.rules.mending._MOST_TRIED", 1)
-    few, many = (with_twins(tmp_path / f"{count}.xml", count, count) for count in (40, 160))
+    few, many = (with_twins(tmp_path / f"{count}.xml", count, count) for count in (20, 80))
     assert (mended(few), mended(many)) == (0, 0)
     assert steps_of(lambda: mended(many)) < 5 * steps_of(lambda: mended(few))
 

@@ -12,6 +12,7 @@ from ov_gather.extension.installed import kernel
 pytestmark = pytest.mark.skipif(shutil.which("g++") is None, reason="needs g++")
 
 
+@pytest.mark.exhaustive
 def test_equals_naive_loops_in_cpp(tmp_path):
     library, program = kernel(), tmp_path / "kernel_test"
     flags = ["-std=c++17", "-O1", "-ffp-contract=off", "-pthread", "-I", ROOT / "ov_gather" / "native" / "interface"]

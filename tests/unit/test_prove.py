@@ -164,7 +164,7 @@ def test_twice_the_sites_are_twice_the_calls(monkeypatch: pytest.MonkeyPatch, sh
 
 
 def test_no_site_walks_over_what_is_analysed_already() -> None:
-    few, more, most = (calls_of(moved_on(count))[0] for count in (40, 80, 160))
+    few, more, most = (calls_of(moved_on(count))[0] for count in (20, 40, 80))
     assert most - more <= 2.1 * (more - few)
 
 
