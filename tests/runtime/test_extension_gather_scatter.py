@@ -7,7 +7,9 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from helpers.inside_openvino import as_tensor, compiled, evaluate, infer, one_layer, opsets, read, same_bits
+from ov_gather import validate
 from ov_gather.ir.element_types import BF16, F16, F32, F64, I32, I64, by_name
+from ov_gather.ir.writer import to_bytes
 
 SHAPE, EDGES, SIZE = (7, 4, 5), 60, 6
 WEIGHTS = [None, (EDGES, 1, 1), (EDGES, 4, 1), (EDGES, 4, 5)]
@@ -110,25 +112,47 @@ def test_sources_out_of_bounds_are_zeros_if_asked(core, weights, rng):
 
 
 @pytest.mark.parametrize(
-    ("given", "reason"),
+    "given",
     [
-        ({"data": ()}, "data is a scalar"),
-        ({"targets": (59,)}, r"sources \[60\] and targets \[59\] must be vectors of the same size"),
-        ({"edges": (60, 1)}, "must be vectors of the same size"),
-        ({"weights": (60,)}, r"weights \[60\] must have the shape \[60,4,5\] of the gathered rows, or 1 from some"),
-        ({"weights": (60, 1, 5)}, r"weights \[60,1,5\] must have the shape"),
-        ({"weights": (1, 4, 5)}, r"weights \[1,4,5\] must have the shape"),
-        ({"weights": (60, 1, 1), "weight_type": F16}, "weights must have the type f32 of data"),
-        ({"data_type": F64}, "data must be f32, f16 or bf16, not f64"),
-        ({"index_type": by_name("i8")}, "indices must be i32 or i64, not i8"),
-        ({"size": -1}, "size must be 0 or more, not -1"),
-        ({"bounds": "clamp"}, "bounds must be 'error' or 'zero', not 'clamp'"),
+        {},
+        {"weights": (EDGES, 1, 1), "bounds": "zero", "size": 0},
+        {"weights": (EDGES, 4, 1), "data_type": BF16, "index_type": I32},
+        {"data": ("?", 4, 5), "edges": ("?",), "weights": ("?", "?", 1)},
+        {"data": ("...",), "edges": ("...",), "weights": (EDGES, 4, 5)},
+        {"data": (7,), "weights": (EDGES,)},
     ],
     ids=str,
 )
-def test_what_is_refused(core, given, reason):
+def test_validate_infers_what_openvino_does(core, given, tmp_path):
+    ov.save_model(read(core, layer(**given)), tmp_path / "model.xml", compress_to_fp16=False)
+    assert validate(tmp_path / "model.xml") == []
+    other = (tmp_path / "model.xml").read_text().replace('size="6"', 'size="8"').replace('size="0"', 'size="8"')
+    assert [finding.rule for finding in validate(other.encode())] == ([] if "..." in given.get("data", ()) else ["OVG403"])
+
+
+@pytest.mark.parametrize(
+    ("given", "reason", "rule"),
+    [
+        ({"data": ()}, "data is a scalar", "OVG401"),
+        ({"targets": (59,)}, r"sources \[60\] and targets \[59\] must be vectors of the same size", "OVG402"),
+        ({"edges": (60, 1)}, "must be vectors of the same size", "OVG401"),
+        ({"weights": (60,)}, r"weights \[60\] must have the shape \[60,4,5\] of the gathered rows, or 1 from some", "OVG402"),
+        ({"weights": (60, 1, 5)}, r"weights \[60,1,5\] must have the shape", "OVG402"),
+        ({"weights": (1, 4, 5)}, r"weights \[1,4,5\] must have the shape", "OVG402"),
+        ({"weights": (60, 1, 1), "weight_type": F16}, "weights must have the type f32 of data", "OVG303"),
+        ({"data_type": F64}, "data must be f32, f16 or bf16, not f64", "OVG303"),
+        ({"index_type": by_name("i8")}, "indices must be i32 or i64, not i8", "OVG303"),
+        ({"size": -1}, "size must be 0 or more, not -1", "OVG204"),
+        ({"bounds": "clamp"}, "bounds must be 'error' or 'zero', not 'clamp'", "OVG204"),
+    ],
+    ids=str,
+)
+def test_what_is_refused(core, given, reason, rule):
+    model = layer(**given)
     with pytest.raises(RuntimeError, match=f"gather[^$]*{reason}"):
-        read(core, layer(**given))
+        read(core, model)
+    xml, binary = to_bytes(model)
+    assert [finding.rule for finding in validate(xml, weights=binary)] == [rule]
 
 
 def test_regions_of_tensors_are_refused(core, rng):

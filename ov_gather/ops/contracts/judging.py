@@ -15,14 +15,16 @@ from ov_gather.ir.shapes import UNKNOWN, PartialShape, element_count
 from ov_gather.ops import find_operation
 from ov_gather.ops.contracts.call import MANY, Call, ContractError, Numbers, Output, UnjudgedError
 from ov_gather.ops.contracts.folding import TYPES, folded
-from ov_gather.ops.contracts.register import CONTRACTS
+from ov_gather.ops.contracts.register import CONTRACTS, OURS, Row
 from ov_gather.ops.contracts.sizes import MAX_RANK, of_few
 from ov_gather.ops.doubts import Doubts, Source
 from ov_gather.ops.layer_view import LayerView
+from ov_gather.ops.spec import CUSTOM_OPSET
 
 _CODES = {"i64": "q", "u64": "Q", "i32": "i", "u32": "I", "i16": "h", "u16": "H", "i8": "b", "u8": "B", "f32": "f", "f64": "d"}
 """How `struct` names element types."""
 Verdict = tuple[ContractError | None, list[Output]]
+_Contract = tuple[Row, int]
 
 
 @dataclass(frozen=True, slots=True)
@@ -74,7 +76,7 @@ class Judge:
         self._doubts = Doubts()
         self._values: dict[ValueId, Numbers] = {}
         self._fine: set[tuple[object, ...]] = set()
-        self._opsets: dict[tuple[str, str | None], int] = {}
+        self._contracts: dict[tuple[str, str | None], _Contract | None] = {}
 
     def is_in_doubt(self, layer: Layer, output: Port) -> bool:
         """Return True if what a layer gives has been found to contradict what its output port declares."""
@@ -100,20 +102,21 @@ class Judge:
                     self._doubt(layer, zip(view.output_types or (), view.output_shapes or (), strict=False))
                 continue
             kind = layer.type, layer.version
-            opset = self._opsets.get(kind)
-            if opset is None:
-                opset = self._opsets[kind] = _opset(layer)
-            judged = self._judged(layer, opset, sources) if opset else None
+            if kind not in self._contracts:
+                self._contracts[kind] = _contract(layer)
+            contract = self._contracts[kind]
+            judged = self._judged(layer, contract, sources) if contract else None
             if judged is not None:
                 yield judged
 
-    def _judged(self, layer: Layer, opset: int, sources: list[Source]) -> Judged | None:
+    def _judged(self, layer: Layer, contract: _Contract, sources: list[Source]) -> Judged | None:
         """Return a layer that breaks its contract, or contradicts it; else None."""
         # most layers of a model are like others
         key = None if self._doubts.touch(layer, sources) else self._key(layer, sources)
         if key in self._fine:
             return None
-        error, outputs = _applied(self._call(layer, opset, sources))
+        row, opset = contract
+        error, outputs = _applied(row, self._call(layer, opset, sources))
         judged = Judged(layer, error, [] if decompresses(layer) else outputs)
         self._doubt(layer, judged.outputs)
         if not judged.is_fine:
@@ -181,20 +184,21 @@ class Judge:
         return self._values.get(value)
 
 
-def _applied(call: Call) -> Verdict:
+def _applied(row: Row, call: Call) -> Verdict:
     try:
-        return None, CONTRACTS[call.type].outputs(call)
+        return None, row.outputs(call)
     except ContractError as error:
         return error, []
     except UnjudgedError:
         return None, []
 
 
-def _opset(layer: Layer) -> int:
-    """Return the number of the opset by whose contract a layer is judged; 0 if there is none."""
-    digits = (layer.version or "").removeprefix("opset")
-    is_judged = layer.type in CONTRACTS and digits.isdecimal() and len(digits) < 4 and find_operation(layer) is None
-    return int(digits) if is_judged else 0
+def _contract(layer: Layer) -> _Contract | None:
+    """Return the contract by which a layer is judged, and the number of its opset; None if there is none."""
+    is_ours = layer.version == CUSTOM_OPSET
+    row = (OURS if is_ours else CONTRACTS).get(layer.type)
+    digits = "1" if is_ours else (layer.version or "").removeprefix("opset")
+    return (row, int(digits)) if row and digits.isdecimal() and len(digits) < 4 else None
 
 
 def _numbers(graph: Model, layer: Layer) -> Numbers | None:

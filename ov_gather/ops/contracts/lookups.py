@@ -2,8 +2,9 @@
 
 from __future__ import annotations
 
-from ov_gather.ir.element_types import BOOLEAN, I32, I64, ElementType
-from ov_gather.ir.shapes import ANY, Dimension, PartialShape
+from ov_gather.ir.element_types import BF16, BOOLEAN, F16, F32, I32, I64, ElementType
+from ov_gather.ir.numbers import parse_digits
+from ov_gather.ir.shapes import ANY, MAX_DIMENSION, Dimension, PartialShape
 from ov_gather.ops.contracts.call import (
     BadCountError,
     BadRankError,
@@ -55,6 +56,35 @@ def _rows(call: Call, sizes: NamedSizes, weights: int, names: tuple[str, ...]) -
     kind = call.same_type(0, weights)
     sizes.fit(call, weights, "per_sample_weights", *names)
     return [(kind, _with_first(call, sizes["the number of bags"]))]
+
+
+def aggregation(call: Call) -> list[Output]:
+    """GatherScatter of ours: rows that sources name, maybe times weights, are added to the rows that targets name."""
+    sizes, size = NamedSizes(), parse_digits(call.attributes.get("size", "0"))
+    if size is None or size > MAX_DIMENSION:
+        raise BadValueError(f"size='{call.attributes['size'][:40]}' is no size", "the number of rows of the output, 0 or more")
+    call.one_of("bounds", "error", "error", "zero")
+    call.takes(0, (F32, F16, BF16), "data")
+    for port, name in ((1, "sources"), (2, "targets")):
+        call.takes(port, _INDEX, name)
+        sizes.fit(call, port, name, "the number of edges")
+    call.same_type(0, 3)
+    shape = _with_first(call, exactly(size))
+    if shape.dims is not None:
+        _fit_weights(call, (sizes["the number of edges"], *shape.dims[1:]))
+    return [(call.kind(0), shape)]
+
+
+def _fit_weights(call: Call, rows: tuple[Dimension, ...]) -> None:
+    """Compare weights, if there are any, with the shape of the gathered rows."""
+    weights = call.dims(3)
+    if weights is None:
+        return
+    rank = next((axis for axis in range(len(weights), 1, -1) if weights[axis - 1] != exactly(1)), 1)
+    pairs = zip(weights[:rank], rows, strict=False)
+    if len(weights) != len(rows) or any(one.intersect(other) is None for one, other in pairs):
+        wanted = f"the shape {PartialShape(rows)} of the gathered rows, or 1 from some dimension on"
+        raise BadSizeError(f"weights have the shape {call.shapes[3]}", wanted, 3)
 
 
 def segment_max(call: Call) -> list[Output]:

@@ -193,3 +193,6 @@ CONTRACTS: Mapping[str, Row] = {
     **_rows(recurrent.sequence, 7, 7, "LSTMSequence", outputs=3),
 }
 """By the type that <layer type> writes. An operator without a row is not judged."""
+
+OURS: Mapping[str, Row] = _rows(lookups.aggregation, 3, 4, "GatherScatter")
+"""The same of opset `ov_gather`, but for the gather family, whose operations have files of their own."""
