@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterator, Mapping
+from collections.abc import Callable, Mapping
 from functools import cache, lru_cache
 
 from ov_gather.ir.element_types import by_name
@@ -15,11 +15,12 @@ from ov_gather.rules.opset_table import TABLE
 @cache
 def operations() -> Mapping[str, Mapping[str, Mapping[str, str]]]:
     """Return the attribute kinds by operation type, then opset, then attribute name."""
-    table: dict[str, dict[str, dict[str, str]]] = {}
+    table: dict[str, Mapping[str, Mapping[str, str]]] = {}
     for opsets, words in _rows():
+        types = [word for word in words if ":" not in word]
         attributes = dict(word.split(":") for word in words if ":" in word)
-        for layer_type in (word for word in words if ":" not in word):
-            table.setdefault(layer_type, {}).update(dict.fromkeys(opsets, attributes))
+        held = dict.fromkeys(opsets, attributes)
+        table.update((layer_type, {**table[layer_type], **held} if layer_type in table else held) for layer_type in types)
     return table
 
 
@@ -56,14 +57,14 @@ def is_of_kind(text: str, kind: str) -> bool:
 def _rows() -> list[tuple[list[str], list[str]]]:
     """Parse the table: for each row its opsets, and its other words."""
     rows = (row.split() for row in TABLE.strip().replace("\n    ", " ").split("\n"))
-    return [(list(_opsets(opsets)), words) for opsets, *words in rows]
+    return [(_opsets(opsets), words) for opsets, *words in rows]
 
 
-def _opsets(text: str) -> Iterator[str]:
+@cache  # a process that validates one file waits for this, and most rows are of the same opsets
+def _opsets(text: str) -> list[str]:
     """Expand the opsets of a row: "1,3-16" is opset1, and opset3 to opset16."""
-    for part in text.split(","):
-        first, _, last = part.partition("-")
-        yield from (f"opset{number}" for number in range(int(first), int(last or first) + 1))
+    pairs = (part.partition("-") for part in text.split(","))
+    return [f"opset{number}" for first, _, last in pairs for number in range(int(first), int(last or first) + 1)]
 
 
 _CHECKS: Mapping[str, Callable[[str], bool]] = {
