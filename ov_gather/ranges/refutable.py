@@ -28,9 +28,12 @@ def refutable(graph: AnalysedGraph, semantics: Semantics, sites: Iterable[Site])
     """
     possible = [site for site in sites if site.can_be_checked and not _may_be_in_bounds(graph, site)]
     believing = replace(semantics, reads_out_of_bounds=False)
-    near = analyse(graph, _near(graph, possible), believing, Assumption())
-    possible = [site for site in possible if near.outcome(site) is not Outcome.IN_BOUNDS]
-    whole = analyse(graph, steps_to(graph, possible), believing, Assumption())
+    near = _near(graph, possible)
+    whole = analyse(graph, near, believing, Assumption())
+    possible = [site for site in possible if whole.outcome(site) is not Outcome.IN_BOUNDS]
+    steps = steps_to(graph, possible)
+    if not set(near).issuperset(steps):
+        whole = analyse(graph, steps, believing, Assumption())
     return [site for site in possible if whole.outcome(site) is Outcome.OUT_OF_BOUNDS]
 
 

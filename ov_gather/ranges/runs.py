@@ -61,7 +61,9 @@ class AnalysisCache:
         self._seen[key] = found  # as the latest
         if len(self._seen) > _REMEMBERED:
             self._seen.pop(next(iter(self._seen)))
-        self._spent += found.grow(steps_to(self._graph, [site], without=found.solver.evaluated))
+        evaluated = found.solver.evaluated
+        steps = steps_to(self._graph, [site], without=evaluated) if evaluated else self.steps_to(site)
+        self._spent += found.grow(steps)
         return found
 
     def _started(self, condition: Assumption) -> Analysis:
