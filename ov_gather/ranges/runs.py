@@ -61,7 +61,7 @@ class AnalysisCache:
         self._seen[key] = found  # as the latest
         if len(self._seen) > _REMEMBERED:
             self._seen.pop(next(iter(self._seen)))
-        evaluated = found.solver.evaluated
+        evaluated = found.solver.evaluated  # empty if the analysis is new
         steps = steps_to(self._graph, [site], without=evaluated) if evaluated else self.steps_to(site)
         self._spent += found.grow(steps)
         return found

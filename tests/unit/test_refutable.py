@@ -14,6 +14,7 @@ from ov_gather.ir.writer import write_ir
 from ov_gather.ranges.analysis import Assumption, Outcome, analyse, steps_to
 from ov_gather.ranges.graph import AnalysedGraph
 from ov_gather.ranges.proofs import refuted
+from ov_gather.ranges.refutable import NEAR
 from ov_gather.ranges.rules.call import CPU_PLUGIN
 from ov_gather.rules.findings import Severity
 
@@ -107,6 +108,18 @@ def lengths_behind(layers, path):
     for number, value in enumerate(y):
         builder.result(f"y{number}", value)
     write_ir(builder.build(), path)
+
+
+def test_what_is_far_away_may_refute(tmp_path):
+    """The indices are 2^20 or more, as a Clamp far before them says; what is near says nothing."""
+    builder = ModelBuilder("m")
+    indices = moved_and_shifted_input(builder)
+    one = builder.const("one", I64, np.array([1]))
+    for number in range(2 * NEAR):
+        (indices,) = builder.layer("Add", f"add{number}", "opset1", {"auto_broadcast": "numpy"}, [indices, one], [(I64, PAIR)])
+    gather_of(builder, indices)
+    write_ir(builder.build(), tmp_path / "m.xml")
+    assert [found.rule for found in validate(tmp_path / "m.xml", select=["OVG603"])] == ["OVG603"]
 
 
 def test_what_is_far_away_is_not_analysed(tmp_path):
